@@ -1,0 +1,35 @@
+# Every target sets itself up: a virtual environment in .venv, nothing global.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/user
+	$(BIN)/nn2rules demo
+
+test: lint
+	$(BIN)/python -m pytest -q
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+.venv/user: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/dev: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@ .venv/user

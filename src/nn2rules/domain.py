@@ -1,0 +1,393 @@
+"""Features, their values, and the domain of all inputs.
+
+An *input* picks one value for each feature. Everything below this module works on
+*codes*, the positions of those values; this module owns the way from the user's
+rows to codes (`Domain.encode`) and back (`Domain.decode`).
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import DomainError, RowsError, UnknownValueError
+
+Value: TypeAlias = str | int | float | bool | None
+"""A value of a feature, or a class label. None stands for *missing*."""
+
+Codes: TypeAlias = NDArray[np.integer[Any]]
+"""Inputs as an integer array of shape (n_rows, n_features)."""
+
+Rows: TypeAlias = Any
+"""A pandas, polars or pyarrow frame, a list of dicts, or an array of `Codes`."""
+
+UNKNOWN = -1
+"""The code of a value that its feature does not have."""
+
+
+def value_of(item: object) -> Value:
+    """Return `item` as a plain Python value; every kind of missing becomes None.
+
+    Examples
+    --------
+    >>> value_of(np.int64(3)), value_of(np.str_("red")), value_of(float("nan"))
+    (3, 'red', None)
+    """
+    if isinstance(item, np.generic):
+        item = item.item()
+    if item is None or isinstance(item, str | bool | int):
+        return item
+    if isinstance(item, float):
+        if math.isinf(item):
+            raise DomainError(f"{item!r} cannot be a value; values are finite")
+        return None if math.isnan(item) else item
+    if _is_missing(item):
+        return None
+    raise DomainError(
+        f"a {type(item).__name__} ({item!r}) cannot be a value; "
+        f"use strings, integers, floats, booleans or None (missing)"
+    )
+
+
+def _is_missing(cell: object) -> bool:
+    """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
+    if cell is None:
+        return True
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def text_of(value: Value) -> str:
+    """Return the text that stands for `value` in CSV files and in rules.
+
+    Examples
+    --------
+    >>> text_of(3), text_of("red"), text_of(True), text_of(None)
+    ('3', 'red', 'True', 'missing')
+    """
+    return "missing" if value is None else str(value)
+
+
+def _checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
+    """Return `items` as values, all different and all reading differently."""
+    if isinstance(items, str):
+        raise DomainError(f"{kind}: its values are one string {items!r}, not several")
+    values = tuple(value_of(item) for item in items)
+    if not values:
+        raise DomainError(f"{kind} has no values")
+    seen: dict[str, Value] = {}
+    for value in values:
+        text = text_of(value)
+        if value in seen.values():
+            raise DomainError(f"{kind} repeats the value {value!r}")
+        if text in seen:
+            raise DomainError(
+                f"{kind} has the values {seen[text]!r} and {value!r}, "
+                f"which read the same in a rule; rename one of them"
+            )
+        seen[text] = value
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One categorical input: a name and its values, in encoding order.
+
+    Parameters
+    ----------
+    name : str
+        The column of the user's data.
+    values : sequence of str, int, float, bool or None
+        Every value the feature can take; None means missing.
+    ordered : bool
+        Whether the values are in their natural order, so that rules may speak of
+        ranges.
+    labels : sequence of str, optional
+        What rules print instead of the values, one for each.
+
+    Examples
+    --------
+    >>> Feature("size", ["small", "medium", "big"], ordered=True)
+    Feature('size', ('small', 'medium', 'big'), ordered=True)
+    """
+
+    name: str
+    values: tuple[Value, ...]
+    ordered: bool = False
+    labels: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise DomainError(f"a feature's name is a string, not {self.name!r}")
+        kind = f"feature {self.name!r}"
+        object.__setattr__(self, "values", _checked_values(kind, self.values))
+        if self.labels is None:
+            return
+        labels = tuple(str(label) for label in self.labels)
+        object.__setattr__(self, "labels", labels)
+        if len(labels) != len(self.values):
+            raise DomainError(
+                f"{kind} has {len(labels)} labels, expected {len(self.values)}, "
+                f"one for each value"
+            )
+        if len(set(labels)) != len(labels):
+            raise DomainError(f"{kind} repeats a label")
+
+    def __repr__(self) -> str:
+        ordered = ", ordered=True" if self.ordered else ""
+        labels = f", labels={self.labels!r}" if self.labels is not None else ""
+        return f"Feature({self.name!r}, {self.values!r}{ordered}{labels})"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class _Lookup(dict[object, int]):
+    """Cell of a column → code, worked out once for each distinct cell.
+
+    Equality comes first (so 1, 1.0 and True find the value 1), then the text: CSV
+    files hold only text, and a network file may hold `"1"` where the user's frame
+    holds 1. No two values of a feature share a text, so this is never ambiguous.
+    """
+
+    def __init__(self, feature: Feature) -> None:
+        super().__init__()
+        self._equal = {value: code for code, value in enumerate(feature.values)}
+        self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
+        self._missing = self._equal.get(None, UNKNOWN)
+
+    def __missing__(self, cell: object) -> int:
+        if _is_missing(cell):  # not kept: every NaN is another key
+            return self._missing
+        code = self._resolve(cell)
+        self[cell] = code
+        return code
+
+    def _resolve(self, cell: object) -> int:
+        if isinstance(cell, np.generic):
+            cell = cell.item()
+        if cell in self._equal:
+            return self._equal[cell]
+        if isinstance(cell, str):
+            return self._resolve_text(cell)
+        texts = {str(cell)}
+        if isinstance(cell, float | int) and cell in {0, 1}:
+            texts |= {str(bool(cell))}  # equal cells share one entry of this dict,
+        if isinstance(cell, float) and cell.is_integer():
+            texts |= {str(int(cell))}  # so each must try the texts of all
+        elif isinstance(cell, int):
+            texts |= {str(int(cell)), f"{int(cell)}.0"}
+        codes = [self._texts[text] for text in texts if text in self._texts]
+        return codes[0] if len(codes) == 1 else UNKNOWN
+
+    def _resolve_text(self, cell: str) -> int:
+        if cell in self._texts:
+            return self._texts[cell]
+        if cell == "":
+            return self._missing
+        if cell.lower() in {"true", "false"}:
+            return self._equal.get(cell.lower() == "true", UNKNOWN)
+        try:
+            return self._equal.get(float(cell), UNKNOWN)
+        except ValueError:
+            return UNKNOWN
+
+
+@dataclass(frozen=True)
+class Domain:
+    """All features with their values: the set of every possible input.
+
+    Examples
+    --------
+    >>> domain = Domain((Feature("color", ("red", "yellow")),
+    ...                  Feature("size", ("small", "medium", "big"))))
+    >>> domain.n_inputs
+    6
+    >>> domain.encode([{"color": "yellow", "size": "big"}])
+    array([[1, 2]])
+    >>> domain.decode([[0, 1]])
+    [{'color': 'red', 'size': 'medium'}]
+    """
+
+    features: tuple[Feature, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features))
+        if not self.features:
+            raise DomainError("a domain needs at least one feature")
+        for feature in self.features:
+            if not isinstance(feature, Feature):
+                raise DomainError(f"expected a Feature, not {feature!r}")
+        names = [feature.name for feature in self.features]
+        for name in names:
+            if names.count(name) > 1:
+                raise DomainError(f"two features are named {name!r}")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of values of each feature."""
+        return tuple(len(feature) for feature in self.features)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each feature's values start among all values; ends with their number.
+
+        Feature f owns the columns ``offsets[f]`` to ``offsets[f + 1]`` of a one-hot
+        input, and of everything else that has one entry for each value.
+        """
+        return np.array([0, *accumulate(self.sizes)], dtype=np.int64)
+
+    @cached_property
+    def n_inputs(self) -> int:
+        """The number of inputs, as an exact integer of any size."""
+        return math.prod(self.sizes)
+
+    def feature(self, name: str) -> Feature:
+        """Return the feature called `name`."""
+        return self.features[self.index(name)]
+
+    def index(self, name: str) -> int:
+        """Return the position of the feature called `name`."""
+        if name not in self.names:
+            known = ", ".join(repr(known) for known in self.names)
+            raise DomainError(f"there is no feature {name!r}; there are {known}")
+        return self.names.index(name)
+
+    def code(self, name: str, value: object) -> int:
+        """Return the code of `value` in the feature called `name`."""
+        feature = self.feature(name)
+        code = _Lookup(feature)[value]
+        if code == UNKNOWN:
+            raise UnknownValueError(name, value, feature.values)
+        return code
+
+    def encode(self, rows: Rows, *, unknown: str = "error") -> NDArray[np.int64]:
+        """Return the codes of `rows`.
+
+        Parameters
+        ----------
+        rows : frame, list of dicts, or integer array of shape (n_rows, n_features)
+            Columns that are not features (an id, the label) are ignored. An array
+            holds codes already, in the order of the features.
+        unknown : {"error", "mark"}
+            What to do with a value outside its feature: raise `UnknownValueError`,
+            or give it the code -1.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows, n_features)
+
+        Notes
+        -----
+        A cell matches the value it equals; failing that, the value that reads the
+        same, so the text ``1`` of a CSV file finds the value 1, and the number 1
+        finds the value ``"1"`` of a network file. An empty cell is *missing*.
+        """
+        if isinstance(rows, np.ndarray):
+            codes = self._checked_codes(rows)
+        else:
+            columns = _columns(rows, self.names)
+            codes = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
+            for index, column in enumerate(columns):
+                lookup = _Lookup(self.features[index])
+                cells = map(lookup.__getitem__, column)
+                try:
+                    codes[:, index] = np.fromiter(cells, np.int64, len(column))
+                except TypeError:  # a list or a dict cannot be looked up
+                    raise RowsError(
+                        f"feature {self.names[index]!r}: a cell of this column is "
+                        f"not a single value"
+                    ) from None
+        if unknown == "error" and (codes == UNKNOWN).any():
+            row, index = map(int, np.argwhere(codes == UNKNOWN)[0])
+            feature = self.features[index]
+            cell = -1 if isinstance(rows, np.ndarray) else columns[index][row]
+            raise UnknownValueError(feature.name, cell, feature.values, row=row)
+        return codes
+
+    def _checked_codes(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+        if codes.ndim != 2 or codes.shape[1] != len(self.features):
+            raise RowsError(
+                f"an array of codes has one column for each of the "
+                f"{len(self.features)} features; this one has shape {codes.shape}"
+            )
+        if not np.issubdtype(codes.dtype, np.integer):
+            raise RowsError(
+                f"an array of rows holds integer codes, not {codes.dtype}; "
+                f"give values as a data frame or as a list of dicts"
+            )
+        wrong = (codes < UNKNOWN) | (codes >= np.array(self.sizes))
+        if wrong.any():
+            row, index = map(int, np.argwhere(wrong)[0])
+            raise RowsError(
+                f"row {row}: feature {self.names[index]!r} has no code "
+                f"{codes[row, index]}; its codes are 0 to {self.sizes[index] - 1}"
+            )
+        return codes.astype(np.int64, copy=False)
+
+    def decode(self, codes: Any) -> list[dict[str, Value]]:
+        """Return the rows that `codes` stand for, as dicts of values."""
+        return [
+            {f.name: f.values[c] for f, c in zip(self.features, row, strict=True)}
+            for row in self.encode(np.asarray(codes)).tolist()
+        ]
+
+    def inputs(self, *, chunk: int = 1 << 16) -> Iterator[NDArray[np.int64]]:
+        """Yield the codes of every input of the domain, `chunk` rows at a time.
+
+        The last feature changes fastest.
+        """
+        for start in range(0, self.n_inputs, chunk):
+            flat = np.arange(start, min(start + chunk, self.n_inputs))
+            yield np.stack(np.unravel_index(flat, self.sizes), axis=1)
+
+
+def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
+    """Return the columns called `names` of a frame or of a list of dicts."""
+    if isinstance(rows, list | tuple):
+        return _columns_of_dicts(rows, names)
+    try:
+        frame = nw.from_native(rows, eager_only=True)
+    except TypeError:
+        raise RowsError(
+            f"rows are a pandas, polars or pyarrow frame, a list of dicts or an "
+            f"integer array, not a {type(rows).__name__}"
+        ) from None
+    _refuse_missing_columns(names, frame.columns)
+    return [frame[name].to_list() for name in names]
+
+
+def _columns_of_dicts(
+    rows: Sequence[dict[str, object]], names: Sequence[str]
+) -> list[Sequence[object]]:
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise RowsError(f"row {number} is a {type(row).__name__}, not a dict")
+        if any(name not in row for name in names):
+            _refuse_missing_columns(names, list(row), where=f"row {number}: ")
+    return [[row[name] for row in rows] for name in names]
+
+
+def _refuse_missing_columns(
+    names: Sequence[str], columns: Sequence[str], where: str = ""
+) -> None:
+    missing = [repr(name) for name in names if name not in columns]
+    if missing:
+        found = ", ".join(repr(column) for column in columns) or "none"
+        plural = "s" if len(missing) > 1 else ""
+        raise RowsError(
+            f"{where}the feature{plural} {', '.join(missing)} "
+            f"{'are' if plural else 'is'} missing; the columns found are {found}"
+        )

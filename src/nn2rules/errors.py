@@ -1,0 +1,104 @@
+"""Every exception nn2rules raises on purpose.
+
+Nn2RulesError
+├── DomainError             the features or values are inconsistent
+│   └── UnknownValueError   a row holds a value its feature does not have
+├── RowsError               rows of data cannot be read: a column is missing, …
+├── FormatError             a file is not what it claims to be; names the place
+├── UnsupportedModelError   no adapter or engine reads this model, or this layer
+├── MissingExtraError       an optional library is needed; gives the pip command
+├── OptionError             an option, or two options together, make no sense
+└── UndecidedError          a score is too near to a tie for any arithmetic we have
+
+All carry one message for people: what is wrong, where, and what would be right.
+"""
+
+from collections.abc import Mapping, Sequence
+
+
+class Nn2RulesError(Exception):
+    """Base of every error that nn2rules raises on purpose."""
+
+
+class DomainError(Nn2RulesError, ValueError):
+    """The features or values of a domain are inconsistent."""
+
+
+class UnknownValueError(DomainError):
+    """A row holds a value that its feature does not have.
+
+    Attributes
+    ----------
+    feature, value, values, row
+        The feature's name, the value found, the values known, and the index of the
+        row (from 0), or None when no row is concerned.
+    """
+
+    def __init__(
+        self,
+        feature: str,
+        value: object,
+        values: Sequence[object],
+        *,
+        row: int | None = None,
+    ) -> None:
+        self.feature, self.value, self.values = feature, value, tuple(values)
+        self.row = row
+        where = "" if row is None else f"row {row}: "
+        super().__init__(
+            f"{where}feature {feature!r} has no value {_shown(value)}; "
+            f"it has {_listed(self.values)}"
+        )
+
+
+class RowsError(Nn2RulesError, ValueError):
+    """Rows of data cannot be read."""
+
+
+class FormatError(Nn2RulesError, ValueError):
+    """A file, or a JSON document, is not what it claims to be."""
+
+
+class UnsupportedModelError(Nn2RulesError, TypeError):
+    """No adapter or engine reads this model, or this layer."""
+
+
+class OptionError(Nn2RulesError, ValueError):
+    """An option, or two options together, make no sense."""
+
+
+class MissingExtraError(Nn2RulesError, ImportError):
+    """An optional library is needed for this and is not installed."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(
+            f"{purpose} needs {library}, which is not installed; "
+            f'install it with: pip install "nn2rules[{extra}]"'
+        )
+
+
+class UndecidedError(Nn2RulesError, ArithmeticError):
+    """A score is too near to a tie to tell its class.
+
+    This happens only in networks with smooth activations, whose scores have no exact
+    finite form. Attribute `row`: the input concerned.
+    """
+
+    def __init__(self, row: Mapping[str, object]) -> None:
+        self.row = row
+        values = ", ".join(f"{name} = {_shown(v)}" for name, v in row.items())
+        super().__init__(
+            f"the score of the input ({values}) is so near to a tie that 8,192 bits "
+            f"of precision cannot tell its class; nudge a weight or the threshold"
+        )
+
+
+def _shown(value: object) -> str:
+    return "missing" if value is None else repr(value)
+
+
+def _listed(values: Sequence[object], limit: int = 20) -> str:
+    text = ", ".join(_shown(value) for value in values[:limit])
+    rest = len(values) - limit
+    return f"{text}, … and {rest} more" if rest > 0 else text

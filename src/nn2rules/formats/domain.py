@@ -1,0 +1,56 @@
+"""The part that both file formats share: features, values, class labels."""
+
+from typing import Any
+
+from nn2rules.domain import Domain, Feature, Value
+from nn2rules.errors import DomainError
+from nn2rules.formats.node import Node
+
+
+def domain_from_node(node: Node) -> Domain:
+    """Read the features of a file."""
+    features = []
+    for item in node.items():
+        item.only(("name", "values", "ordered", "labels"))
+        try:
+            features.append(
+                Feature(
+                    item["name"].string(),
+                    tuple(value.scalar() for value in item["values"].items()),
+                    ordered=item["ordered"].boolean() if "ordered" in item else False,
+                    labels=_labels(item),
+                )
+            )
+        except DomainError as error:
+            raise item.error(str(error)) from None
+    try:
+        return Domain(tuple(features))
+    except DomainError as error:
+        raise node.error(str(error)) from None
+
+
+def _labels(item: Node) -> tuple[str, ...] | None:
+    if "labels" not in item:
+        return None
+    return tuple(label.string() for label in item["labels"].items())
+
+
+def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
+    """Return the features as JSON objects."""
+    objects = []
+    for feature in domain.features:
+        document: dict[str, Any] = {
+            "name": feature.name,
+            "values": list(feature.values),
+        }
+        if feature.ordered:
+            document["ordered"] = True
+        if feature.labels is not None:
+            document["labels"] = list(feature.labels)
+        objects.append(document)
+    return objects
+
+
+def labels_from_node(node: Node) -> tuple[Value, ...]:
+    """Read the class labels of a file."""
+    return tuple(item.scalar() for item in node.items())

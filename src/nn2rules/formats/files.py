@@ -1,0 +1,56 @@
+"""Reading and writing files so that nothing is half-read or half-written."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from nn2rules.errors import FormatError
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; every way it can fail gets one sentence."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: this is a folder, not a file") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` to `path`, whole or not at all.
+
+    The text goes to a temporary file beside `path`, which then takes its name.
+    """
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}."
+        )
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+    except OSError as error:
+        os.unlink(temporary)
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of `target`, or those a new file would get."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

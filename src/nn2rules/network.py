@@ -1,0 +1,153 @@
+"""The one network form: tables, dense layers, a decision.
+
+Whatever the model was, each feature reaches the first layer only through its own
+value, so a feature *is* a table from values to vectors. The rows of the first
+layer's weights are these tables, one below the other::
+
+    first pre-activations = bias + table[value of feature 1] + table[value of …]
+
+A network is a mathematical function: its floats are exact real numbers, its
+activations real functions. `Network.predict` is exact in that sense (see
+`nn2rules.arithmetic`); `Network.scores` is its fast float64 approximation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules import arithmetic
+from nn2rules.domain import Domain, Rows, Value, value_of
+from nn2rules.errors import FormatError, UndecidedError
+from nn2rules.layer import Layer
+
+
+@dataclass(frozen=True)
+class Network:
+    """A classifier over a domain: tables, dense layers, and a decision.
+
+    Parameters
+    ----------
+    domain : Domain
+    layers : sequence of Layer
+        The last has one unit (binary) or one for each class (multiclass).
+    classes : sequence of str, int, float or bool
+        The class labels; of two classes the second is *class 1*.
+    threshold : float
+        Binary only: class 1 iff ``sigmoid(score) > threshold``, so a tie is class 0.
+        Multiclass: the largest score, ties to the lowest index.
+
+    Examples
+    --------
+    >>> from nn2rules.domain import Feature
+    >>> domain = Domain((Feature("color", ("red", "yellow")),))
+    >>> network = Network(domain, (Layer([[2], [-1]], [0], "sigmoid"),),
+    ...                   ("unripe", "ripe"))
+    >>> network.predict([{"color": "red"}, {"color": "yellow"}])
+    array(['ripe', 'unripe'], dtype='<U6')
+    """
+
+    domain: Domain
+    layers: tuple[Layer, ...]
+    classes: tuple[Value, ...]
+    threshold: float = field(default=0.5)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", tuple(self.layers))
+        classes = tuple(value_of(label) for label in self.classes)
+        object.__setattr__(self, "classes", classes)
+        self._check_layers()
+        self._check_decision()
+
+    def _check_layers(self) -> None:
+        if not self.layers:
+            raise FormatError("layers: a network needs at least one layer")
+        expected = int(self.domain.offsets[-1])
+        reason = "one for each value of the features"
+        for index, layer in enumerate(self.layers):
+            rows = layer.weights.shape[0]
+            if rows != expected:
+                raise FormatError(
+                    f"layers[{index}].weights: {rows} rows, expected {expected}, "
+                    f"{reason}"
+                )
+            expected = layer.weights.shape[1]
+            reason = f"one for each unit of layer {index}"
+            if layer.activation == "softmax" and index < len(self.layers) - 1:
+                raise FormatError(
+                    f"layers[{index}].activation: softmax is only for the last layer"
+                )
+
+    def _check_decision(self) -> None:
+        last, place = self.layers[-1], f"layers[{len(self.layers) - 1}].activation"
+        units, n_classes = len(last.bias), len(self.classes)
+        if len(set(self.classes)) != n_classes:
+            raise FormatError("classes: a class label occurs twice")
+        if None in self.classes:
+            raise FormatError("classes: a class label cannot be missing")
+        if n_classes < 2:
+            raise FormatError("classes: a classifier has at least two classes")
+        if units != (1 if n_classes == 2 and units != 2 else n_classes):
+            raise FormatError(
+                f"classes: {n_classes} classes, but the last layer has {units} "
+                f"unit{'s' if units > 1 else ''}; it needs one for each class, or a "
+                f"single one for two classes"
+            )
+        expected = "sigmoid" if units == 1 else "softmax"
+        if last.activation != expected:
+            raise FormatError(
+                f"{place}: {last.activation}, expected {expected} for a last layer of "
+                f"{units} unit{'s' if units > 1 else ''}"
+            )
+        if units > 1 and self.threshold != 0.5:
+            raise FormatError("threshold: only a network with one output has one")
+        if not 0 < self.threshold < 1:
+            raise FormatError(
+                f"threshold: {self.threshold} is not between 0 and 1 (exclusive)"
+            )
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether one score decides, by the threshold."""
+        return len(self.layers[-1].bias) == 1
+
+    def scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the scores (before sigmoid or softmax) of `rows`, in float64.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) if binary, else (n_rows, n_classes)
+        """
+        codes = self.domain.encode(rows)
+        scores = arithmetic.scores(self.layers, self.domain.offsets, codes)
+        return scores[:, 0] if self.is_binary else scores
+
+    def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the index of the class of each input, exactly."""
+        inputs = self.domain.encode(codes)
+        classes = arithmetic.classify(
+            self.layers, self.domain.offsets, self.threshold, inputs
+        )
+        undecided = np.flatnonzero(classes == arithmetic.UNDECIDED)
+        if len(undecided):
+            raise UndecidedError(self.domain.decode(inputs[undecided[:1]])[0])
+        return classes
+
+    def predict(self, rows: Rows) -> NDArray[Any]:
+        """Return the class labels of `rows`, exactly.
+
+        No rounding error decides: scores too near to a tie for float64 are worked
+        out in exact arithmetic.
+        """
+        return labels_array(self.classes)[self.predict_codes(self.domain.encode(rows))]
+
+
+def labels_array(classes: Sequence[Value]) -> NDArray[Any]:
+    """Return class labels as an array of their own type, or of objects if mixed."""
+    if len({type(label) for label in classes}) == 1:
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array

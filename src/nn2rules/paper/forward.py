@@ -1,0 +1,150 @@
+"""The forward pass: every neuron's pieces, layer by layer (section 4.2).
+
+LinRule serves the first layer, NeuronRule all others. A neuron's list is merged before
+the next layer reads it, which changes nothing but its length.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nn2rules.arithmetic import logit_floor
+from nn2rules.domain import Domain
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.network import Network
+from nn2rules.paper.behaviour import Behaviour, Piece
+from nn2rules.paper.integers import IntegerLayer, integer_layer
+from nn2rules.paper.lin_rule import Outcomes, lin_rule
+from nn2rules.paper.merge import merge
+from nn2rules.paper.neuron_rule import neuron_rule
+
+SOFT_BINARY = "soft-binary"
+"""The paper's approximation of sigmoid units: 1 where active, 0 where not."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPieces:
+    """The pieces of every neuron of a layer.
+
+    Attributes
+    ----------
+    neurons : for each neuron its pieces
+    exponent : int
+        Behaviours are `2**exponent` times too large.
+    """
+
+    neurons: tuple[tuple[Piece, ...], ...]
+    exponent: int
+
+
+def forward(
+    network: Network, order: Sequence[int], approximate: str | None = None
+) -> list[LayerPieces]:
+    """Return the pieces of all neurons.
+
+    Parameters
+    ----------
+    network : Network
+    order : sequence of int
+        The positions of the features, in the order that rules fix them.
+    approximate : {None, "soft-binary"}
+        How to treat sigmoid units.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the paper's algorithm cannot represent the network exactly.
+    """
+    check_supported(network, approximate)
+    sizes = [network.domain.sizes[index] for index in order]
+    result: list[LayerPieces] = []
+    exponent = 0
+    for index, layer in enumerate(network.layers):
+        is_last = index == len(network.layers) - 1
+        scaled = integer_layer(layer, exponent)
+        outcomes = _score if is_last else _OUTCOMES[layer.activation](sizes)
+        threshold = _threshold(network, scaled.exponent) if is_last else 0
+        neurons = []
+        for unit in range(len(scaled.bias)):
+            if index == 0:
+                pre = _first_behaviour(scaled, unit, network.domain, order)
+                pieces = lin_rule(pre, outcomes, threshold=threshold)
+            else:
+                pieces = neuron_rule(
+                    scaled.weights[unit],
+                    scaled.bias[unit],
+                    result[-1].neurons,
+                    outcomes,
+                    threshold=threshold,
+                )
+            neurons.append(_merged(pieces, sizes))
+        exponent = 0 if layer.activation == "sigmoid" else scaled.exponent
+        result.append(LayerPieces(tuple(neurons), exponent))
+    return result
+
+
+def check_supported(network: Network, approximate: str | None) -> None:
+    """Refuse networks that the paper's algorithm cannot represent."""
+    if approximate not in (None, SOFT_BINARY):
+        raise OptionError(
+            f"approximate: {approximate!r}, expected None or {SOFT_BINARY!r}"
+        )
+    if not network.is_binary:
+        raise UnsupportedModelError(
+            f"the paper's algorithm reads networks with one output; this one has "
+            f"{len(network.classes)}, one for each class"
+        )
+    for index, layer in enumerate(network.layers[:-1]):
+        if layer.activation == "sigmoid" and approximate is None:
+            raise UnsupportedModelError(
+                f"layers[{index}] has sigmoid units, which the paper's algorithm can "
+                f"only approximate; ask for that by approximate={SOFT_BINARY!r}, and "
+                f"the result says on how many inputs it differs from the network"
+            )
+        if layer.activation not in _OUTCOMES:
+            raise UnsupportedModelError(
+                f"layers[{index}] has {layer.activation} units; the paper's algorithm "
+                f"reads relu and, approximately, sigmoid"
+            )
+
+
+def _first_behaviour(
+    layer: IntegerLayer, unit: int, domain: Domain, order: Sequence[int]
+) -> Behaviour:
+    """Split a first-layer neuron's weights into buckets, one for each feature."""
+    row, offsets = layer.weights[unit], domain.offsets.tolist()
+    buckets = tuple(row[offsets[index] : offsets[index + 1]] for index in order)
+    return Behaviour(buckets, layer.bias[unit])
+
+
+def _relu(sizes: Sequence[int]) -> Outcomes:
+    zero = _constant(sizes, 0)  # one object: rules that share it can be merged
+    return lambda pre: (pre, zero)
+
+
+def _soft_binary(sizes: Sequence[int]) -> Outcomes:
+    outcomes = _constant(sizes, 1), _constant(sizes, 0)
+    return lambda _: outcomes
+
+
+def _score(pre: Behaviour) -> tuple[Behaviour, Behaviour]:
+    return pre, pre
+
+
+def _constant(sizes: Sequence[int], value: int) -> Behaviour:
+    return Behaviour(tuple((0,) * size for size in sizes), value)
+
+
+_OUTCOMES: dict[str, Callable[[Sequence[int]], Outcomes]] = {
+    "relu": _relu,
+    "sigmoid": _soft_binary,
+}
+
+
+def _threshold(network: Network, exponent: int) -> int:
+    """Return the whole number t such that score > logit(threshold) iff scaled > t."""
+    return int(logit_floor(network.threshold, 1 << exponent) * (1 << exponent))
+
+
+def _merged(pieces: Sequence[Piece], sizes: Sequence[int]) -> tuple[Piece, ...]:
+    rules = ((piece.prefix, (piece.behaviour, piece.active)) for piece in pieces)
+    return tuple(Piece(prefix, *payload) for prefix, payload in merge(rules, sizes))

@@ -1,0 +1,85 @@
+"""The words of rules: conditions, class labels, numbers."""
+
+import json
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from nn2rules.domain import Feature, Value, text_of
+
+_PLAIN = re.compile(r"[\w.+%/()<>\-]+( [\w.+%/()<>\-]+)*")
+_RESERVED = {"and", "anything", "if", "in", "missing", "not", "otherwise", "then"}
+
+
+def quoted(text: str) -> str:
+    """Return `text`, in quotation marks where it could be misread in a rule.
+
+    Examples
+    --------
+    >>> quoted("car (new)"), quoted("red, then"), quoted("")
+    ('car (new)', '"red, then"', '""')
+    """
+    if _PLAIN.fullmatch(text) and not _RESERVED & set(text.split(" ")):
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def value_text(feature: Feature, value: Value) -> str:
+    """Return `value` as rules print it: by its label, if it has one."""
+    if feature.labels is not None:
+        return quoted(feature.labels[feature.values.index(value)])
+    return label_text(value)
+
+
+def label_text(label: Value) -> str:
+    """Return a class label, or a value, as rules print it."""
+    return "missing" if label is None else quoted(text_of(label))
+
+
+def allowed_text(feature: Feature, values: Sequence[Value]) -> str:
+    """Return which values are allowed: ``= red``, or ``in {medium, big}``."""
+    texts = [value_text(feature, value) for value in values]
+    return f"= {texts[0]}" if len(texts) == 1 else f"in {{{', '.join(texts)}}}"
+
+
+def condition_text(feature: Feature, values: Sequence[Value]) -> str:
+    """Return a condition as rules print it.
+
+    Examples
+    --------
+    >>> size = Feature("size", ("small", "medium", "big"))
+    >>> condition_text(size, ("medium", "big"))
+    'size in {medium, big}'
+    """
+    return f"{quoted(feature.name)} {allowed_text(feature, values)}"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "rule"), count(16072, "rule")
+    ('1 rule', '16,072 rules')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return `part` of `whole` in percent, never rounded to 0 or 100 when it is not.
+
+    Examples
+    --------
+    >>> share(1, 3), share(0, 7), share(1, 10**9), share(10**9 - 1, 10**9)
+    ('33.3 %', '0 %', '< 0.1 %', '> 99.9 %')
+    """
+    if whole == 0 or part == 0:
+        return "0 %"
+    if part == whole:
+        return "100 %"
+    percent = Fraction(100 * part, whole)
+    if percent < Fraction(1, 10):
+        return "< 0.1 %"
+    if percent > Fraction(999, 10):
+        return "> 99.9 %"
+    return f"{float(percent):.1f} %"
