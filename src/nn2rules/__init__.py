@@ -13,6 +13,7 @@ from nn2rules import datasets, paper
 from nn2rules.adapters import read_network
 from nn2rules.domain import Domain, Feature
 from nn2rules.errors import (
+    BudgetExceededError,
     DomainError,
     FormatError,
     MissingExtraError,
@@ -30,6 +31,7 @@ from nn2rules.network import Network
 from nn2rules.rules import Condition, Rule, RuleList
 
 __all__ = [
+    "BudgetExceededError",
     "Condition",
     "Domain",
     "DomainError",

@@ -1,0 +1,312 @@
+"""The command line: parsing and printing, nothing else.
+
+Exit codes: 0 done, 2 bad input, 3 a limit was exceeded, 130 interrupted.
+"""
+
+import csv
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+from rich.console import Console
+
+import nn2rules
+from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
+from nn2rules.extract import ENGINES
+from nn2rules.formats import load_network, load_rules, save
+from nn2rules.formats.files import write_text
+from nn2rules.formats.table import Table, read_table, table_text
+from nn2rules.matching import NO_RULE
+from nn2rules.rules import OUTSIDE, RuleList
+from nn2rules.text import count, label_text, share
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+NetworkFile = Annotated[
+    Path, typer.Argument(metavar="NETWORK.json", help="A network file.")
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--order",
+        metavar="A,B,C",
+        help="All features in the order in which rules fix them; by default that of "
+        "the paper's authors.",
+    ),
+]
+ApproximateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--approximate",
+        metavar="soft-binary",
+        help="Treat sigmoid units as 0 or 1, as the paper does. No longer exact: the "
+        "output says on how many inputs it differs from the network.",
+    ),
+]
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def plain_errors(command: Command) -> Command:
+    """Turn the errors of a command into one sentence and an exit code."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except Nn2RulesError as error:
+            stderr.print(f"error: {error}")
+            code = 3 if isinstance(error, BudgetExceededError) else 2
+            raise typer.Exit(code) from None
+        except KeyboardInterrupt:
+            stderr.print("interrupted; nothing was written")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+    return wrapped  # type: ignore[return-value]
+
+
+@contextmanager
+def working(message: str) -> Iterator[None]:
+    """Show that something is under way, on a terminal only."""
+    with stderr.status(message):
+        yield
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = (
+        False
+    ),
+) -> None:
+    """Turn a trained neural network into rules that answer the same on every input."""
+    if version:
+        print(f"nn2rules {nn2rules.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+@plain_errors
+def extract(
+    network: NetworkFile,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROWS.csv",
+            help="Rows to count support on; rules come in descending order of it.",
+        ),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help=f"The algorithm: {', '.join(ENGINES)}.")
+    ] = "paper",
+    scope: Annotated[
+        Literal["domain", "support"],
+        typer.Option(
+            help="Rules for every input, or only those that decide a row of --data."
+        ),
+    ] = "domain",
+    order: OrderOption = None,
+    approximate: ApproximateOption = None,
+    top: Annotated[
+        int, typer.Option(min=0, help="Print so many rules at most; 0 prints all.")
+    ] = 50,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="RULES.json", help="Write the rules as JSON."
+        ),
+    ] = None,
+) -> None:
+    """Extract the rules of a network and print them, or write them as JSON."""
+    model = load_network(network)
+    rows = None
+    if data is not None:
+        table = read_table(data)
+        table.check(model.domain)
+        rows = table.rows
+    started = time.perf_counter()
+    with working(f"extracting rules on {count(model.domain.n_inputs, 'input')} …"):
+        rules = nn2rules.extract(
+            model,
+            data=rows,
+            engine=engine,
+            scope=scope,
+            order=_names(order),
+            approximate=approximate,
+        )
+    seconds = time.perf_counter() - started
+    if output is None:
+        print(rules.text(top or None))
+        return
+    save(rules, output)
+    print(_summary(rules, seconds))
+    print(f"written to {output}")
+
+
+def _names(order: str | None) -> list[str] | None:
+    """Split a list of names at its commas; a name with a comma stands in quotes."""
+    if order is None:
+        return None
+    return next(csv.reader([order], skipinitialspace=True), [])
+
+
+def _summary(rules: RuleList, seconds: float) -> str:
+    """Say what was extracted: rules, inputs, class shares, seconds."""
+    inputs = rules.certificate["inputs"]
+    shares = ", ".join(
+        f"{label_text(label)} {part:,} ({share(part, inputs)})"
+        for label, part in zip(
+            rules.classes, rules.certificate["class_inputs"], strict=True
+        )
+    )
+    exact = "equal to the network on every input"
+    if rules.certificate["different"]:
+        exact = rules.warnings()[0]
+    elif rules.scope == "support":
+        exact = "equal to the network on every given row"
+    return "\n".join(
+        (
+            f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
+            f"inputs   {inputs:,}: {shares}",
+            f"answers  {exact}",
+            f"seconds  {seconds:.2f}",
+        )
+    )
+
+
+@app.command()
+@plain_errors
+def predict(
+    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    rows: Annotated[
+        Path, typer.Argument(metavar="ROWS.csv", help="Rows with a header line.")
+    ],
+    unknown: Annotated[
+        Literal["error", "default", "none"],
+        typer.Option(
+            help="A row with a value that the rules do not know: stop, answer with the "
+            "default class, or leave the answer empty."
+        ),
+    ] = "error",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="ANSWERS.csv", help="Write to a file."),
+    ] = None,
+) -> None:
+    """Answer rows: prints them with two more columns, the class and the rule.
+
+    Rules are numbered as `nn2rules extract` prints them, from 1.
+    """
+    loaded = load_rules(rules)
+    table = read_table(rows)
+    text = _answers(loaded, table, unknown)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+        print(f"{count(len(table.rows), 'row')} written to {output}")
+
+
+def _answers(
+    rules: RuleList, table: Table, unknown: Literal["error", "default", "none"]
+) -> str:
+    for column in ("prediction", "rule"):
+        if column in table.header:
+            raise OptionError(
+                f"{table.path}: there is a column {column!r} already, which would hold "
+                f"the answer; rename it"
+            )
+    table.check(rules.domain, values=unknown == "error")
+    fired = rules.apply(table.rows, unknown=unknown).tolist()
+    answers = {index: str(rule.then) for index, rule in enumerate(rules.rules)}
+    answers |= {NO_RULE: str(rules.default), OUTSIDE: ""}
+    names = {NO_RULE: "default", OUTSIDE: ""}
+    lines = [
+        [*row.values(), answers[index], names.get(index, str(index + 1))]
+        for row, index in zip(table.rows, fired, strict=True)
+    ]
+    return table_text([*table.header, "prediction", "rule"], lines)
+
+
+@app.command()
+@plain_errors
+def neurons(
+    network: NetworkFile,
+    layer: Annotated[
+        int | None, typer.Option(min=0, help="Only this layer, counted from 0.")
+    ] = None,
+    neuron: Annotated[
+        int | None, typer.Option(min=0, help="Only this neuron, counted from 0.")
+    ] = None,
+    order: OrderOption = None,
+    approximate: ApproximateOption = None,
+    top: Annotated[
+        int, typer.Option(min=0, help="Print so many rules a neuron; 0 prints all.")
+    ] = 10,
+) -> None:
+    """Print what every neuron does: where it is active, and what it then computes."""
+    model = load_network(network)
+    with working("working through the network, layer by layer …"):
+        layers = nn2rules.paper.neurons(
+            model, order=_names(order), approximate=approximate
+        )
+    shown = [
+        unit
+        for units in layers
+        for unit in units
+        if layer in (None, unit.layer) and neuron in (None, unit.unit)
+    ]
+    if not shown:
+        sizes = ", ".join(str(len(units)) for units in layers)
+        raise OptionError(
+            f"there is no such neuron; the layers, from 0, have {sizes} neurons"
+        )
+    print("\n\n".join(unit.text(top or None) for unit in shown))
+
+
+@app.command()
+@plain_errors
+def demo() -> None:
+    """Show what nn2rules does, on a small network that judges cars."""
+    cars = nn2rules.datasets.load("car")
+    path = nn2rules.datasets.network_file("car")
+    network = load_network(path)
+    print(
+        "A network with two hidden layers of 6 and 3 ReLU units was trained to say "
+        "whether\na car is acceptable, from six features "
+        f"({cars.title}).\n"
+    )
+    for feature in network.domain.features:
+        values = ", ".join(label_text(value) for value in feature.values)
+        print(f"  {feature.name:9} {values}")
+    started = time.perf_counter()
+    rules = nn2rules.extract(network, data=cars.train.rows)
+    seconds = time.perf_counter() - started
+    print(f"\nIts rules, those that decide most of {len(cars.train):,} cars first:\n")
+    print(rules.text(10))
+    print(f"\n{_summary(rules, seconds)}")
+    codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
+    equal = int((rules.predict(codes) == network.predict(codes)).sum())
+    print(
+        f"\nChecked one by one: the same answer on {equal:,} of {len(codes):,} inputs."
+        f"\n\nNext: nn2rules extract {path}"
+    )
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -8,6 +8,7 @@ Nn2RulesError
 ├── UnsupportedModelError   no adapter or engine reads this model, or this layer
 ├── MissingExtraError       an optional library is needed; gives the pip command
 ├── OptionError             an option, or two options together, make no sense
+├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
 
 All carry one message for people: what is wrong, where, and what would be right.
@@ -32,6 +33,8 @@ class UnknownValueError(DomainError):
     feature, value, values, row
         The feature's name, the value found, the values known, and the index of the
         row (from 0), or None when no row is concerned.
+    fact : str
+        The message without the row.
     """
 
     def __init__(
@@ -44,11 +47,11 @@ class UnknownValueError(DomainError):
     ) -> None:
         self.feature, self.value, self.values = feature, value, tuple(values)
         self.row = row
-        where = "" if row is None else f"row {row}: "
-        super().__init__(
-            f"{where}feature {feature!r} has no value {_shown(value)}; "
+        self.fact = (
+            f"feature {feature!r} has no value {_shown(value)}; "
             f"it has {_listed(self.values)}"
         )
+        super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
 
 class RowsError(Nn2RulesError, ValueError):
@@ -65,6 +68,10 @@ class UnsupportedModelError(Nn2RulesError, TypeError):
 
 class OptionError(Nn2RulesError, ValueError):
     """An option, or two options together, make no sense."""
+
+
+class BudgetExceededError(Nn2RulesError, RuntimeError):
+    """The work outgrew its limit."""
 
 
 class MissingExtraError(Nn2RulesError, ImportError):

@@ -278,9 +278,10 @@ class RuleList:
         if left:
             lines.append(f"{indent}… and {count(left, 'more rule')}")
         lines.append(f"{indent}otherwise {label_text(self.default)}")
-        return "\n".join((*self._warnings(), *lines))
+        return "\n".join((*self.warnings(), *lines))
 
-    def _warnings(self) -> list[str]:
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before trusting the rules, if anything."""
         different = self.certificate.get("different")
         if not different:
             return []

@@ -7,18 +7,25 @@ from pathlib import Path
 from nn2rules.errors import FormatError
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file; every way it can fail gets one sentence."""
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file; every way it can fail gets one sentence."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: this is a folder, not a file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"{path}: cannot be read: {reason}") from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file; every way it can fail gets one sentence."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

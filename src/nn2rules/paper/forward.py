@@ -4,18 +4,21 @@ LinRule serves the first layer, NeuronRule all others. A neuron's list is merged
 the next layer reads it, which changes nothing but its length.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nn2rules.arithmetic import logit_floor
 from nn2rules.domain import Domain
-from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.integers import IntegerLayer, integer_layer
 from nn2rules.paper.lin_rule import Outcomes, lin_rule
 from nn2rules.paper.merge import merge
 from nn2rules.paper.neuron_rule import neuron_rule
+
+logger = logging.getLogger(__name__)
 
 SOFT_BINARY = "soft-binary"
 """The paper's approximation of sigmoid units: 1 where active, 0 where not."""
@@ -65,17 +68,25 @@ def forward(
         threshold = _threshold(network, scaled.exponent) if is_last else 0
         neurons = []
         for unit in range(len(scaled.bias)):
-            if index == 0:
-                pre = _first_behaviour(scaled, unit, network.domain, order)
-                pieces = lin_rule(pre, outcomes, threshold=threshold)
-            else:
-                pieces = neuron_rule(
-                    scaled.weights[unit],
-                    scaled.bias[unit],
-                    result[-1].neurons,
-                    outcomes,
-                    threshold=threshold,
-                )
+            logger.debug("layer %d, neuron %d", index, unit)
+            try:
+                if index == 0:
+                    pre = _first_behaviour(scaled, unit, network.domain, order)
+                    pieces = lin_rule(pre, outcomes, threshold=threshold)
+                else:
+                    pieces = neuron_rule(
+                        scaled.weights[unit],
+                        scaled.bias[unit],
+                        result[-1].neurons,
+                        outcomes,
+                        threshold=threshold,
+                    )
+            except BudgetExceededError as error:
+                raise BudgetExceededError(
+                    f"layer {index}, neuron {unit} has {error}: the domain of "
+                    f"{network.domain.n_inputs:,} inputs is too large for the paper's "
+                    f"algorithm"
+                ) from None
             neurons.append(_merged(pieces, sizes))
         exponent = 0 if layer.activation == "sigmoid" else scaled.exponent
         result.append(LayerPieces(tuple(neurons), exponent))

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from nn2rules.errors import BudgetExceededError
 from nn2rules.paper.behaviour import Behaviour, Piece, combine
 from nn2rules.paper.conjunction import conjunction
 from nn2rules.paper.lin_rule import Outcomes, lin_rule
+from nn2rules.paper.select_weights import LARGEST_LIST
 
 
 def neuron_rule(
@@ -42,4 +44,6 @@ def neuron_rule(
         pieces += lin_rule(
             combined[key], outcomes, threshold=threshold, precondition=precondition
         )
+        if len(pieces) > LARGEST_LIST:
+            raise BudgetExceededError(f"more than {LARGEST_LIST:,} rules")
     return pieces

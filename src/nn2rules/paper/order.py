@@ -27,12 +27,13 @@ def feature_order(network: Network, order: Sequence[str] | None = None) -> list[
         spreads = _spreads(network)
         return sorted(range(len(spreads)), key=lambda index: -spreads[index])
     names = list(order)
-    for name in domain.names:
-        if names.count(name) != 1:
-            raise OptionError(
-                f"order: the feature {name!r} occurs {names.count(name)} times, "
-                f"expected once"
-            )
+    problems = [
+        *(f"{name!r} is missing" for name in domain.names if name not in names),
+        *(f"{name!r} is no feature" for name in names if name not in domain.names),
+        *(f"{name!r} occurs twice" for name in domain.names if names.count(name) > 1),
+    ]
+    if problems:
+        raise OptionError(f"order must name every feature once: {', '.join(problems)}")
     return [domain.index(name) for name in names]
 
 

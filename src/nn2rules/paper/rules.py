@@ -1,5 +1,6 @@
 """From the output neuron to a rule list: NN2Rules(Full) and NN2Rules(Support)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -92,17 +93,36 @@ def _certificate(
 ) -> dict[str, Any]:
     """State what is proved; measure the error of an approximation on all inputs."""
     inputs = network.domain.n_inputs
-    certificate: dict[str, Any] = {"engine": "paper", "inputs": inputs}
     hidden = {layer.activation for layer in network.layers[:-1]}
     if approximate is None or "sigmoid" not in hidden:
-        return {**certificate, "method": "exact integer arithmetic", "different": 0}
+        positive = sum(_size(rule, network.domain) for rule in rules.rules)
+        return {
+            "engine": "paper",
+            "method": "exact integer arithmetic",
+            "inputs": inputs,
+            "class_inputs": [inputs - positive, positive],
+            "different": 0,
+        }
     if inputs > LARGEST_MEASURED:
         raise OptionError(
             f"approximate={approximate!r}: its error is measured on every input, and "
             f"the domain has {inputs:,}; the most is {LARGEST_MEASURED:,}"
         )
-    different = 0
+    positive = different = 0
     for codes in network.domain.inputs():
-        truth = network.predict_codes(codes)
-        different += int(((rules.match(codes) >= 0) != (truth == 1)).sum())
-    return {**certificate, "method": approximate, "different": different}
+        truth = network.predict_codes(codes) == 1
+        positive += int(truth.sum())
+        different += int(((rules.match(codes) >= 0) != truth).sum())
+    return {
+        "engine": "paper",
+        "method": approximate,
+        "inputs": inputs,
+        "class_inputs": [inputs - positive, positive],
+        "different": different,
+    }
+
+
+def _size(rule: Rule, domain: Domain) -> int:
+    """Return the number of inputs that meet a rule with one value a condition."""
+    fixed = (len(domain.feature(c.feature)) for c in rule.conditions)
+    return domain.n_inputs // math.prod(fixed)

@@ -10,8 +10,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
+from nn2rules.errors import BudgetExceededError
+
 Prefix: TypeAlias = tuple[int, ...]
 """The codes of the values of the first features, in the order of the buckets."""
+
+LARGEST_LIST = 1 << 21
+"""The most rules of one neuron; a list that outgrows it would not fit in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,11 @@ def select_weights(weights: Sequence[Sequence[int]], threshold: int) -> list[Pre
         None is a prefix of another; an input exceeds the threshold if and only if it
         begins with one of them. ``[()]`` if every input does.
 
+    Raises
+    ------
+    BudgetExceededError
+        If there are more than `LARGEST_LIST`.
+
     Notes
     -----
     The paper's second base case reads Σ min(W) ≥ τ; it must be > τ, or an input whose
@@ -112,5 +122,7 @@ def _select(buckets: Buckets, k: int, threshold: int) -> list[tuple[Prefix, int]
             for suffix, suffix_weight in _select(buckets, k + 1 + len(tail), left):
                 grown.append((tail + suffix, tail_weight + suffix_weight))
         rules += [((code, *tail), weight + w) for tail, w in grown]
+        if len(rules) > LARGEST_LIST:
+            raise BudgetExceededError(f"more than {LARGEST_LIST:,} rules")
         preconditions = grown
     return rules

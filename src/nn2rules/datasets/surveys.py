@@ -1,0 +1,205 @@
+"""Adult and Contraception: two surveys, shipped as published and prepared on loading.
+
+The tables beside this module hold every published column but one: Adult's fnlwgt says
+how many people a row stands for in the census, which is nothing a model should learn
+from, and would nearly double the file.
+"""
+
+import bz2
+import csv
+from pathlib import Path
+from typing import cast
+
+from nn2rules.datasets import prepare
+from nn2rules.datasets.dataset import (
+    Dataset,
+    LabelledRows,
+    Parts,
+    rename_labels,
+    split,
+)
+from nn2rules.domain import Domain, Feature, Value
+
+_METHODS = {"1": "no method", "2": "long-term", "3": "short-term"}
+
+
+def raw_adult() -> Parts:
+    """Return Adult's published columns, but for fnlwgt; missing values are None.
+
+    Examples
+    --------
+    >>> raw_adult().train.rows[0]["capital-gain"]
+    2174
+    """
+    return Parts(_read("adult.train.csv.bz2"), _read("adult.test.csv.bz2"))
+
+
+def raw_contraception() -> Parts:
+    """Return Contraceptive Method Choice's published columns, split as by `load`.
+
+    Examples
+    --------
+    >>> raw_contraception().train.rows[0]["num-children"]
+    2
+    """
+    return split(_contraception())
+
+
+def load_adult() -> Dataset:
+    """Return Adult: whether a person earns more than 50,000 dollars a year.
+
+    The test part is the published one, and is prepared on its own.
+
+    Examples
+    --------
+    >>> load_adult().domain.sizes
+    (3, 8, 3, 14, 2, 3, 3, 3, 2)
+    """
+    train, test = raw_adult()
+    return Dataset(
+        name="adult",
+        title="Adult Income",
+        domain=_adult_domain(),
+        classes=("<=50K", ">50K"),
+        train=_prepare_adult(train),
+        test=_prepare_adult(test),
+        source="B. Becker and R. Kohavi: Adult, UCI Machine Learning Repository, "
+        "1996, https://doi.org/10.24432/C5XW20, CC BY 4.0",
+    )
+
+
+def load_contraception() -> Dataset:
+    """Return Contraceptive Method Choice: which method a woman uses, if any.
+
+    Education and standard of living go from 1 (low) to 4 (high). Of the features
+    with two values, wife-religion 1 is Islam; wife-working 0 is yes; media-exposure
+    0 is good.
+
+    Examples
+    --------
+    >>> load_contraception().classes
+    ('no method', 'long-term', 'short-term')
+    """
+    train, test = split(_prepare_contraception(_contraception()))
+    return Dataset(
+        name="contraception",
+        title="Contraceptive Method Choice",
+        domain=_contraception_domain(),
+        classes=tuple(_METHODS.values()),
+        train=train,
+        test=test,
+        source="T.-S. Lim: Contraceptive Method Choice, UCI Machine Learning "
+        "Repository, 1997, https://doi.org/10.24432/C59W2D, CC BY 4.0",
+    )
+
+
+def _adult_domain() -> Domain:
+    education = (
+        *("Bachelors", "Doctorate", "HS-grad", "Masters", "Prof-school", "School"),
+        *("Some-college", "Voc"),
+    )
+    occupation = (
+        *("Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial"),
+        *("Farming-fishing", "Handlers-cleaners", "Machine-op-inspct"),
+        *("Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv"),
+        *("Sales", "Tech-support", "Transport-moving"),
+    )
+    return Domain(
+        (
+            Feature("age", prepare.BINS, ordered=True),
+            Feature("education", education),
+            Feature("marital-status", ("divorced", "married", "not married")),
+            Feature("occupation", occupation),
+            Feature("sex", ("Female", "Male")),
+            Feature("capital-gain", prepare.BINS, ordered=True),
+            Feature("capital-loss", prepare.BINS, ordered=True),
+            Feature("hours-per-week", prepare.BINS, ordered=True),
+            Feature("native-country", ("Other", "United-States")),
+        )
+    )
+
+
+_SCHOOL = (
+    *("Preschool", "1st-4th", "5th-6th", "7th-8th"),
+    *("9th", "10th", "11th", "12th"),
+)
+_MARRIED = ("Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent")
+
+
+def _prepare_adult(table: LabelledRows) -> LabelledRows:
+    filled = {
+        name: prepare.fill_missing(column) for name, column in table.columns.items()
+    }
+    education = prepare.merge_values(
+        filled["education"], {"School": _SCHOOL, "Voc": ("Assoc-acdm", "Assoc-voc")}
+    )
+    marital_status = prepare.merge_values(
+        filled["marital-status"],
+        {"divorced": ("Divorced",), "married": _MARRIED},
+        others="not married",
+    )
+    country = prepare.merge_values(
+        filled["native-country"], {"United-States": ("United-States",)}, others="Other"
+    )
+    columns = {
+        "age": _binned(filled["age"]),
+        "education": education,
+        "marital-status": marital_status,
+        "occupation": filled["occupation"],
+        "sex": filled["sex"],
+        "capital-gain": _binned(filled["capital-gain"]),
+        "capital-loss": _binned(filled["capital-loss"]),
+        "hours-per-week": _binned(filled["hours-per-week"]),
+        "native-country": country,
+    }
+    return LabelledRows(columns, table.labels)
+
+
+def _contraception() -> LabelledRows:
+    return rename_labels(_read("contraception.csv.bz2"), _METHODS)
+
+
+def _contraception_domain() -> Domain:
+    grades, codes = (1, 2, 3, 4), (0, 1)
+    return Domain(
+        (
+            Feature("age", prepare.BINS, ordered=True),
+            Feature("wife-education", grades, ordered=True),
+            Feature("husband-education", grades, ordered=True),
+            Feature("num-children", prepare.BINS, ordered=True),
+            Feature("wife-religion", codes),
+            Feature("wife-working", codes),
+            Feature("husband-occupation", grades),
+            Feature("standard-of-living", grades, ordered=True),
+            Feature("media-exposure", codes),
+        )
+    )
+
+
+def _prepare_contraception(table: LabelledRows) -> LabelledRows:
+    """Bin two columns, with cuts taken from all rows: the split comes later."""
+    binned = {name: _binned(table.columns[name]) for name in ("age", "num-children")}
+    return LabelledRows({**table.columns, **binned}, table.labels)
+
+
+def _binned(column: list[Value]) -> list[Value]:
+    return prepare.bin_numbers(cast(list[int], column))
+
+
+def _read(file_name: str) -> LabelledRows:
+    """Return the table of a file beside this module, whose last column is `label`."""
+    path = Path(__file__).with_name(file_name)
+    with bz2.open(path, "rt", encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    *columns, labels = zip(*rows, strict=True)
+    names = header[:-1]
+    return LabelledRows(
+        {name: _values(cells) for name, cells in zip(names, columns, strict=True)},
+        list(labels),
+    )
+
+
+def _values(cells: tuple[str, ...]) -> list[Value]:
+    if all(cell.isdecimal() for cell in cells):
+        return [int(cell) for cell in cells]
+    return [None if cell == "?" else cell for cell in cells]

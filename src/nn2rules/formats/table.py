@@ -1,0 +1,95 @@
+"""CSV files: rows of text under a header line."""
+
+import csv
+import gzip
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from nn2rules.domain import Domain
+from nn2rules.errors import FormatError, RowsError, UnknownValueError
+from nn2rules.formats.files import read_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a CSV file, as text.
+
+    Attributes
+    ----------
+    path : str
+        Named in messages.
+    header : list of str
+    rows : list of dicts from the header's names to text
+    lines : list of int
+        The line of the file on which each row ends.
+    """
+
+    path: str
+    header: list[str]
+    rows: list[dict[str, str]]
+    lines: list[int]
+
+    def check(self, domain: Domain, *, values: bool = True) -> None:
+        """Refuse columns, and `values`, that do not fit `domain`, naming the line."""
+        try:
+            domain.encode([dict.fromkeys(self.header)], unknown="mark")
+            if values and self.rows:
+                domain.encode(self.rows)
+        except UnknownValueError as error:
+            line = self.lines[error.row or 0]
+            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
+        except RowsError as error:
+            fact = str(error).removeprefix("row 0: ")
+            raise RowsError(f"{self.path}: {fact}") from None
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a CSV file, plain or compressed by gzip; everything stays text."""
+    data = read_bytes(path)
+    try:
+        if Path(path).suffix == ".gz":
+            data = gzip.decompress(data)
+        text = data.decode("utf-8-sig")
+    except (OSError, EOFError) as error:
+        raise FormatError(f"{path}: not a gzip file: {error}") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
+    try:
+        return _parse(str(path), text)
+    except csv.Error as error:
+        raise FormatError(f"{path}: not readable as CSV: {error}") from None
+
+
+def _parse(path: str, text: str) -> Table:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header = next(reader, None)
+    if not header:
+        raise FormatError(
+            f"{path}: the file is empty; expected a header line with column names"
+        )
+    for name in header:
+        if header.count(name) > 1:
+            raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
+    rows, lines = [], []
+    for cells in reader:
+        if not cells and len(header) > 1:  # an empty line
+            continue
+        if len(cells) != len(header) and (cells or len(header) > 1):
+            raise FormatError(
+                f"{path}, line {reader.line_num}: {len(cells)} cells, "
+                f"expected {len(header)}, one for each column of the header"
+            )
+        rows.append(dict(zip(header, cells or [""], strict=True)))
+        lines.append(reader.line_num)
+    return Table(path, header, rows, lines)
+
+
+def table_text(header: list[str], rows: list[list[str]]) -> str:
+    """Return a table as CSV text."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return stream.getvalue()
