@@ -9,7 +9,10 @@ A `Domain` is a set of features with their values; a `Network` is a classifier o
 read from a model or a file; `extract` turns it into a `RuleList`.
 """
 
-from nn2rules import datasets, paper
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nn2rules import datasets
 from nn2rules.adapters import read_network
 from nn2rules.domain import Domain, Feature
 from nn2rules.errors import (
@@ -24,13 +27,27 @@ from nn2rules.errors import (
     UnknownValueError,
     UnsupportedModelError,
 )
-from nn2rules.extract import extract
 from nn2rules.formats import load, save
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.rules import Condition, Rule, RuleList
+from nn2rules.version import __version__
+
+if TYPE_CHECKING:
+    from nn2rules import engine, paper
+    from nn2rules.engine import Budget
+    from nn2rules.extraction import extract
+
+# These need the compiled kernels, and with them numba: imported when asked for.
+_LAZY = {
+    "Budget": "nn2rules.engine",
+    "engine": "nn2rules.engine",
+    "extract": "nn2rules.extraction",
+    "paper": "nn2rules.paper",
+}
 
 __all__ = [
+    "Budget",
     "BudgetExceededError",
     "Condition",
     "Domain",
@@ -48,7 +65,9 @@ __all__ = [
     "UndecidedError",
     "UnknownValueError",
     "UnsupportedModelError",
+    "__version__",
     "datasets",
+    "engine",
     "extract",
     "load",
     "paper",
@@ -56,4 +75,14 @@ __all__ = [
     "save",
 ]
 
-__version__ = "0.1.0"
+
+def __getattr__(name: str) -> Any:
+    """Import what needs the compiled kernels on first use."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'nn2rules' has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return module if _LAZY[name].endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

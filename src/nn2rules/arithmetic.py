@@ -49,9 +49,12 @@ def scores(
 
 
 def error_bound(
-    layers: Sequence[Layer], offsets: NDArray[np.int64]
+    layers: Sequence[Layer], offsets: NDArray[np.int64], *, unit: float = UNIT
 ) -> NDArray[np.float64]:
     """Bound the error of `scores`, one number for each output, on every input.
+
+    `unit` is the unit roundoff; another one bounds the error of a framework that
+    computes in another format.
 
     Notes
     -----
@@ -62,23 +65,23 @@ def error_bound(
     with np.errstate(all="ignore"):
         blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
         size = np.abs(first.bias) + np.sum(blocks, axis=0)
-        error = _gamma(len(blocks) + 1) * size
+        error = _gamma(len(blocks) + 1, unit) * size
         for before, layer in pairwise(layers):
             function = before.function
-            error = function.lipschitz * error * (1 + 4 * UNIT)
-            error += function.rounding * UNIT * (1 + size)
+            error = function.lipschitz * error * (1 + 4 * unit)
+            error += function.rounding * unit * (1 + size)
             size = abs(function.at_zero) + function.lipschitz * size + error
             weights = np.abs(layer.weights)
             size = np.abs(layer.bias) + size @ weights
-            error = error @ weights + _gamma(len(weights) + 2) * size
+            error = error @ weights + _gamma(len(weights) + 2, unit) * size
     # Twice, for the rounding of this very computation; the last term for underflow.
     bound: NDArray[np.float64] = 2 * error + 1e-290
     return bound
 
 
-def _gamma(operations: int) -> float:
+def _gamma(operations: int, unit: float) -> float:
     """Bound the relative error of a sum of products, in whatever order it is made."""
-    return operations * UNIT / (1 - operations * UNIT)
+    return operations * unit / (1 - operations * unit)
 
 
 def classify(

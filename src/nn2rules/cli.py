@@ -15,10 +15,16 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 import nn2rules
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
-from nn2rules.extract import ENGINES
 from nn2rules.formats import load_network, load_rules, save
 from nn2rules.formats.files import write_text
 from nn2rules.formats.table import Table, read_table, table_text
@@ -81,10 +87,28 @@ def plain_errors(command: Command) -> Command:
 
 
 @contextmanager
-def working(message: str) -> Iterator[None]:
-    """Show that something is under way, on a terminal only."""
-    with stderr.status(message):
-        yield
+def progress_bar() -> Iterator[Callable[[str, float], None]]:
+    """Show how far the work is, on a terminal only."""
+    if not stderr.is_terminal:
+        yield lambda _what, _share: None
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=stderr,
+        transient=True,
+    ) as bar:
+        task = bar.add_task(_starting(), total=1.0)
+        yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+def _starting() -> str:
+    """Say what happens first: on a new machine, compilation."""
+    from nn2rules.engine import is_compiled
+
+    return "working" if is_compiled() else "compiling, once on this machine"
 
 
 @app.callback(invoke_without_command=True)
@@ -111,8 +135,12 @@ def extract(
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help=f"The algorithm: {', '.join(ENGINES)}.")
-    ] = "paper",
+        Literal["auto", "table", "search", "paper"],
+        typer.Option(
+            help="How: from a table of all inputs, by search, or by the paper's own "
+            "algorithm. All give the same rules."
+        ),
+    ] = "auto",
     scope: Annotated[
         Literal["domain", "support"],
         typer.Option(
@@ -121,6 +149,12 @@ def extract(
     ] = "domain",
     order: OrderOption = None,
     approximate: ApproximateOption = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0, help="Stop after so many seconds.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads; -1 for one on each core.")
+    ] = None,
     top: Annotated[
         int, typer.Option(min=0, help="Print so many rules at most; 0 prints all.")
     ] = 50,
@@ -139,7 +173,7 @@ def extract(
         table.check(model.domain)
         rows = table.rows
     started = time.perf_counter()
-    with working(f"extracting rules on {count(model.domain.n_inputs, 'input')} …"):
+    with progress_bar() as progress:
         rules = nn2rules.extract(
             model,
             data=rows,
@@ -147,6 +181,9 @@ def extract(
             scope=scope,
             order=_names(order),
             approximate=approximate,
+            budget=nn2rules.Budget(seconds=max_seconds),
+            n_jobs=jobs,
+            progress=progress,
         )
     seconds = time.perf_counter() - started
     if output is None:
@@ -260,10 +297,7 @@ def neurons(
 ) -> None:
     """Print what every neuron does: where it is active, and what it then computes."""
     model = load_network(network)
-    with working("working through the network, layer by layer …"):
-        layers = nn2rules.paper.neurons(
-            model, order=_names(order), approximate=approximate
-        )
+    layers = nn2rules.paper.neurons(model, order=_names(order), approximate=approximate)
     shown = [
         unit
         for units in layers

@@ -250,6 +250,11 @@ class Domain:
         return np.array([0, *accumulate(self.sizes)], dtype=np.int64)
 
     @cached_property
+    def offsets_of(self) -> dict[str, int]:
+        """Where the values of each feature start among all values."""
+        return dict(zip(self.names, self.offsets.tolist(), strict=False))
+
+    @cached_property
     def n_inputs(self) -> int:
         """The number of inputs, as an exact integer of any size."""
         return math.prod(self.sizes)
@@ -344,6 +349,10 @@ class Domain:
             for row in self.encode(np.asarray(codes)).tolist()
         ]
 
+    def input(self, number: int) -> dict[str, Value]:
+        """Return an input by its number in the order of `inputs`."""
+        return self.decode([[int(c) for c in np.unravel_index(number, self.sizes)]])[0]
+
     def inputs(self, *, chunk: int = 1 << 16) -> Iterator[NDArray[np.int64]]:
         """Yield the codes of every input of the domain, `chunk` rows at a time.
 
@@ -352,6 +361,14 @@ class Domain:
         for start in range(0, self.n_inputs, chunk):
             flat = np.arange(start, min(start + chunk, self.n_inputs))
             yield np.stack(np.unravel_index(flat, self.sizes), axis=1)
+
+
+def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:
+    """Return the number of inputs in each of `boxes`, exactly."""
+    allowed = np.add.reduceat(boxes.astype(np.int64), domain.offsets[:-1], axis=1)
+    if domain.n_inputs < 1 << 62:
+        return [int(size) for size in allowed.prod(axis=1)]
+    return [math.prod(row) for row in allowed.tolist()]
 
 
 def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:

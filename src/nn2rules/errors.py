@@ -15,6 +15,7 @@ All carry one message for people: what is wrong, where, and what would be right.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class Nn2RulesError(Exception):
@@ -71,7 +72,13 @@ class OptionError(Nn2RulesError, ValueError):
 
 
 class BudgetExceededError(Nn2RulesError, RuntimeError):
-    """The work outgrew its limit."""
+    """The work outgrew its limit.
+
+    Attribute `rules`: a rule list with what was proved so far, or None. Each of its
+    rules is right on every input; the inputs left to its default are not decided.
+    """
+
+    rules: Any = None
 
 
 class MissingExtraError(Nn2RulesError, ImportError):

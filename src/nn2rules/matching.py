@@ -6,8 +6,6 @@ is the first of them. Rules are taken 64 at a time, and rows that are decided dr
 out, so a list whose first rules decide most rows is fast however long it is.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,34 +15,24 @@ NO_RULE = -1
 _CHUNK = 1 << 15
 
 
-def bit_rows(
-    boxes: Sequence[Sequence[Sequence[int] | None]], sizes: Sequence[int]
-) -> NDArray[np.uint64]:
+def bit_rows(boxes: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return the bit rows of rules.
 
     Parameters
     ----------
-    boxes : one for each rule
-        For each feature the allowed codes, or None for all of them.
-    sizes : sequence of int
-        The number of values of each feature.
+    boxes : ndarray of bool, shape (n_rules, n_columns)
 
     Returns
     -------
     ndarray of uint64, shape (n_words, n_columns)
     """
     n_words = -(-len(boxes) // 64)
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    bits = np.zeros((n_words, int(offsets[-1])), dtype=np.uint64)
-    for rule, box in enumerate(boxes):
-        word, bit = rule // 64, np.uint64(1 << rule % 64)
-        for feature, codes in enumerate(box):
-            start, stop = int(offsets[feature]), int(offsets[feature + 1])
-            if codes is None:
-                bits[word, start:stop] |= bit
-            else:
-                for code in codes:
-                    bits[word, start + code] |= bit
+    padded = np.zeros((n_words * 64, boxes.shape[1]), dtype=np.bool_)
+    padded[: len(boxes)] = boxes
+    packed = np.packbits(padded.reshape(n_words, 8, 8, -1), axis=2, bitorder="little")
+    shifts = np.arange(0, 64, 8, dtype=np.uint64)[:, np.newaxis]
+    shifted = packed[:, :, 0].astype(np.uint64) << shifts
+    bits: NDArray[np.uint64] = np.bitwise_or.reduce(shifted, axis=1)
     return bits
 
 

@@ -1,17 +1,17 @@
 """Rules, and lists of rules that answer every input.
 
-`Rule` and `RuleList` are plain values. What a list prints and what it predicts come
-from the same conditions, so the text cannot drift from the behaviour.
+A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are made
+from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.domain import UNKNOWN, Domain, Rows, Value, value_of
 from nn2rules.errors import DomainError, MissingExtraError, OptionError
@@ -19,6 +19,8 @@ from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import labels_array
 from nn2rules.text import allowed_text, condition_text, count, label_text, share
 
+Form: TypeAlias = Literal["list", "set"]
+Scope: TypeAlias = Literal["domain", "support"]
 Unknown: TypeAlias = Literal["error", "default", "none"]
 """What to do with a row whose value is outside the domain."""
 
@@ -58,9 +60,8 @@ class Rule:
     probability: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
 class RuleList:
-    """Rules tried in order, then a default.
+    """Rules tried in order, then a default. Immutable.
 
     Parameters
     ----------
@@ -96,75 +97,145 @@ class RuleList:
     """
 
     domain: Domain
-    rules: tuple[Rule, ...]
-    default: Value
     classes: tuple[Value, ...]
-    form: Literal["list", "set"] = "list"
-    scope: Literal["domain", "support"] = "domain"
-    certificate: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    default: Value
+    form: Form
+    scope: Scope
+    certificate: Mapping[str, Any]
+    boxes: NDArray[np.bool_]
+    """For each rule which values it allows, of shape (n_rules, n_columns)."""
+    answers: NDArray[np.int64]
+    """For each rule the position of its class."""
+    supports: tuple[int | None, ...]
+    probabilities: tuple[tuple[float, float] | None, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(self.rules))
-        classes = tuple(value_of(label) for label in self.classes)
-        object.__setattr__(self, "classes", classes)
-        for name, allowed in (("form", _FORMS), ("scope", _SCOPES)):
-            if getattr(self, name) not in allowed:
-                raise OptionError(
-                    f"{name}: {getattr(self, name)!r}, expected {' or '.join(allowed)}"
-                )
-        self._check_label(self.default, "default")
-        for index, rule in enumerate(self.rules):
-            self._check_label(rule.then, f"rules[{index}].then")
-        _ = self._boxes  # refuses conditions that do not fit the domain
+    def __init__(
+        self,
+        domain: Domain,
+        rules: Iterable[Rule],
+        default: Value,
+        classes: Sequence[Value],
+        form: Form = "list",
+        scope: Scope = "domain",
+        certificate: Mapping[str, Any] | None = None,
+    ) -> None:
+        listed = tuple(rules)
+        labels = tuple(value_of(label) for label in classes)
+        for index, rule in enumerate(listed):
+            _check_label(rule.then, labels, f"rules[{index}].then")
+        self._fill(
+            domain,
+            _boxes(domain, listed),
+            [labels.index(rule.then) for rule in listed],
+            default,
+            labels,
+            form=form,
+            scope=scope,
+            certificate=certificate or {},
+            supports=tuple(rule.support for rule in listed),
+            probabilities=tuple(rule.probability for rule in listed),
+        )
 
-    def _check_label(self, label: Value, place: str) -> None:
-        if label is None:
-            raise DomainError(f"{place}: a class label cannot be missing")
-        if label not in self.classes:
-            known = ", ".join(repr(known) for known in self.classes)
-            raise DomainError(f"{place}: {label!r} is not a class; there are {known}")
+    @classmethod
+    def from_boxes(
+        cls,
+        domain: Domain,
+        boxes: NDArray[np.bool_],
+        answers: ArrayLike,
+        default: Value,
+        classes: Sequence[Value],
+        **fields: Any,
+    ) -> "RuleList":
+        """Make a rule list from boxes and the positions of their classes."""
+        self = cls.__new__(cls)
+        self._fill(domain, boxes, answers, default, classes, **fields)
+        return self
+
+    def _fill(
+        self,
+        domain: Domain,
+        boxes: NDArray[np.bool_],
+        answers: ArrayLike,
+        default: Value,
+        classes: Sequence[Value],
+        *,
+        form: Form = "list",
+        scope: Scope = "domain",
+        certificate: Mapping[str, Any] | None = None,
+        supports: tuple[int | None, ...] | None = None,
+        probabilities: tuple[tuple[float, float] | None, ...] | None = None,
+    ) -> None:
+        for name, value, known in (("form", form, _FORMS), ("scope", scope, _SCOPES)):
+            if value not in known:
+                raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
+        _check_label(default, classes, "default")
+        nothing = (None,) * len(boxes)
+        frozen = np.array(boxes, dtype=np.bool_).reshape(-1, int(domain.offsets[-1]))
+        frozen.flags.writeable = False
+        self.__dict__.update(
+            domain=domain,
+            boxes=frozen,
+            answers=np.array(answers, dtype=np.int64),
+            default=default,
+            classes=tuple(classes),
+            form=form,
+            scope=scope,
+            certificate=dict(certificate or {}),
+            supports=nothing if supports is None else supports,
+            probabilities=nothing if probabilities is None else probabilities,
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a RuleList is immutable; use replace()")
+
+    def replace(self, **fields: Any) -> "RuleList":
+        """Return a copy with some of its fields replaced."""
+        return self.from_boxes(**{n: getattr(self, n) for n in _FIELDS} | fields)
 
     @cached_property
-    def _boxes(self) -> list[list[tuple[int, ...] | None]]:
-        """For each rule and feature the allowed codes, None for all."""
-        codes = [{v: c for c, v in enumerate(f.values)} for f in self.domain.features]
-        places = {name: index for index, name in enumerate(self.domain.names)}
-        return [
-            self._box(rule, f"rules[{index}]", places, codes)
-            for index, rule in enumerate(self.rules)
-        ]
-
-    def _box(
-        self,
-        rule: Rule,
-        place: str,
-        places: Mapping[str, int],
-        codes: Sequence[Mapping[Value, int]],
-    ) -> list[tuple[int, ...] | None]:
-        box: list[tuple[int, ...] | None] = [None] * len(places)
-        for condition in rule.conditions:
-            name, values = condition.feature, condition.values
-            if name not in places:
-                raise DomainError(f"{place}: there is no feature {name!r}")
-            index = places[name]
-            if box[index] is not None:
-                raise DomainError(f"{place}: feature {name!r} has two conditions")
-            if not values:
-                raise DomainError(f"{place}: feature {name!r} allows no value")
-            for value in values:
-                if value not in codes[index]:
-                    raise DomainError(
-                        f"{place}: feature {name!r} has no value {value!r}"
-                    )
-            box[index] = tuple(codes[index][value] for value in values)
-        return box
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in order."""
+        conditions = _conditions(self.domain, self.boxes)
+        return tuple(
+            Rule(found, self.classes[answer], support, probability)
+            for found, answer, support, probability in zip(
+                conditions,
+                self.answers.tolist(),
+                self.supports,
+                self.probabilities,
+                strict=True,
+            )
+        )
 
     @cached_property
     def _bits(self) -> NDArray[np.uint64]:
-        return bit_rows(self._boxes, self.domain.sizes)
+        return bit_rows(self.boxes)
 
     def __len__(self) -> int:
-        return len(self.rules)
+        return len(self.boxes)
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self.domain,
+            self.boxes.tobytes(),
+            self.answers.tobytes(),
+            self.default,
+            self.classes,
+            self.form,
+            self.scope,
+            self.supports,
+            self.probabilities,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, RuleList)
+            and self._key() == other._key()
+            and self.certificate == other.certificate
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def apply(self, rows: Rows, *, unknown: Unknown = "error") -> NDArray[np.int64]:
         """Return the index of the rule that decides each row, -1 for the default.
@@ -211,37 +282,36 @@ class RuleList:
         """
         fired = self.apply(rows, unknown=unknown)
         # Positions -1 (default) and -2 (no answer) count from the end.
-        labels = (*(rule.then for rule in self.rules), None, self.default)
+        nothing, default = len(self.classes), self.classes.index(self.default)
+        positions = np.array([*self.answers.tolist(), nothing, default])[fired]
         if (fired == OUTSIDE).any():
-            answers = labels_array(labels)
-        else:
-            index = {label: position for position, label in enumerate(self.classes)}
-            order = [index.get(label, 0) for label in labels]
-            answers = labels_array(self.classes)[order]
-        return np.asarray(answers[fired])
+            return np.asarray(labels_array((*self.classes, None))[positions])
+        return np.asarray(labels_array(self.classes)[positions])
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""
         fired = self.apply(rows)
-        return np.bincount(fired[fired >= 0], minlength=len(self.rules))
+        return np.bincount(fired[fired >= 0], minlength=len(self))
+
+    def take(self, positions: Sequence[int] | NDArray[np.int64]) -> "RuleList":
+        """Return the list of the rules at `positions`, in that order."""
+        return self.replace(
+            boxes=self.boxes[positions],
+            answers=self.answers[positions],
+            supports=tuple(self.supports[index] for index in positions),
+            probabilities=tuple(self.probabilities[index] for index in positions),
+        )
 
     def sorted_by_support(self, rows: Rows) -> "RuleList":
         """Return the rules in descending order of their support, which they carry.
 
-        Only for rules of which no two hold for the same input, or that all give the
-        same class: the order of others is part of their meaning.
+        Only for rules of one class: the order of others is part of their meaning.
         """
-        if len({rule.then for rule in self.rules}) > 1:
+        if len(set(self.answers.tolist())) > 1:
             raise OptionError("rules of several classes cannot be sorted by support")
         support = self.support(rows)
-        order = np.argsort(-support, kind="stable")
-        return replace(
-            self,
-            rules=tuple(
-                replace(self.rules[index], support=int(support[index]))
-                for index in order
-            ),
-        )
+        carried = self.replace(supports=tuple(map(int, support)))
+        return carried.take(np.argsort(-support, kind="stable"))
 
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
@@ -253,13 +323,22 @@ class RuleList:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        table: dict[str, list[object]] = {"rule": list(range(len(self.rules)))}
-        table["rule"].append(NO_RULE)
+        table: dict[str, list[object]] = {"rule": [*range(len(self)), NO_RULE]}
         for feature in self.domain.features:
-            column = [_values_text(rule, feature.name, self) for rule in self.rules]
+            column = [
+                next(
+                    (
+                        allowed_text(feature, condition.values)
+                        for condition in rule.conditions
+                        if condition.feature == feature.name
+                    ),
+                    "",
+                )
+                for rule in self.rules
+            ]
             table[feature.name] = [*column, ""]
         table["then"] = [*(rule.then for rule in self.rules), self.default]
-        table["support"] = [*(rule.support for rule in self.rules), None]
+        table["support"] = [*self.supports, None]
         try:
             return nw.from_dict(table, backend=backend).to_native()
         except ModuleNotFoundError:
@@ -267,16 +346,15 @@ class RuleList:
 
     def text(self, top: int | None = None) -> str:
         """Return the rules as text: all of them, or the `top` first ones."""
-        shown = self.rules if top is None else self.rules[:top]
-        width = len(str(len(self.rules)))
+        shown = len(self) if top is None else min(top, len(self))
+        width = len(str(len(self)))
         lines = [
             f"{index:>{width}}. {self.rule_text(rule)}"
-            for index, rule in enumerate(shown, 1)
+            for index, rule in enumerate(self.rules[:shown], 1)
         ]
-        left = len(self.rules) - len(shown)
-        indent = " " * (width + 2) if self.rules else ""
-        if left:
-            lines.append(f"{indent}… and {count(left, 'more rule')}")
+        indent = " " * (width + 2) if len(self) else ""
+        if shown < len(self):
+            lines.append(f"{indent}… and {count(len(self) - shown, 'more rule')}")
         lines.append(f"{indent}otherwise {label_text(self.default)}")
         return "\n".join((*self.warnings(), *lines))
 
@@ -302,20 +380,74 @@ class RuleList:
         return f"if {premise} then {label_text(rule.then)}{support}"
 
     def __str__(self) -> str:
-        return self.text(None if len(self.rules) <= _SHOWN else _SHOWN)
+        return self.text(None if len(self) <= _SHOWN else _SHOWN)
 
     def __repr__(self) -> str:
-        rules = count(len(self.rules), "rule")
-        return f"<RuleList: {rules}, otherwise {self.default!r}>"
+        return f"<RuleList: {count(len(self), 'rule')}, otherwise {self.default!r}>"
 
 
+_FIELDS = (
+    "domain",
+    "boxes",
+    "answers",
+    "default",
+    "classes",
+    "form",
+    "scope",
+    "certificate",
+    "supports",
+    "probabilities",
+)
 _FORMS = ("list", "set")
 _SCOPES = ("domain", "support")
 
 
-def _values_text(rule: Rule, name: str, rules: RuleList) -> str:
-    feature = rules.domain.feature(name)
-    for condition in rule.conditions:
-        if condition.feature == name:
-            return allowed_text(feature, condition.values)
-    return ""
+def _check_label(label: Value, classes: Sequence[Value], place: str) -> None:
+    if label is None:
+        raise DomainError(f"{place}: a class label cannot be missing")
+    if label not in classes:
+        known = ", ".join(repr(known) for known in classes)
+        raise DomainError(f"{place}: {label!r} is not a class; there are {known}")
+
+
+def _boxes(domain: Domain, rules: Sequence[Rule]) -> NDArray[np.bool_]:
+    """Return the boxes of rules, refusing conditions that do not fit the domain."""
+    boxes = np.ones((len(rules), int(domain.offsets[-1])), dtype=np.bool_)
+    for index, rule in enumerate(rules):
+        place = f"rules[{index}]"
+        names = [condition.feature for condition in rule.conditions]
+        for condition in rule.conditions:
+            name = condition.feature
+            if name not in domain.names:
+                raise DomainError(f"{place}: there is no feature {name!r}")
+            if names.count(name) > 1:
+                raise DomainError(f"{place}: feature {name!r} has two conditions")
+            if not condition.values:
+                raise DomainError(f"{place}: feature {name!r} allows no value")
+            values, start = domain.feature(name).values, domain.offsets_of[name]
+            boxes[index, start : start + len(values)] = False
+            for value in condition.values:
+                if value not in values:
+                    raise DomainError(
+                        f"{place}: feature {name!r} has no value {value!r}"
+                    )
+                boxes[index, start + values.index(value)] = True
+    return boxes
+
+
+def _conditions(
+    domain: Domain, boxes: NDArray[np.bool_]
+) -> list[tuple[Condition, ...]]:
+    """Return the conditions of each box; a feature that allows everything has none."""
+    found: list[list[Condition]] = [[] for _ in range(len(boxes))]
+    for index, feature in enumerate(domain.features):
+        block = boxes[:, domain.offsets[index] : domain.offsets[index + 1]]
+        made: dict[bytes, Condition] = {}
+        for number in np.flatnonzero(~block.all(axis=1)).tolist():
+            key = block[number].tobytes()
+            if key not in made:
+                allowed = np.flatnonzero(block[number]).tolist()
+                values = tuple(feature.values[code] for code in allowed)
+                made[key] = Condition(feature.name, values)
+            found[number].append(made[key])
+    return [tuple(conditions) for conditions in found]

@@ -13,7 +13,7 @@ from nn2rules.network import Network
 from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.forward import forward
 from nn2rules.paper.order import feature_order
-from nn2rules.paper.rules import conditions_of
+from nn2rules.paper.select_weights import Prefix
 from nn2rules.rules import Condition
 from nn2rules.text import condition_text, count
 
@@ -65,7 +65,7 @@ class Neuron:
     def __getitem__(self, index: int) -> NeuronRule:
         piece = self.pieces[index]
         return NeuronRule(
-            conditions_of(piece.prefix, self.domain, self.order),
+            self._conditions(piece.prefix),
             self._weights(piece.behaviour),
             self._exact(piece.behaviour.bias),
             piece.active,
@@ -73,6 +73,15 @@ class Neuron:
 
     def __iter__(self) -> Iterator[NeuronRule]:
         return (self[index] for index in range(len(self)))
+
+    def _conditions(self, prefix: Prefix) -> tuple[Condition, ...]:
+        """Return the conditions that a prefix stands for, in the order of the rules."""
+        features = (self.domain.features[index] for index in self.order)
+        return tuple(
+            Condition(feature.name, (feature.values[code],))
+            for feature, code in zip(features, prefix, strict=False)
+            if len(feature) > 1  # the only value of a feature is no condition
+        )
 
     def _exact(self, scaled: int) -> Fraction:
         return Fraction(scaled, 1 << self.exponent)

@@ -1,18 +1,20 @@
 """From the output neuron to a rule list: NN2Rules(Full) and NN2Rules(Support)."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
-from nn2rules.domain import Domain, Rows
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.certificate import paper_certificate
+from nn2rules.domain import Domain, Rows, box_sizes
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
 from nn2rules.paper.forward import forward
 from nn2rules.paper.merge import merge
 from nn2rules.paper.order import feature_order
 from nn2rules.paper.select_weights import Prefix
-from nn2rules.rules import Condition, Rule, RuleList
+from nn2rules.rules import RuleList
 
 LARGEST_MEASURED = 1 << 26
 """The largest domain on which the error of an approximation is measured."""
@@ -49,43 +51,60 @@ def paper_rules(
         No two of its rules hold for the same input. Without rules if the network
         never answers class 1, with one rule without conditions if it always does.
     """
-    if scope == "support" and data is None:
-        raise OptionError("scope='support' needs data, the rows to count support on")
     positions = feature_order(network, order)
     output = forward(network, positions, approximate)[-1].neurons[0]
     sizes = [network.domain.sizes[index] for index in positions]
     active = ((piece.prefix, None) for piece in output if piece.active)
-    rules = RuleList(
+    prefixes = [prefix for prefix, _ in merge(active, sizes)]
+    rules = prefix_rules(network, positions, prefixes)
+    certificate = _certificate(network, rules, approximate)
+    return supported(rules.replace(certificate=certificate), data, scope)
+
+
+def prefix_rules(
+    network: Network, order: Sequence[int], prefixes: Sequence[Prefix]
+) -> RuleList:
+    """Return the rule list of class 1 that `prefixes` stand for."""
+    return RuleList.from_boxes(
         network.domain,
-        tuple(
-            Rule(conditions_of(prefix, network.domain, positions), network.classes[1])
-            for prefix, _ in merge(active, sizes)
-        ),
+        prefix_boxes(network.domain, order, prefixes),
+        np.ones(len(prefixes), dtype=np.int64),
         network.classes[0],
         network.classes,
         form="set",
     )
-    certificate = _certificate(network, rules, approximate)
-    rules = replace(rules, certificate=certificate)
+
+
+def supported(rules: RuleList, data: Rows, scope: str) -> RuleList:
+    """Sort rules by their support on `data`; in scope "support" keep those with any."""
     if data is None:
+        if scope == "support":
+            raise OptionError(
+                "scope='support' needs data, the rows to count support on"
+            )
         return rules
     rules = rules.sorted_by_support(data)
     if scope == "domain":
         return rules
-    supported = tuple(rule for rule in rules.rules if rule.support)
-    return replace(rules, rules=supported, scope="support")
+    kept = [index for index, support in enumerate(rules.supports) if support]
+    return rules.take(kept).replace(scope="support")
 
 
-def conditions_of(
-    prefix: Prefix, domain: Domain, order: Sequence[int]
-) -> tuple[Condition, ...]:
-    """Return the conditions that a prefix stands for, in the order of the rules."""
-    features = (domain.features[index] for index in order)
-    return tuple(
-        Condition(feature.name, (feature.values[code],))
-        for feature, code in zip(features, prefix, strict=False)
-        if len(feature) > 1  # the only value of a feature is no condition
-    )
+def prefix_boxes(
+    domain: Domain, order: Sequence[int], prefixes: Sequence[Prefix]
+) -> NDArray[np.bool_]:
+    """Return the boxes of the inputs that begin with each of `prefixes`."""
+    lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
+    boxes = np.ones((len(prefixes), int(domain.offsets[-1])), dtype=np.bool_)
+    for depth, feature in enumerate(order):
+        chosen = np.flatnonzero(lengths > depth)
+        start, stop = domain.offsets[feature], domain.offsets[feature + 1]
+        boxes[chosen, start:stop] = False
+        codes = np.array(
+            [prefixes[index][depth] for index in chosen.tolist()], dtype=np.int64
+        )
+        boxes[chosen, start + codes] = True
+    return boxes
 
 
 def _certificate(
@@ -95,14 +114,9 @@ def _certificate(
     inputs = network.domain.n_inputs
     hidden = {layer.activation for layer in network.layers[:-1]}
     if approximate is None or "sigmoid" not in hidden:
-        positive = sum(_size(rule, network.domain) for rule in rules.rules)
-        return {
-            "engine": "paper",
-            "method": "exact integer arithmetic",
-            "inputs": inputs,
-            "class_inputs": [inputs - positive, positive],
-            "different": 0,
-        }
+        positive = sum(box_sizes(network.domain, rules.boxes))  # no two overlap
+        counts = [inputs - positive, positive]
+        return paper_certificate(network, "exact integer arithmetic", counts, 0)
     if inputs > LARGEST_MEASURED:
         raise OptionError(
             f"approximate={approximate!r}: its error is measured on every input, and "
@@ -113,16 +127,5 @@ def _certificate(
         truth = network.predict_codes(codes) == 1
         positive += int(truth.sum())
         different += int(((rules.match(codes) >= 0) != truth).sum())
-    return {
-        "engine": "paper",
-        "method": approximate,
-        "inputs": inputs,
-        "class_inputs": [inputs - positive, positive],
-        "different": different,
-    }
-
-
-def _size(rule: Rule, domain: Domain) -> int:
-    """Return the number of inputs that meet a rule with one value a condition."""
-    fixed = (len(domain.feature(c.feature)) for c in rule.conditions)
-    return domain.n_inputs // math.prod(fixed)
+    counts = [inputs - positive, positive]
+    return paper_certificate(network, approximate, counts, different)

@@ -1,0 +1,63 @@
+"""Certificates: what was proved about a rule list, and how."""
+
+import hashlib
+from typing import Any
+
+from nn2rules.engine import Oracle, Table
+from nn2rules.formats import to_json
+from nn2rules.network import Network
+from nn2rules.version import __version__
+
+
+def network_digest(network: Network) -> str:
+    """Return the sha256 of a network: equal for equal networks, however stored."""
+    return hashlib.sha256(to_json(network).encode()).hexdigest()
+
+
+def table_certificate(network: Network, table: Table) -> dict[str, Any]:
+    """Certify rules that were made from the class of every input."""
+    return {
+        "engine": "table",
+        "method": "every input classified; float64 beyond its certified error, exact "
+        "arithmetic within it",
+        "inputs": network.domain.n_inputs,
+        "class_inputs": table.counts(),
+        "different": 0,
+        "smallest_margin": table.smallest_margin,
+        "settled_exactly": table.n_settled,
+        "fragile": table.fragile,
+        "fragile_inputs": table.fragile_inputs,
+        **_origin(network),
+    }
+
+
+def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
+    """Certify rules that were proved box by box."""
+    return {
+        "engine": "search",
+        "method": "every rule proved by branch and bound with certified bounds",
+        "inputs": network.domain.n_inputs,
+        "different": 0,
+        "questions": oracle.n_questions,
+        "boxes": oracle.meter.boxes,
+        "settled_exactly": oracle.n_settled,
+        **_origin(network),
+    }
+
+
+def paper_certificate(
+    network: Network, method: str, class_inputs: list[int], different: int
+) -> dict[str, Any]:
+    """Certify rules that were made by the paper's algorithm."""
+    return {
+        "engine": "paper",
+        "method": method,
+        "inputs": network.domain.n_inputs,
+        "class_inputs": class_inputs,
+        "different": different,
+        **_origin(network),
+    }
+
+
+def _origin(network: Network) -> dict[str, Any]:
+    return {"network": network_digest(network), "version": __version__}

@@ -1,0 +1,28 @@
+"""Compiled inner loops: arrays in, numbers out, no checks and no Python objects.
+
+House rules
+-----------
+* The modules of this package, and of ``nn2rules.cover._kernels``, are the only ones
+  that import numba.
+* ``fastmath`` stays off. It lets the compiler reorder sums and assume that nothing is
+  infinite; the error bounds in `nn2rules.engine.flat` allow the first, not the second.
+* Every kernel has a public caller that checks its arguments, and is compared with plain
+  Python in the tests. Nothing else calls a kernel.
+
+::
+
+    network   evaluate the network at one input, or at all inputs one after another
+    bounds    bound all scores over a box
+    search    branch and bound: prove, count, minimise
+    boxes     questions that need no network
+"""
+
+from pathlib import Path
+
+
+def is_compiled() -> bool:
+    """Tell whether the kernels were compiled on this machine before."""
+    from nn2rules.engine._kernels.network import table_classes
+
+    cache = getattr(table_classes, "_cache", None)  # absent when the JIT is off
+    return cache is None or any(Path(cache.cache_path).glob("network.table_classes*"))

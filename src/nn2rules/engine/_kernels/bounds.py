@@ -1,0 +1,326 @@
+"""Bound every score of a network over a box, by backward linear relaxation."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.network import (
+    ELU,
+    GELU,
+    HARD_SIGMOID,
+    HARD_TANH,
+    IDENTITY,
+    LEAKY_RELU,
+    RELU,
+    SIGMOID,
+    SILU,
+    TANH,
+    activate,
+)
+
+# Where silu and gelu turn from falling to rising.
+SILU_LOWEST = -1.2784645427610738
+GELU_LOWEST = -0.7517915246935645
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of a search, made once: see `nn2rules.engine.flat.workspace`."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    lines: NDArray[np.float64]
+    work: NDArray[np.float64]
+    first: NDArray[np.float64]
+    hidden: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    choice: NDArray[np.int64]
+    box: NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def relax(kind, slope, low, high, lines):
+    """Hold an activation between two lines on [low, high].
+
+    Fills `lines` with the slope and intercept of the lower line, then of the upper
+    one. Any slope is right as long as its intercept is the extreme of f(y) - slope y,
+    which is looked for at the ends and where f has that slope.
+    """
+    at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
+    if not high > low:
+        smallest, largest = min(at_low, at_high), max(at_low, at_high)
+        lines[0], lines[1], lines[2], lines[3] = 0.0, smallest, 0.0, largest
+        return
+    if kind == IDENTITY or (kind <= LEAKY_RELU and low >= 0):
+        lines[0], lines[1], lines[2], lines[3] = 1.0, 0.0, 1.0, 0.0
+        return
+    if kind == RELU:
+        if high <= 0:
+            lines[0], lines[1], lines[2], lines[3] = 0.0, 0.0, 0.0, 0.0
+            return
+        lines[0], lines[1] = (1.0, 0.0) if high > -low else (0.0, 0.0)
+        chord = high / (high - low)
+        lines[2] = chord
+        lines[3] = max(-chord * low, high - chord * high)
+        return
+    if kind in (SILU, GELU):  # interval only
+        lowest = SILU_LOWEST if kind == SILU else GELU_LOWEST
+        smallest = min(at_low, at_high)
+        if low < lowest < high:
+            smallest = activate(kind, slope, lowest)
+        lines[0], lines[1], lines[2], lines[3] = (
+            0.0,
+            smallest,
+            0.0,
+            max(at_low, at_high),
+        )
+        return
+    chord = (at_high - at_low) / (high - low)
+    first, second = tangent_points(kind, chord)
+    smallest = min(at_low - chord * low, at_high - chord * high)
+    largest = max(at_low - chord * low, at_high - chord * high)
+    for point in (first, second):
+        if low < point < high:
+            gap = activate(kind, slope, point) - chord * point
+            smallest, largest = min(smallest, gap), max(largest, gap)
+    lines[0], lines[1], lines[2], lines[3] = chord, smallest, chord, largest
+
+
+@njit(cache=True, nogil=True)
+def tangent_points(kind, chord):
+    """Return where f(y) - chord y may have an extreme inside an interval.
+
+    For smooth f these are the points where f' = chord, for others the kinks. NaN
+    stands for none: no comparison with it is true.
+    """
+    if kind == LEAKY_RELU:
+        return 0.0, np.nan
+    if kind == HARD_TANH:
+        return -1.0, 1.0
+    if kind == HARD_SIGMOID:
+        return -3.0, 3.0
+    if not 0.0 < chord < 1.0:
+        return np.nan, np.nan
+    if kind == SIGMOID:
+        if chord > 0.25:
+            return 0.0, np.nan
+        root = math.sqrt(1.0 - 4.0 * chord)
+        point = math.log((1.0 + root) / (2.0 * chord) - 1.0)
+        return -point, point
+    if kind == TANH:
+        point = math.acosh(1.0 / math.sqrt(chord))
+        return -point, point
+    if kind == ELU:
+        return math.log(chord), np.nan
+    return math.log(chord) - math.log1p(-chord), np.nan  # softplus
+
+
+@njit(cache=True, nogil=True)
+def columns_lower(net, box, coefficients, choice, column_values):
+    """Minimise a linear function of the first pre-activations over a box.
+
+    Every feature picks its best allowed value on its own. Fills `choice` with the
+    codes picked and `column_values` with what each allowed column contributes.
+    """
+    width = net.sizes[1]
+    total = 0.0
+    for feature in range(net.offsets.size - 1):
+        smallest = np.inf
+        for column in range(net.offsets[feature], net.offsets[feature + 1]):
+            if box[column]:
+                value = 0.0
+                row = column * width
+                for unit in range(width):
+                    value += coefficients[unit] * net.weights[row + unit]
+                column_values[column] = value
+                if not value >= smallest:
+                    smallest = value
+                    choice[feature] = column - net.offsets[feature]
+        total += smallest
+    return total
+
+
+@njit(cache=True, nogil=True)
+def backward_lower(net, box, layer, unit, sign, lines, work, choice, column_values):
+    """Bound ``sign`` times one pre-activation from below, over a box.
+
+    The lines that hold the activations of the earlier layers are multiplied back, layer
+    by layer, to a linear function of the input. ``work`` has three rows; the last is
+    left with the coefficients of the first layer's outputs.
+    """
+    start = net.unit_at[layer]
+    n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
+    at = net.weight_at[layer]
+    constant = sign * net.bias[start + unit]
+    current, following, outputs = work[0], work[1], work[2]
+    if layer == 0:  # no hidden layer: the unit is a first pre-activation itself
+        for i in range(n_out):
+            current[i] = sign if i == unit else 0.0
+            outputs[i] = current[i]
+        return constant + columns_lower(net, box, current, choice, column_values)
+    for i in range(n_in):
+        current[i] = sign * net.weights[at + i * n_out + unit]
+    for k in range(layer - 1, -1, -1):
+        begin = net.unit_at[k]
+        n_units = net.sizes[k + 1]
+        for i in range(n_units):
+            c = current[i]
+            if k == 0:
+                outputs[i] = c
+            if c != 0.0:
+                line = 0 if c > 0 else 2
+                constant += c * lines[begin + i, line + 1]
+                c *= lines[begin + i, line]
+                constant += c * net.bias[begin + i]
+                current[i] = c
+        if k > 0:
+            n_before, back = net.sizes[k], net.weight_at[k]
+            for p in range(n_before):
+                total = 0.0
+                row = back + p * n_units
+                for i in range(n_units):
+                    total += current[i] * net.weights[row + i]
+                following[p] = total
+            current, following = following, current
+    return constant + columns_lower(net, box, current, choice, column_values)
+
+
+@njit(cache=True, nogil=True)
+def bound_layers(net, box, low, high, lines, work, choice, column_values):
+    """Bound every pre-activation of the hidden layers, and relax their activations."""
+    n_layers = net.sizes.size - 1
+    for unit in range(net.sizes[1]):
+        smallest = net.bias[unit]
+        largest = net.bias[unit]
+        for feature in range(net.offsets.size - 1):
+            least, most = np.inf, -np.inf
+            for column in range(net.offsets[feature], net.offsets[feature + 1]):
+                if box[column]:
+                    weight = net.weights[column * net.sizes[1] + unit]
+                    least = min(least, weight)
+                    most = max(most, weight)
+            smallest += least
+            largest += most
+        low[unit] = smallest - net.slack[unit]
+        high[unit] = largest + net.slack[unit]
+    for layer in range(n_layers - 1):
+        kind, slope = net.activations[layer], net.slopes[layer]
+        start = net.unit_at[layer]
+        if layer > 0:
+            bound_hidden(net, box, layer, low, high, lines, work, choice, column_values)
+        for unit in range(start, start + net.sizes[layer + 1]):
+            relax(kind, slope, low[unit], high[unit], lines[unit])
+
+
+@njit(cache=True, nogil=True)
+def bound_hidden(net, box, layer, low, high, lines, work, choice, column_values):
+    """Bound the pre-activations of one hidden layer after the first."""
+    kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
+    before, start = net.unit_at[layer - 1], net.unit_at[layer]
+    n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
+    at = net.weight_at[layer]
+    for unit in range(n_out):
+        smallest = net.bias[start + unit]
+        largest = smallest
+        for i in range(n_in):
+            least, most = activation_range(
+                kind, slope, low[before + i], high[before + i]
+            )
+            weight = net.weights[at + i * n_out + unit]
+            if weight >= 0:
+                smallest += weight * least
+                largest += weight * most
+            else:
+                smallest += weight * most
+                largest += weight * least
+        slack = net.slack[start + unit]
+        smallest -= slack
+        largest += slack
+        stable = net.activations[layer] <= LEAKY_RELU and (
+            smallest >= 0 or largest <= 0
+        )
+        if not stable:
+            below = backward_lower(
+                net, box, layer, unit, 1.0, lines, work, choice, column_values
+            )
+            above = -backward_lower(
+                net, box, layer, unit, -1.0, lines, work, choice, column_values
+            )
+            smallest = max(smallest, below - slack)
+            largest = min(largest, above + slack)
+        low[start + unit] = smallest
+        high[start + unit] = largest
+
+
+@njit(cache=True, nogil=True)
+def activation_range(kind, slope, low, high):
+    """Return the smallest and largest value of an activation on [low, high]."""
+    at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
+    smallest, largest = min(at_low, at_high), max(at_low, at_high)
+    if kind == SILU and low < SILU_LOWEST < high:
+        smallest = activate(kind, slope, SILU_LOWEST)
+    elif kind == GELU and low < GELU_LOWEST < high:
+        smallest = activate(kind, slope, GELU_LOWEST)
+    elif kind == LEAKY_RELU and low < 0 < high:
+        smallest, largest = min(smallest, 0.0), max(largest, 0.0)
+    return smallest, largest
+
+
+@njit(cache=True, nogil=True)
+def bound_worst(net, space):
+    """Return the lowest lower bound of all scores over ``space.box``.
+
+    ``space`` is left with what belongs to that score: its minimiser ``choice``, what
+    each column contributes, and the coefficients of the first layer's outputs. NaN,
+    from an overflow, counts as lowest.
+    """
+    bound_layers(
+        net,
+        space.box,
+        space.low,
+        space.high,
+        space.lines,
+        space.work,
+        space.choice,
+        space.columns,
+    )
+    last = net.sizes.size - 2
+    n_scores, start = net.sizes[last + 1], net.unit_at[last]
+    worst, worst_at = np.inf, 0
+    for k in range(n_scores):
+        below = score_lower(net, space, k, 1.0) - net.slack[start + k]
+        if not below >= worst:
+            worst, worst_at = below, k
+    if worst_at != n_scores - 1:
+        score_lower(net, space, worst_at, 1.0)
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def score_lower(net, space, k, sign):
+    """Bound ``sign`` times one score from below; the layers are bounded already."""
+    return backward_lower(
+        net,
+        space.box,
+        net.sizes.size - 2,
+        k,
+        sign,
+        space.lines,
+        space.work,
+        space.choice,
+        space.columns,
+    )
+
+
+@njit(cache=True, nogil=True)
+def is_negative(net, space):
+    """Tell whether some score is below 0 all over the box; the layers are bounded."""
+    last = net.sizes.size - 2
+    for k in range(net.sizes[last + 1]):
+        slack = net.slack[net.unit_at[last] + k]
+        if -score_lower(net, space, k, -1.0) + slack < 0.0:
+            return True
+    return False

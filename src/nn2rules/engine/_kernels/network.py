@@ -1,0 +1,197 @@
+"""Evaluate a network at inputs."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+IDENTITY, RELU, LEAKY_RELU, SIGMOID, TANH = 0, 1, 2, 3, 4
+HARD_TANH, HARD_SIGMOID, ELU, SOFTPLUS, SILU, GELU = 5, 6, 7, 8, 9, 10
+
+
+class FlatNetwork(NamedTuple):
+    """A network as flat arrays, so that one compiled kernel serves every shape.
+
+    Layer k has ``sizes[k]`` inputs and ``sizes[k + 1]`` units. Its weights, row by
+    row, start at ``weights[weight_at[k]]``; its units' numbers (bias, slack) start at
+    ``unit_at[k]``. The inputs of layer 0 are the columns, one for each value.
+    """
+
+    offsets: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    weight_at: NDArray[np.int64]
+    bias: NDArray[np.float64]
+    unit_at: NDArray[np.int64]
+    activations: NDArray[np.int64]
+    slopes: NDArray[np.float64]
+    slack: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def activate(kind, slope, y):
+    """Apply an activation to one number."""
+    if kind == RELU:
+        return max(y, 0.0)
+    if kind == IDENTITY:
+        return y
+    if kind == LEAKY_RELU:
+        return y if y > 0 else slope * y
+    if kind == SIGMOID:
+        return sigmoid(y)
+    if kind == TANH:
+        return math.tanh(y)
+    if kind == HARD_TANH:
+        return min(max(y, -1.0), 1.0)
+    if kind == HARD_SIGMOID:
+        return min(max(y / 6.0 + 0.5, 0.0), 1.0)
+    if kind == ELU:
+        return y if y > 0 else math.expm1(y)
+    if kind == SOFTPLUS:
+        return max(y, 0.0) + math.log1p(math.exp(-abs(y)))
+    if kind == SILU:
+        return y * sigmoid(y)
+    return 0.5 * y * (1.0 + math.erf(y / math.sqrt(2.0)))
+
+
+@njit(cache=True, nogil=True)
+def sigmoid(y):
+    """Return the logistic function without overflow."""
+    small = math.exp(-abs(y))
+    return (1.0 if y >= 0 else small) / (1.0 + small)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def finish_forward(net, first, hidden, scores):
+    """Go from the first layer's pre-activations to the scores.
+
+    `first` is not changed; `hidden` holds two rows as wide as the widest layer.
+    """
+    n_layers = net.sizes.size - 1
+    current, following = hidden[0], hidden[1]
+    for unit in range(net.sizes[1]):
+        current[unit] = first[unit]
+    for layer in range(1, n_layers):
+        kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
+        n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
+        at, start = net.weight_at[layer], net.unit_at[layer]
+        for unit in range(n_out):
+            following[unit] = net.bias[start + unit]
+        for i in range(n_in):
+            x = activate(kind, slope, current[i])
+            if x != 0.0:
+                row = at + i * n_out
+                for unit in range(n_out):
+                    following[unit] += x * net.weights[row + unit]
+        current, following = following, current
+    for unit in range(net.sizes[n_layers]):
+        scores[unit] = current[unit]
+
+
+@njit(cache=True, nogil=True)
+def point_scores(net, codes, first, hidden, scores):
+    """Evaluate the network at one input."""
+    width = net.sizes[1]
+    for unit in range(width):
+        first[unit] = net.bias[unit]
+    for feature in range(codes.size):
+        row = (net.offsets[feature] + codes[feature]) * width
+        for unit in range(width):
+            first[unit] += net.weights[row + unit]
+    finish_forward(net, first, hidden, scores)
+
+
+@njit(cache=True, nogil=True)
+def table_classes(net, limit, fragile, start, classes, undecided, listed):
+    """Classify consecutive inputs; the last feature changes fastest.
+
+    Parameters
+    ----------
+    net : FlatNetwork
+        With ``net.error`` bounding the error of every score.
+    limit : float
+        The score that class 1 must exceed; binary networks only.
+    fragile : ndarray of shape (n_kinds,)
+        An input whose margin is at most ``fragile[k]`` is counted as fragile of kind k.
+    start : int
+        The number of the first input.
+    classes : ndarray of uint8
+        Filled; its size says how many inputs there are.
+    undecided : ndarray of int64, as long as `classes`
+        Filled with the positions in `classes` that need exact arithmetic.
+    listed : ndarray of int64
+        Filled with the first positions that are fragile of kind 0.
+
+    Returns
+    -------
+    n_undecided : int
+    smallest : float
+        The smallest margin: the distance of a score from `limit`, or of the largest
+        score from the second.
+    n_fragile : ndarray of int64
+    """
+    n_features = net.offsets.size - 1
+    width = net.sizes[1]
+    n_scores = net.sizes[net.sizes.size - 1]
+    codes = np.zeros(n_features, dtype=np.int64)
+    partial = np.zeros((n_features + 1, width))
+    hidden = np.zeros((2, net.sizes[1:].max()))
+    scores = np.zeros(n_scores)
+    n_fragile = np.zeros(fragile.size, dtype=np.int64)
+    n_undecided, smallest = 0, np.inf
+
+    left = start
+    for feature in range(n_features - 1, -1, -1):
+        size = net.offsets[feature + 1] - net.offsets[feature]
+        codes[feature] = left % size
+        left //= size
+    for unit in range(width):
+        partial[0, unit] = net.bias[unit]
+    changed = 0
+    for position in range(classes.size):
+        for feature in range(changed, n_features):
+            row = (net.offsets[feature] + codes[feature]) * width
+            for unit in range(width):
+                partial[feature + 1, unit] = (
+                    partial[feature, unit] + net.weights[row + unit]
+                )
+        finish_forward(net, partial[n_features], hidden, scores)
+        best, margin, error = decide(scores, limit, net.error)
+        classes[position] = best
+        if not margin > error:
+            undecided[n_undecided] = position
+            n_undecided += 1
+        smallest = min(smallest, margin)
+        for kind in range(fragile.size):
+            if not margin > fragile[kind]:
+                if kind == 0 and n_fragile[0] < listed.size:
+                    listed[n_fragile[0]] = position
+                n_fragile[kind] += 1
+        changed = n_features - 1
+        while changed >= 0:
+            codes[changed] += 1
+            if codes[changed] < net.offsets[changed + 1] - net.offsets[changed]:
+                break
+            codes[changed] = 0
+            changed -= 1
+        changed = max(changed, 0)
+    return n_undecided, smallest, n_fragile
+
+
+@njit(cache=True, nogil=True, inline="always")
+def decide(scores, limit, errors):
+    """Return the class, how clear it is, and how clear it must be to be certain."""
+    if scores.size == 1:
+        distance = scores[0] - limit
+        return (1 if distance > 0 else 0), abs(distance), errors[0]
+    best, second = 0, -1
+    for k in range(1, scores.size):
+        if scores[k] > scores[best]:
+            best, second = k, best
+        elif second < 0 or scores[k] > scores[second]:
+            second = k
+    largest = errors.max()
+    return best, scores[best] - scores[second], 2.0 * largest

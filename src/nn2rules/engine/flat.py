@@ -1,0 +1,152 @@
+"""Networks as the kernels want them: flat arrays, with certified error bounds.
+
+Two bounds are worked out once for a network, by following magnitudes through it:
+
+* `error`: how far float64 is off when it evaluates a score at one input;
+* `slack`: how far it is off when it bounds a pre-activation over a box.
+
+`docs/explanation/exactness.md` derives both.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules import arithmetic
+from nn2rules.arithmetic import UNIT
+from nn2rules.engine._kernels import network as kinds
+from nn2rules.engine._kernels.bounds import Workspace
+from nn2rules.engine._kernels.network import FlatNetwork
+from nn2rules.layer import Layer
+from nn2rules.network import Network
+
+KINDS = {
+    "identity": kinds.IDENTITY,
+    "softmax": kinds.IDENTITY,
+    "relu": kinds.RELU,
+    "leaky_relu": kinds.LEAKY_RELU,
+    "sigmoid": kinds.SIGMOID,
+    "tanh": kinds.TANH,
+    "hard_tanh": kinds.HARD_TANH,
+    "hard_sigmoid": kinds.HARD_SIGMOID,
+    "elu": kinds.ELU,
+    "softplus": kinds.SOFTPLUS,
+    "silu": kinds.SILU,
+    "gelu": kinds.GELU,
+}
+
+
+def flatten(layers: Sequence[Layer], offsets: NDArray[np.int64]) -> FlatNetwork:
+    """Return the arrays of a network; its scores are those of the last layer."""
+    sizes = [layers[0].weights.shape[0], *(len(layer.bias) for layer in layers)]
+    n_weights = [layer.weights.size for layer in layers]
+    slopes = [0.01 if layer.slope is None else layer.slope for layer in layers]
+    return FlatNetwork(
+        offsets=np.ascontiguousarray(offsets, dtype=np.int64),
+        sizes=np.array(sizes, dtype=np.int64),
+        weights=np.concatenate([layer.weights.ravel() for layer in layers]),
+        weight_at=np.concatenate([[0], np.cumsum(n_weights)[:-1]]).astype(np.int64),
+        bias=np.concatenate([layer.bias for layer in layers]),
+        unit_at=np.concatenate([[0], np.cumsum(sizes[1:])[:-1]]).astype(np.int64),
+        activations=np.array([KINDS[x.activation] for x in layers], dtype=np.int64),
+        slopes=np.array(slopes, dtype=np.float64),
+        slack=np.concatenate(_slacks(layers, offsets)),
+        error=arithmetic.error_bound(layers, offsets),
+    )
+
+
+def _slacks(
+    layers: Sequence[Layer], offsets: NDArray[np.int64]
+) -> list[NDArray[np.float64]]:
+    """Bound the error of the bounds of each layer's pre-activations, on every box.
+
+    ``size`` bounds the sum of the magnitudes of all terms that backward substitution
+    adds up for a unit: a line through an activation has a slope of at most the
+    Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|.
+    """
+    first = layers[0]
+    with np.errstate(all="ignore"):
+        blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
+        size = np.abs(first.bias) + np.sum(blocks, axis=0)
+        operations = len(blocks) + 2
+        slacks = [_slack(operations, size, np.zeros_like(size))]
+        rough = np.zeros_like(size)
+        for before, layer in pairwise(layers):
+            function, weights = before.function, np.abs(layer.weights)
+            rough = function.lipschitz * rough
+            rough += 8 * (function.rounding + 4) * UNIT * (1 + size)
+            size = abs(function.at_zero) + 3 * function.lipschitz * (size + slacks[-1])
+            size = np.abs(layer.bias) + size @ weights
+            rough = rough @ weights
+            operations += len(weights) + 8
+            slacks.append(_slack(operations, size, rough))
+    return slacks
+
+
+def _slack(
+    operations: int, size: NDArray[np.float64], rough: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    relative = operations * UNIT / (1 - operations * UNIT)
+    # Twice, for the rounding of this very computation; the last term for underflow.
+    slack: NDArray[np.float64] = 2 * (relative * size + rough) + 1e-290
+    return slack
+
+
+def workspace(net: FlatNetwork) -> Workspace:
+    """Return the scratch arrays that a search of `net` needs."""
+    n_units, n_columns = len(net.bias), int(net.sizes[0])
+    width = int(net.sizes[1:].max())
+    return Workspace(
+        low=np.zeros(n_units),
+        high=np.zeros(n_units),
+        lines=np.zeros((n_units, 4)),
+        work=np.zeros((3, width)),
+        first=np.zeros(int(net.sizes[1])),
+        hidden=np.zeros((2, width)),
+        scores=np.zeros(int(net.sizes[-1])),
+        columns=np.zeros(n_columns),
+        choice=np.zeros(len(net.offsets) - 1, dtype=np.int64),
+        box=np.zeros(n_columns, dtype=np.bool_),
+    )
+
+
+def claim(network: Network, index: int, margin: float = 0.0) -> FlatNetwork:
+    """Return a network all of whose scores are positive just where class `index` wins.
+
+    With a `margin`, just where it wins by more than that.
+
+    A score of exactly 0 is a tie, which `nn2rules.arithmetic.settle` decides. There is
+    one score for a binary network, and one for each other class otherwise.
+
+    Notes
+    -----
+    The last layer is one of differences: of the score and the threshold, or of two
+    scores. They are rounded; doubling the bounds of a layer with the sums of the
+    magnitudes covers that.
+    """
+    last = network.layers[-1]
+    with np.errstate(all="ignore"):
+        if network.is_binary:
+            sign, limit = (1.0 if index else -1.0), arithmetic.logit(network.threshold)
+            weights, bias = sign * last.weights, sign * (last.bias - limit)
+            large = np.abs(last.weights)
+            large_bias = np.abs(last.bias) + 16 * abs(limit)
+        else:
+            others = [k for k in range(len(network.classes)) if k != index]
+            weights = last.weights[:, [index]] - last.weights[:, others]
+            bias = last.bias[index] - last.bias[others]
+            large = np.abs(last.weights[:, [index]]) + np.abs(last.weights[:, others])
+            large_bias = np.abs(last.bias[index]) + np.abs(last.bias[others])
+        bias, large_bias = bias - margin, large_bias + 16 * margin
+    huge = np.finfo(np.float64).max
+    bounded = Layer(np.minimum(large, huge), np.minimum(large_bias, huge), "identity")
+    flat = flatten((*network.layers[:-1], bounded), network.domain.offsets)
+    last_weight, last_unit = int(flat.weight_at[-1]), int(flat.unit_at[-1])
+    return flat._replace(
+        weights=np.concatenate([flat.weights[:last_weight], weights.ravel()]),
+        bias=np.concatenate([flat.bias[:last_unit], bias]),
+        slack=2 * flat.slack,
+        error=2 * flat.error,
+    )

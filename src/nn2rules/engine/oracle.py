@@ -1,0 +1,184 @@
+"""The search engine: one question, answered by proof or counterexample.
+
+*Does every input in this box get class c?* A bound on the scores over the whole box
+often settles it at once. If not, the input that the bound points at is tried as a
+counterexample, and the box is split in two on the feature that matters most; both
+halves are asked in turn, depth first. Domains of any size can be searched.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.boxes import first_held, is_covered
+from nn2rules.engine._kernels.search import PROVED, REFUTED, search
+from nn2rules.engine.answer import Answer
+from nn2rules.engine.budget import Meter
+from nn2rules.engine.flat import claim, workspace
+from nn2rules.engine.table import settle_codes
+from nn2rules.errors import DomainError
+from nn2rules.network import Network
+
+_BATCH = 4096
+_REMEMBERED = 512
+_TIES = 256
+
+
+class Oracle:
+    """Answers questions about the boxes of a network.
+
+    Parameters
+    ----------
+    network : Network
+    meter : Meter, optional
+        The budget to spend; shared by all questions.
+
+    Attributes
+    ----------
+    n_questions, n_immediate, n_settled : int
+        Questions asked, those answered without splitting the box, and inputs that
+        needed exact arithmetic.
+
+    Examples
+    --------
+    >>> from nn2rules import datasets, load
+    >>> network = load(datasets.network_file("tomato"))
+    >>> oracle = Oracle(network)
+    >>> red, any_size = [True, False], [True, True, True]
+    >>> answer = oracle.ask(np.array(red + any_size), 1)
+    >>> answer.proved, network.domain.decode([answer.counterexample])
+    (False, [{'color': 'red', 'size': 'small'}])
+    """
+
+    def __init__(self, network: Network, meter: Meter | None = None) -> None:
+        self.network = network
+        self.meter = meter or Meter()
+        self.n_questions = self.n_immediate = self.n_settled = 0
+        self._nets = [claim(network, index) for index in range(len(network.classes))]
+        self._spaces = [workspace(net) for net in self._nets]
+        n_columns, n_features = int(self._nets[0].sizes[0]), len(network.domain.sizes)
+        self._stack = np.zeros((n_columns + 2, n_columns), dtype=np.bool_)
+        self._ties = np.zeros((_TIES, n_features), dtype=np.int64)
+        self._nothing = np.zeros((0, n_columns), dtype=np.bool_)
+        # For each class, inputs that were found not to be of it.
+        shape = (len(network.classes), _REMEMBERED, n_features)
+        self._known = np.zeros(shape, dtype=np.int64)
+        self._n_known = [0] * len(network.classes)
+
+    def ask(
+        self,
+        box: NDArray[np.bool_],
+        index: int,
+        *,
+        ignoring: NDArray[np.bool_] | None = None,
+    ) -> Answer:
+        """Tell whether every input of `box` is of class `index`.
+
+        Parameters
+        ----------
+        box : ndarray of bool, shape (n_columns,)
+            True where a value is allowed; every feature must keep one.
+        index : int
+            The position of the class.
+        ignoring : ndarray of bool, shape (n_boxes, n_columns), optional
+            Inputs inside these boxes do not count: what earlier rules decide, or what
+            cannot occur.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the budget is spent before the answer is known.
+        """
+        check_box(self.network, box)
+        ignored = self._nothing if ignoring is None else ignoring
+        self.n_questions += 1
+        offsets, known = self.network.domain.offsets, self._known[index]
+        n_known = min(self._n_known[index], _REMEMBERED)
+        held = first_held(box, offsets, known, n_known, ignored)
+        if held >= 0:
+            self.n_immediate += 1
+            return Answer(False, known[held].copy())
+        counterexample = self._search(box, index, ignored)
+        if counterexample is None:
+            return Answer(True)
+        self._known[index, self._n_known[index] % _REMEMBERED] = counterexample
+        self._n_known[index] += 1
+        return Answer(False, counterexample)
+
+    def _search(
+        self, box: NDArray[np.bool_], index: int, ignored: NDArray[np.bool_]
+    ) -> NDArray[np.int64] | None:
+        """Return an input of `box` that is not of class `index`, or None."""
+        net, space = self._nets[index], self._spaces[index]
+        self._stack[0] = box
+        top, total = 1, 0
+        while True:
+            allowance = self.meter.allowance(_BATCH)
+            status, top, n_ties, n_boxes = search(
+                net, space, self._stack, top, ignored, self._ties, allowance
+            )
+            total += n_boxes
+            for codes in self._ties[:n_ties]:
+                self.n_settled += 1
+                if settle_codes(self.network, codes) != index and not (
+                    is_covered(net.offsets, codes, ignored)
+                ):
+                    self.meter.spend(n_boxes)
+                    return np.array(codes)
+            self.meter.spend(n_boxes)
+            if status in (PROVED, REFUTED):
+                self.n_immediate += total == 1
+                return space.choice.copy() if status == REFUTED else None
+
+    def ask_value(self, box: NDArray[np.bool_], column: int, index: int) -> Answer:
+        """Tell whether `box`, known to be of class `index`, stays so with a value more.
+
+        Only the new slab is asked about: the inputs that have the new value.
+        """
+        return self.ask(slab(self.network, box, column), index)
+
+
+def slab(network: Network, box: NDArray[np.bool_], column: int) -> NDArray[np.bool_]:
+    """Return `box` with one feature restricted to the value of `column`."""
+    offsets = network.domain.offsets
+    feature = int(np.searchsorted(offsets, column, side="right")) - 1
+    restricted = box.copy()
+    restricted[offsets[feature] : offsets[feature + 1]] = False
+    restricted[column] = True
+    return restricted
+
+
+def check_box(network: Network, box: NDArray[np.bool_]) -> None:
+    """Refuse a box of the wrong shape, or one with no input in it."""
+    domain = network.domain
+    if box.shape != (int(domain.offsets[-1]),) or box.dtype != np.bool_:
+        raise DomainError(
+            f"a box is a boolean array with an entry for each of the "
+            f"{int(domain.offsets[-1])} values; this one is {box.dtype} of shape "
+            f"{box.shape}"
+        )
+    kept = np.logical_or.reduceat(box, domain.offsets[:-1])
+    if not kept.all():
+        name = domain.names[int(np.argmin(kept))]
+        raise DomainError(f"the box is empty: feature {name!r} keeps no value")
+
+
+def box_of(network: Network, allowed: dict[str, Sequence[object]]) -> NDArray[np.bool_]:
+    """Return the box that allows some values of some features, and all of the others.
+
+    Examples
+    --------
+    >>> from nn2rules import datasets, load
+    >>> network = load(datasets.network_file("tomato"))
+    >>> box_of(network, {"size": ["medium", "big"]})
+    array([ True,  True, False,  True,  True])
+    """
+    domain = network.domain
+    box = np.ones(int(domain.offsets[-1]), dtype=np.bool_)
+    for name, values in allowed.items():
+        start = domain.offsets[domain.index(name)]
+        box[start : start + len(domain.feature(name))] = False
+        for value in values:
+            box[start + domain.code(name, value)] = True
+    return box

@@ -1,0 +1,193 @@
+"""The table engine: the class of every input, certified, and questions about boxes.
+
+The whole truth table is one byte for each input. It is the fast path for domains that
+fit, and the referee of the search engine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from nn2rules import arithmetic
+from nn2rules.domain import Domain, Value
+from nn2rules.engine._kernels.boxes import first_other
+from nn2rules.engine._kernels.network import FlatNetwork, table_classes
+from nn2rules.engine.answer import Answer
+from nn2rules.engine.budget import Budget, Meter
+from nn2rules.engine.flat import flatten
+from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.network import Network
+
+FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
+"""The unit roundoff of the formats that frameworks compute in."""
+
+_CHUNK = 1 << 18
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Table:
+    """The truth table of a network.
+
+    Attributes
+    ----------
+    domain : Domain
+    classes : ndarray of uint8, shape (n_inputs,)
+        The index of each input's class; the last feature changes fastest.
+    smallest_margin : float
+        The smallest distance of a score from the decision, in float64.
+    n_settled : int
+        How many inputs were too near to a tie for float64 and settled exactly.
+    fragile : mapping from "float32" and "float64" to int
+        How many inputs lie within the error of a framework that computes so.
+    fragile_inputs : list of dicts
+        The first few of float32.
+    """
+
+    domain: Domain
+    classes: NDArray[np.uint8]
+    n_classes: int
+    smallest_margin: float
+    n_settled: int
+    fragile: dict[str, int]
+    fragile_inputs: list[dict[str, Value]]
+
+    @cached_property
+    def strides(self) -> NDArray[np.int64]:
+        """How far apart two inputs are that differ by one in a feature."""
+        sizes = np.array(self.domain.sizes, dtype=np.int64)
+        return np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]])
+
+    def ask(self, box: NDArray[np.bool_], index: int) -> Answer:
+        """Tell whether every input of `box` is of class `index`."""
+        found = np.zeros(len(self.domain.sizes), dtype=np.int64)
+        wanted = np.zeros(256, dtype=np.bool_)
+        wanted[index] = True
+        refuted = first_other(
+            self.classes,
+            np.array(self.domain.sizes, dtype=np.int64),
+            self.strides,
+            box,
+            self.domain.offsets,
+            wanted,
+            found,
+        )
+        return Answer(not refuted, found if refuted else None)
+
+    def counts(self) -> list[int]:
+        """Return the number of inputs of each class."""
+        counted = np.bincount(self.classes, minlength=self.n_classes)
+        return [int(number) for number in counted]
+
+
+def fits(domain: Domain, budget: Budget) -> bool:
+    """Tell whether the table of `domain` is within the budget's memory."""
+    return domain.n_inputs <= budget.memory
+
+
+def build_table(
+    network: Network, *, meter: Meter | None = None, n_jobs: int | None = None
+) -> Table:
+    """Work out the class of every input.
+
+    Parameters
+    ----------
+    network : Network
+    meter : Meter, optional
+        The budget to spend.
+    n_jobs : int, optional
+        How many threads; the result is the same whatever their number.
+
+    Raises
+    ------
+    BudgetExceededError
+        If the table does not fit in the budget's memory, or the time is spent.
+    """
+    meter = meter or Meter()
+    domain = network.domain
+    if not fits(domain, meter.budget):
+        raise BudgetExceededError(
+            f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
+            f"budget of {meter.budget.memory:,}"
+        )
+    net = flatten(network.layers, domain.offsets)
+    limit, fragile = _limits(network)
+    classes = np.empty(domain.n_inputs, dtype=np.uint8)
+    starts = range(0, domain.n_inputs, _CHUNK)
+    smallest, n_settled = np.inf, 0
+    n_fragile = np.zeros(len(fragile), dtype=np.int64)
+    listed: list[int] = []
+    work = (
+        delayed(_classify)(net, network, limit, fragile, start, classes)
+        for start in starts
+    )
+    if len(starts) == 1:
+        results = (function(*args) for function, args, _ in work)
+    else:
+        parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
+        results = parallel(work)
+    for number, (settled, margin, counted, positions) in enumerate(results, 1):
+        smallest, n_settled = min(smallest, margin), n_settled + settled
+        n_fragile += counted
+        listed += positions
+        meter.spend()
+        meter.report("classifying every input", number / len(starts))
+    names = dict(zip(FLOAT_UNITS, map(int, n_fragile), strict=True))
+    return Table(
+        domain,
+        classes,
+        len(network.classes),
+        float(smallest),
+        n_settled,
+        names,
+        [domain.input(position) for position in listed[:_LISTED]],
+    )
+
+
+def _limits(network: Network) -> tuple[float, NDArray[np.float64]]:
+    """Return the score to exceed, and within which margins an input is fragile."""
+    offsets = network.domain.offsets
+    own = arithmetic.error_bound(network.layers, offsets).max()
+    margins = [
+        arithmetic.error_bound(network.layers, offsets, unit=unit).max() + own
+        for unit in FLOAT_UNITS.values()
+    ]
+    if network.is_binary:
+        return arithmetic.logit(network.threshold), np.array(margins)
+    return 0.0, 2 * np.array(margins)
+
+
+def _classify(
+    net: FlatNetwork,
+    network: Network,
+    limit: float,
+    fragile: NDArray[np.float64],
+    start: int,
+    classes: NDArray[np.uint8],
+) -> tuple[int, float, NDArray[np.int64], list[int]]:
+    """Fill a chunk of `classes`, settling exactly what float64 cannot decide."""
+    chunk = classes[start : start + _CHUNK]
+    undecided = np.empty(len(chunk), dtype=np.int64)
+    listed = np.empty(_LISTED, dtype=np.int64)
+    slack = net._replace(error=net.error + 16 * arithmetic.UNIT * abs(limit))
+    n_undecided, smallest, n_fragile = table_classes(
+        slack, limit, fragile, start, chunk, undecided, listed
+    )
+    for position in undecided[:n_undecided].tolist():
+        codes = np.unravel_index(start + position, network.domain.sizes)
+        chunk[position] = settle_codes(network, [int(code) for code in codes])
+    positions = [start + p for p in listed[: n_fragile[0]].tolist()]
+    return int(n_undecided), float(smallest), n_fragile, positions
+
+
+def settle_codes(network: Network, codes: Sequence[int] | NDArray[np.int64]) -> int:
+    """Return the class of an input, given by its codes, by exact arithmetic."""
+    columns = (network.domain.offsets[:-1] + np.array(codes)).tolist()
+    index = arithmetic.settle(network.layers, network.threshold, columns)
+    if index == arithmetic.UNDECIDED:
+        raise UndecidedError(network.domain.decode([[int(c) for c in codes]])[0])
+    return index
