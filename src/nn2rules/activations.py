@@ -37,6 +37,8 @@ class Activation:
         The function on fractions; None when it is not piecewise linear.
     interval
         The function on mpmath intervals; None when `exact` is given.
+    mirror
+        Numbers (s, a, b) such that f(-y) = s f(y) + a + b y; None if there are none.
     """
 
     floats: Callable[[Array], Array]
@@ -45,6 +47,12 @@ class Activation:
     rounding: float = 0.0
     exact: Callable[[Fraction], Fraction] | None = None
     interval: Callable[[Any], Any] | None = None
+    mirror: tuple[int, int, int] | None = None
+
+    @property
+    def at_zero_exact(self) -> Fraction | None:
+        """The value at 0 if it is rational."""
+        return None if self.interval is _softplus_interval else Fraction(self.at_zero)
 
 
 def activation(name: str, slope: float | None = None) -> Activation:
@@ -97,6 +105,10 @@ def _tanh_interval(y: Any) -> Any:
     return 1 - 2 / (y.ctx.exp(2 * y) + 1)
 
 
+def _softplus_interval(y: Any) -> Any:
+    return y.ctx.log(1 + y.ctx.exp(y))
+
+
 def _elu_interval(y: Any) -> Any:
     below = y.ctx.exp(y) - 1
     low = y if y.a >= 0 else below
@@ -121,7 +133,9 @@ ACTIVATIONS: dict[str, Activation] = {
         rounding=16.0,
         interval=_elu_interval,
     ),
-    "gelu": Activation(_gelu, lipschitz=1.13, rounding=32.0, interval=_gelu_interval),
+    "gelu": Activation(
+        _gelu, lipschitz=1.13, rounding=32.0, interval=_gelu_interval, mirror=(1, 0, -1)
+    ),
     "hard_sigmoid": Activation(
         lambda y: np.clip(y / 6.0 + 0.5, 0.0, 1.0),
         lipschitz=1 / 6 + 1e-9,
@@ -145,20 +159,29 @@ ACTIVATIONS: dict[str, Activation] = {
         at_zero=0.5,
         rounding=16.0,
         interval=_sigmoid_interval,
+        mirror=(-1, 1, 0),
     ),
     "silu": Activation(
         lambda y: y * _sigmoid(y),
         lipschitz=1.1,
         rounding=32.0,
         interval=lambda y: y * _sigmoid_interval(y),
+        mirror=(1, 0, -1),
     ),
     "softplus": Activation(
         lambda y: np.logaddexp(0.0, y),
         lipschitz=1.0,
         at_zero=math.log(2.0) + 1e-9,
         rounding=16.0,
-        interval=lambda y: y.ctx.log(1 + y.ctx.exp(y)),
+        interval=_softplus_interval,
+        mirror=(1, 0, -1),
     ),
-    "tanh": Activation(np.tanh, lipschitz=1.0, rounding=16.0, interval=_tanh_interval),
+    "tanh": Activation(
+        np.tanh,
+        lipschitz=1.0,
+        rounding=16.0,
+        interval=_tanh_interval,
+        mirror=(-1, 0, 0),
+    ),
 }
 """Every activation of a hidden layer, by the name it has in network files."""

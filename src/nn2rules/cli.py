@@ -24,6 +24,7 @@ from rich.progress import (
 )
 
 import nn2rules
+from nn2rules.certificate import network_digest
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import load_network, load_rules, save
 from nn2rules.formats.files import write_text
@@ -77,7 +78,7 @@ def plain_errors(command: Command) -> Command:
             code = 3 if isinstance(error, BudgetExceededError) else 2
             raise typer.Exit(code) from None
         except KeyboardInterrupt:
-            stderr.print("interrupted; nothing was written")
+            stderr.print("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,25 +174,41 @@ def extract(
         table.check(model.domain)
         rows = table.rows
     started = time.perf_counter()
-    with progress_bar() as progress:
-        rules = nn2rules.extract(
-            model,
-            data=rows,
-            engine=engine,
-            scope=scope,
-            order=_names(order),
-            approximate=approximate,
-            budget=nn2rules.Budget(seconds=max_seconds),
-            n_jobs=jobs,
-            progress=progress,
-        )
+    try:
+        with progress_bar() as progress:
+            rules = nn2rules.extract(
+                model,
+                data=rows,
+                engine=engine,
+                scope=scope,
+                order=_names(order),
+                approximate=approximate,
+                budget=nn2rules.Budget(seconds=max_seconds),
+                n_jobs=jobs,
+                progress=progress,
+            )
+    except (BudgetExceededError, KeyboardInterrupt) as stopped:
+        partial = getattr(stopped, "rules", None)
+        if partial is not None:
+            _show(partial, top, output)
+            stderr.print(
+                f"stopped early: these {count(len(partial), 'rule')} are proved, and "
+                f"what they do not decide is not known yet"
+            )
+        raise
     seconds = time.perf_counter() - started
+    _show(rules, top, output)
+    if output is not None:
+        print(_summary(rules, seconds))
+
+
+def _show(rules: RuleList, top: int, output: Path | None) -> None:
+    """Print rules, or write them to a file."""
     if output is None:
         print(rules.text(top or None))
-        return
-    save(rules, output)
-    print(_summary(rules, seconds))
-    print(f"written to {output}")
+    else:
+        save(rules, output)
+        print(f"written to {output}")
 
 
 def _names(order: str | None) -> list[str] | None:
@@ -277,6 +294,39 @@ def _answers(
         for row, index in zip(table.rows, fired, strict=True)
     ]
     return table_text([*table.header, "prediction", "rule"], lines)
+
+
+@app.command()
+@plain_errors
+def check(
+    network: NetworkFile,
+    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="ROWS.csv", help="Rows on which they must agree, too."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
+    ] = 100_000,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+) -> None:
+    """Check rules against a network with separate, simple code; exit 1 if they differ.
+
+    Tries every input where the domain is small enough, and says so if it is not.
+    """
+    model, loaded = load_network(network), load_rules(rules)
+    rows = None
+    if data is not None:
+        table = read_table(data)
+        table.check(model.domain)
+        rows = table.rows
+    recorded = loaded.certificate.get("network")
+    if recorded not in (None, network_digest(model)):
+        stderr.print("note: these rules were extracted from another network")
+    report = nn2rules.check.check(model, loaded, rows=rows, samples=samples, seed=seed)
+    print(report)
+    if not report.ok:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -127,10 +127,11 @@ def _searched(oracle: Oracle, order: Sequence[int]) -> list[tuple[int, ...]]:
                 f"searching, {len(found):,} rules",
                 _place(oracle.network, order, prefix),
             )
-    except BudgetExceededError as error:
+    except (BudgetExceededError, KeyboardInterrupt) as error:
         rules = prefix_rules(oracle.network, order, found)
         certificate = search_certificate(oracle.network, oracle)
-        error.rules = rules.replace(scope="support", certificate=certificate)
+        certificate["complete"] = False
+        error.rules = rules.replace(scope="support", certificate=certificate)  # type: ignore[union-attr]
         raise
     return found
 

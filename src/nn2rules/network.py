@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.domain import Domain, Rows, Value, value_of
 from nn2rules.errors import FormatError, UndecidedError
+from nn2rules.exact import UNDECIDED
 from nn2rules.layer import Layer
 
 
@@ -130,7 +131,7 @@ class Network:
         classes = arithmetic.classify(
             self.layers, self.domain.offsets, self.threshold, inputs
         )
-        undecided = np.flatnonzero(classes == arithmetic.UNDECIDED)
+        undecided = np.flatnonzero(classes == UNDECIDED)
         if len(undecided):
             raise UndecidedError(self.domain.decode(inputs[undecided[:1]])[0])
         return classes

@@ -89,7 +89,7 @@ class RuleList:
     ...              Condition("size", ("medium", "big"))), "ripe")
     >>> rules = RuleList(domain, (ripe,), "unripe", ("unripe", "ripe"))
     >>> print(rules)
-    1. if color = red and size in {medium, big} then ripe
+    1. if color = red and size ≠ small then ripe
        otherwise unripe
     >>> rules.predict([{"color": "red", "size": "big"},
     ...                {"color": "yellow", "size": "big"}])

@@ -8,7 +8,9 @@ from fractions import Fraction
 from nn2rules.domain import Feature, Value, text_of
 
 _PLAIN = re.compile(r"[\w.+%/()<>\-]+( [\w.+%/()<>\-]+)*")
-_RESERVED = {"and", "anything", "if", "in", "missing", "not", "otherwise", "then"}
+_RESERVED = set(
+    ["and", "anything", "between", "if", "in", "missing", "not", "otherwise", "then"]
+)
 
 
 def quoted(text: str) -> str:
@@ -37,9 +39,43 @@ def label_text(label: Value) -> str:
 
 
 def allowed_text(feature: Feature, values: Sequence[Value]) -> str:
-    """Return which values are allowed: ``= red``, or ``in {medium, big}``."""
+    """Return which values are allowed, in the fewest words.
+
+    Examples
+    --------
+    >>> size = Feature("size", ("small", "medium", "big", "huge"), ordered=True)
+    >>> allowed_text(size, ("medium",)), allowed_text(size, ("small", "medium"))
+    ('= medium', '≤ medium')
+    >>> allowed_text(size, ("medium", "big")), allowed_text(size, ("small", "big"))
+    ('between medium and big', 'in {small, big}')
+    >>> color = Feature("color", ("red", "yellow", "green"))
+    >>> allowed_text(color, ("red", "green"))
+    '≠ yellow'
+    """
     texts = [value_text(feature, value) for value in values]
-    return f"= {texts[0]}" if len(texts) == 1 else f"in {{{', '.join(texts)}}}"
+    if len(texts) == 1:
+        return f"= {texts[0]}"
+    span = _span(feature, values) if feature.ordered else None
+    if span is not None:
+        first, last = span
+        if first == 0:
+            return f"≤ {texts[-1]}"
+        if last == len(feature) - 1:
+            return f"≥ {texts[0]}"
+        return f"between {texts[0]} and {texts[-1]}"
+    others = [value_text(feature, v) for v in feature.values if v not in values]
+    if len(others) == 1:
+        return f"≠ {others[0]}"
+    if others and len(others) < len(texts):
+        return f"not in {{{', '.join(others)}}}"
+    return f"in {{{', '.join(texts)}}}"
+
+
+def _span(feature: Feature, values: Sequence[Value]) -> tuple[int, int] | None:
+    """Return the positions of the first and last value if none between is left out."""
+    positions = [feature.values.index(value) for value in values]
+    first, last = positions[0], positions[-1]
+    return (first, last) if positions == list(range(first, last + 1)) else None
 
 
 def condition_text(feature: Feature, values: Sequence[Value]) -> str:
@@ -47,11 +83,17 @@ def condition_text(feature: Feature, values: Sequence[Value]) -> str:
 
     Examples
     --------
-    >>> size = Feature("size", ("small", "medium", "big"))
+    >>> size = Feature("size", ("small", "medium", "big", "huge"), ordered=True)
+    >>> condition_text(size, ("small", "big"))
+    'size in {small, big}'
     >>> condition_text(size, ("medium", "big"))
-    'size in {medium, big}'
+    'medium ≤ size ≤ big'
     """
-    return f"{quoted(feature.name)} {allowed_text(feature, values)}"
+    name, allowed = quoted(feature.name), allowed_text(feature, values)
+    if allowed.startswith("between "):
+        first, last = (value_text(feature, value) for value in (values[0], values[-1]))
+        return f"{first} ≤ {name} ≤ {last}"
+    return f"{name} {allowed}"
 
 
 def count(number: int, noun: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.arithmetic import UNIT
+from nn2rules.arithmetic import UNDERFLOW, UNIT
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
@@ -76,11 +76,11 @@ def _slacks(
         for before, layer in pairwise(layers):
             function, weights = before.function, np.abs(layer.weights)
             rough = function.lipschitz * rough
-            rough += 8 * (function.rounding + 4) * UNIT * (1 + size)
+            rough += 8 * (function.rounding + 4) * UNIT * (1 + size) + UNDERFLOW
             size = abs(function.at_zero) + 3 * function.lipschitz * (size + slacks[-1])
             size = np.abs(layer.bias) + size @ weights
             rough = rough @ weights
-            operations += len(weights) + 8
+            operations += 3 * len(weights) + 8
             slacks.append(_slack(operations, size, rough))
     return slacks
 
@@ -89,8 +89,8 @@ def _slack(
     operations: int, size: NDArray[np.float64], rough: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     relative = operations * UNIT / (1 - operations * UNIT)
-    # Twice, for the rounding of this very computation; the last term for underflow.
-    slack: NDArray[np.float64] = 2 * (relative * size + rough) + 1e-290
+    # Twice, for the rounding of this very computation.
+    slack: NDArray[np.float64] = 2 * (relative * size + rough) + UNDERFLOW
     return slack
 
 

@@ -20,6 +20,7 @@ from nn2rules.engine.answer import Answer
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
 from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.exact import UNDECIDED, settle
 from nn2rules.network import Network
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
@@ -187,7 +188,7 @@ def _classify(
 def settle_codes(network: Network, codes: Sequence[int] | NDArray[np.int64]) -> int:
     """Return the class of an input, given by its codes, by exact arithmetic."""
     columns = (network.domain.offsets[:-1] + np.array(codes)).tolist()
-    index = arithmetic.settle(network.layers, network.threshold, columns)
-    if index == arithmetic.UNDECIDED:
+    index = settle(network.layers, network.threshold, columns)
+    if index == UNDECIDED:
         raise UndecidedError(network.domain.decode([[int(c) for c in codes]])[0])
     return index

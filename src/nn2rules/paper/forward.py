@@ -8,9 +8,9 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nn2rules.arithmetic import logit_floor
 from nn2rules.domain import Domain
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.exact import logit_floor
 from nn2rules.network import Network
 from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.integers import IntegerLayer, integer_layer

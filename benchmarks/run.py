@@ -1,0 +1,54 @@
+"""Run the benchmarks and keep their results as text.
+
+    python benchmarks/run.py [paper] [table] [oracle] [growth] [predict]
+
+Ratios are taken within one run, so that they mean the same on any machine; seconds are
+those of the machine that ran them. `benchmarks/results.md` is rewritten, section by
+section, and the figure of the growth section goes to `docs/explanation/growth.svg`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import bench_engine
+import bench_predict
+
+SECTIONS = {
+    "paper": bench_engine.paper,
+    "table": bench_engine.table,
+    "oracle": bench_engine.oracle,
+    "growth": bench_engine.growth,
+    "predict": bench_predict.predict,
+}
+RESULTS = Path(__file__).parent / "results.md"
+
+
+def main(names: list[str]) -> None:
+    """Run the sections called `names`, or all, and write their results."""
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"there is no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+    kept = _read()
+    for name in names or SECTIONS:
+        print(f"## {name}\n", flush=True)
+        text = SECTIONS[name]()
+        print(f"{text}\n", flush=True)
+        kept[name] = text
+    parts = [f"## {name}\n\n{kept[name]}\n" for name in SECTIONS if name in kept]
+    RESULTS.write_text("\n".join(["# Benchmark results\n", *parts]), encoding="utf-8")
+
+
+def _read() -> dict[str, str]:
+    """Return the sections of the last results, so that one can be run alone."""
+    if not RESULTS.exists():
+        return {}
+    text = RESULTS.read_text(encoding="utf-8")
+    parts = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return {name: body.strip() for name, body in zip(parts[::2], parts[1::2])}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
