@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from nn2rules import datasets
 from nn2rules.adapters import read_network
+from nn2rules.boxes import Condition
+from nn2rules.checker import check
 from nn2rules.domain import Domain, Feature
 from nn2rules.errors import (
     BudgetExceededError,
@@ -30,7 +32,7 @@ from nn2rules.errors import (
 from nn2rules.formats import load, save
 from nn2rules.layer import Layer
 from nn2rules.network import Network
-from nn2rules.rules import Condition, Rule, RuleList
+from nn2rules.rules import Rule, RuleList
 from nn2rules.version import __version__
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ __all__ = [
     "UnknownValueError",
     "UnsupportedModelError",
     "__version__",
+    "check",
     "datasets",
     "engine",
     "extract",

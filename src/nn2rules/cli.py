@@ -4,6 +4,7 @@ Exit codes: 0 done, 2 bad input, 3 a limit was exceeded, 130 interrupted.
 """
 
 import csv
+import io
 import os
 import sys
 import time
@@ -27,11 +28,11 @@ import nn2rules
 from nn2rules.certificate import network_digest
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import load_network, load_rules, save
-from nn2rules.formats.files import write_text
+from nn2rules.formats.files import check_writable, write_text
 from nn2rules.formats.table import Table, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
-from nn2rules.text import count, label_text, share
+from nn2rules.text import count, label_text, share, unused
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -81,10 +82,19 @@ def plain_errors(command: Command) -> Command:
             stderr.print("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(0) from None
+        except OSError as error:
+            _drop_output()
+            stderr.print(f"error: the output cannot be written: {error.strerror}")
+            raise typer.Exit(2) from None
 
     return wrapped  # type: ignore[return-value]
+
+
+def _drop_output() -> None:
+    """Send what is left of the output nowhere, so that closing it cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -190,6 +200,8 @@ def extract(
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)
         if partial is not None:
+            if output is not None:  # not where a whole list is expected
+                output = output.with_suffix(f".partial{output.suffix}")
             _show(partial, top, output)
             stderr.print(
                 f"stopped early: these {count(len(partial), 'rule')} are proved, and "
@@ -215,7 +227,10 @@ def _names(order: str | None) -> list[str] | None:
     """Split a list of names at its commas; a name with a comma stands in quotes."""
     if order is None:
         return None
-    return next(csv.reader([order], skipinitialspace=True), [])
+    try:
+        return next(csv.reader([order], skipinitialspace=True, strict=True), [])
+    except csv.Error as error:
+        raise OptionError(f"--order: not a list of names: {error}") from None
 
 
 def _summary(rules: RuleList, seconds: float) -> str:
@@ -265,6 +280,8 @@ def predict(
 
     Rules are numbered as `nn2rules extract` prints them, from 1.
     """
+    if output is not None:
+        check_writable(output)
     loaded = load_rules(rules)
     table = read_table(rows)
     text = _answers(loaded, table, unknown)
@@ -278,12 +295,6 @@ def predict(
 def _answers(
     rules: RuleList, table: Table, unknown: Literal["error", "default", "none"]
 ) -> str:
-    for column in ("prediction", "rule"):
-        if column in table.header:
-            raise OptionError(
-                f"{table.path}: there is a column {column!r} already, which would hold "
-                f"the answer; rename it"
-            )
     table.check(rules.domain, values=unknown == "error")
     fired = rules.apply(table.rows, unknown=unknown).tolist()
     answers = {index: str(rule.then) for index, rule in enumerate(rules.rules)}
@@ -293,7 +304,8 @@ def _answers(
         [*row.values(), answers[index], names.get(index, str(index + 1))]
         for row, index in zip(table.rows, fired, strict=True)
     ]
-    return table_text([*table.header, "prediction", "rule"], lines)
+    added = [unused(name, table.header) for name in ("prediction", "rule")]
+    return table_text([*table.header, *added], lines)
 
 
 @app.command()
@@ -323,7 +335,7 @@ def check(
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(model)):
         stderr.print("note: these rules were extracted from another network")
-    report = nn2rules.check.check(model, loaded, rows=rows, samples=samples, seed=seed)
+    report = nn2rules.check(model, loaded, rows=rows, samples=samples, seed=seed)
     print(report)
     if not report.ok:
         raise typer.Exit(1)
@@ -393,4 +405,7 @@ def demo() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ≤ shows \u2264
+            stream.reconfigure(errors="backslashreplace")
     app()

@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import DomainError, RowsError, UnknownValueError
+from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
@@ -75,7 +75,7 @@ def text_of(value: Value) -> str:
     return "missing" if value is None else str(value)
 
 
-def _checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
+def checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
     """Return `items` as values, all different and all reading differently."""
     if isinstance(items, str):
         raise DomainError(f"{kind}: its values are one string {items!r}, not several")
@@ -127,7 +127,7 @@ class Feature:
         if not isinstance(self.name, str):
             raise DomainError(f"a feature's name is a string, not {self.name!r}")
         kind = f"feature {self.name!r}"
-        object.__setattr__(self, "values", _checked_values(kind, self.values))
+        object.__setattr__(self, "values", checked_values(kind, self.values))
         if self.labels is None:
             return
         labels = tuple(str(label) for label in self.labels)
@@ -300,6 +300,8 @@ class Domain:
         same, so the text ``1`` of a CSV file finds the value 1, and the number 1
         finds the value ``"1"`` of a network file. An empty cell is *missing*.
         """
+        if unknown not in ("error", "mark"):
+            raise OptionError(f"unknown: {unknown!r}, expected 'error' or 'mark'")
         if isinstance(rows, np.ndarray):
             codes = self._checked_codes(rows)
         else:
@@ -382,6 +384,8 @@ def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
             f"rows are a pandas, polars or pyarrow frame, a list of dicts or an "
             f"integer array, not a {type(rows).__name__}"
         ) from None
+    except nw.exceptions.NarwhalsError as error:  # two columns of one name
+        raise RowsError(f"the frame cannot be read: {error}") from None
     _refuse_missing_columns(names, frame.columns)
     return [frame[name].to_list() for name in names]
 

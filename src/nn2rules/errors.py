@@ -49,8 +49,7 @@ class UnknownValueError(DomainError):
         self.feature, self.value, self.values = feature, value, tuple(values)
         self.row = row
         self.fact = (
-            f"feature {feature!r} has no value {_shown(value)}; "
-            f"it has {_listed(self.values)}"
+            f"feature {feature!r} {_absent(value)}; it has {_listed(self.values)}"
         )
         super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
@@ -106,6 +105,12 @@ class UndecidedError(Nn2RulesError, ArithmeticError):
             f"the score of the input ({values}) is so near to a tie that 8,192 bits "
             f"of precision cannot tell its class; nudge a weight or the threshold"
         )
+
+
+def _absent(value: object) -> str:
+    if value is None or value == "" or value != value:
+        return "has an empty cell, and no value for missing"
+    return f"has no value {value!r}"
 
 
 def _shown(value: object) -> str:

@@ -74,7 +74,10 @@ class Layer:
 
 def _frozen(name: str, array: ArrayLike, ndim: int) -> NDArray[np.float64]:
     """Return a read-only float64 copy of `array`, finite and of `ndim` dimensions."""
-    frozen = np.array(array, dtype=np.float64, order="C")
+    try:
+        frozen = np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise FormatError(f"{name}: not an array of numbers") from None
     if frozen.ndim != ndim or 0 in frozen.shape:
         raise FormatError(
             f"{name}: an array of shape {frozen.shape}, expected {ndim} dimension"

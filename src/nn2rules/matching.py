@@ -29,7 +29,9 @@ def bit_rows(boxes: NDArray[np.bool_]) -> NDArray[np.uint64]:
     n_words = -(-len(boxes) // 64)
     padded = np.zeros((n_words * 64, boxes.shape[1]), dtype=np.bool_)
     padded[: len(boxes)] = boxes
-    packed = np.packbits(padded.reshape(n_words, 8, 8, -1), axis=2, bitorder="little")
+    packed = np.packbits(
+        padded.reshape(n_words, 8, 8, boxes.shape[1]), axis=2, bitorder="little"
+    )
     shifts = np.arange(0, 64, 8, dtype=np.uint64)[:, np.newaxis]
     shifted = packed[:, :, 0].astype(np.uint64) << shifts
     bits: NDArray[np.uint64] = np.bitwise_or.reduce(shifted, axis=1)

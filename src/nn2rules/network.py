@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.domain import Domain, Rows, Value, value_of
-from nn2rules.errors import FormatError, UndecidedError
+from nn2rules.domain import Domain, Rows, Value, checked_values
+from nn2rules.errors import DomainError, FormatError, UndecidedError
 from nn2rules.exact import UNDECIDED
 from nn2rules.layer import Layer
 
@@ -57,8 +57,7 @@ class Network:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
-        classes = tuple(value_of(label) for label in self.classes)
-        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "classes", checked_classes(self.classes))
         self._check_layers()
         self._check_decision()
 
@@ -84,12 +83,6 @@ class Network:
     def _check_decision(self) -> None:
         last, place = self.layers[-1], f"layers[{len(self.layers) - 1}].activation"
         units, n_classes = len(last.bias), len(self.classes)
-        if len(set(self.classes)) != n_classes:
-            raise FormatError("classes: a class label occurs twice")
-        if None in self.classes:
-            raise FormatError("classes: a class label cannot be missing")
-        if n_classes < 2:
-            raise FormatError("classes: a classifier has at least two classes")
         if units != (1 if n_classes == 2 and units != 2 else n_classes):
             raise FormatError(
                 f"classes: {n_classes} classes, but the last layer has {units} "
@@ -145,10 +138,27 @@ class Network:
         return labels_array(self.classes)[self.predict_codes(self.domain.encode(rows))]
 
 
+def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:
+    """Return class labels, at least two, all different and all reading differently."""
+    try:
+        labels = checked_values("classes", tuple(classes))
+    except DomainError as error:
+        raise FormatError(str(error)) from None
+    if None in labels:
+        raise FormatError("classes: a class label cannot be missing")
+    if len(labels) < 2:
+        raise FormatError("classes: a classifier has at least two classes")
+    return labels
+
+
 def labels_array(classes: Sequence[Value]) -> NDArray[Any]:
-    """Return class labels as an array of their own type, or of objects if mixed."""
-    if len({type(label) for label in classes}) == 1:
-        return np.array(classes)
-    array = np.empty(len(classes), dtype=object)
-    array[:] = classes
-    return array
+    """Return class labels as an array of their own type, or else of objects.
+
+    Objects where labels are of several types, or where numpy would change them.
+    """
+    objects = np.empty(len(classes), dtype=object)
+    objects[:] = classes
+    if len({type(label) for label in classes}) > 1:
+        return objects
+    array = np.array(classes)
+    return array if array.tolist() == list(classes) else objects

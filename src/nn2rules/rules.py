@@ -4,8 +4,9 @@ A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are 
 from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -13,11 +14,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nn2rules.domain import UNKNOWN, Domain, Rows, Value, value_of
+from nn2rules.boxes import Condition, boxes_of, conditions_of
+from nn2rules.domain import UNKNOWN, Domain, Rows, Value
 from nn2rules.errors import DomainError, MissingExtraError, OptionError
 from nn2rules.matching import NO_RULE, bit_rows, first_match
-from nn2rules.network import labels_array
-from nn2rules.text import allowed_text, condition_text, count, label_text, share
+from nn2rules.network import checked_classes, labels_array
+from nn2rules.text import (
+    allowed_text,
+    condition_text,
+    count,
+    label_text,
+    share,
+    unused,
+)
 
 Form: TypeAlias = Literal["list", "set"]
 Scope: TypeAlias = Literal["domain", "support"]
@@ -28,14 +37,6 @@ OUTSIDE = -2
 """What `RuleList.apply` gives a row outside the domain, if it may."""
 
 _SHOWN = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A feature and the values it may have."""
-
-    feature: str
-    values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,34 @@ class Rule:
         The class label.
     support : int, optional
         The number of rows of data that the rule decides.
+    inputs : int, optional
+        The number of inputs of the domain that the rule decides.
     probability : (float, float), optional
-        The smallest and largest probability of class 1 over the rule's inputs.
+        A range that holds the network's probability of class 1 on all of them; of the
+        rule's class, if there are more than two.
+    accuracy : float, optional
+        The share of the rows it decides whose label is its class.
     """
 
     conditions: tuple[Condition, ...]
     then: Value
     support: int | None = None
+    inputs: int | None = None
     probability: tuple[float, float] | None = None
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a rule besides its conditions and class; see `Rule`."""
+
+    support: int | None = None
+    inputs: int | None = None
+    probability: tuple[float, float] | None = None
+    accuracy: float | None = None
+
+
+_NOTHING = Facts()
 
 
 class RuleList:
@@ -106,8 +127,8 @@ class RuleList:
     """For each rule which values it allows, of shape (n_rules, n_columns)."""
     answers: NDArray[np.int64]
     """For each rule the position of its class."""
-    supports: tuple[int | None, ...]
-    probabilities: tuple[tuple[float, float] | None, ...]
+    facts: tuple[Facts, ...]
+    """For each rule what is known of it."""
 
     def __init__(
         self,
@@ -120,20 +141,22 @@ class RuleList:
         certificate: Mapping[str, Any] | None = None,
     ) -> None:
         listed = tuple(rules)
-        labels = tuple(value_of(label) for label in classes)
+        labels = checked_classes(classes)
         for index, rule in enumerate(listed):
             _check_label(rule.then, labels, f"rules[{index}].then")
         self._fill(
             domain,
-            _boxes(domain, listed),
+            boxes_of(domain, [rule.conditions for rule in listed]),
             [labels.index(rule.then) for rule in listed],
             default,
             labels,
             form=form,
             scope=scope,
             certificate=certificate or {},
-            supports=tuple(rule.support for rule in listed),
-            probabilities=tuple(rule.probability for rule in listed),
+            facts=tuple(
+                Facts(rule.support, rule.inputs, rule.probability, rule.accuracy)
+                for rule in listed
+            ),
         )
 
     @classmethod
@@ -162,14 +185,12 @@ class RuleList:
         form: Form = "list",
         scope: Scope = "domain",
         certificate: Mapping[str, Any] | None = None,
-        supports: tuple[int | None, ...] | None = None,
-        probabilities: tuple[tuple[float, float] | None, ...] | None = None,
+        facts: Sequence[Facts] | None = None,
     ) -> None:
         for name, value, known in (("form", form, _FORMS), ("scope", scope, _SCOPES)):
             if value not in known:
                 raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
         _check_label(default, classes, "default")
-        nothing = (None,) * len(boxes)
         frozen = np.array(boxes, dtype=np.bool_).reshape(-1, int(domain.offsets[-1]))
         frozen.flags.writeable = False
         self.__dict__.update(
@@ -181,8 +202,7 @@ class RuleList:
             form=form,
             scope=scope,
             certificate=dict(certificate or {}),
-            supports=nothing if supports is None else supports,
-            probabilities=nothing if probabilities is None else probabilities,
+            facts=(_NOTHING,) * len(boxes) if facts is None else tuple(facts),
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -195,15 +215,18 @@ class RuleList:
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in order."""
-        conditions = _conditions(self.domain, self.boxes)
+        conditions = conditions_of(self.domain, self.boxes)
         return tuple(
-            Rule(found, self.classes[answer], support, probability)
-            for found, answer, support, probability in zip(
-                conditions,
-                self.answers.tolist(),
-                self.supports,
-                self.probabilities,
-                strict=True,
+            Rule(
+                found,
+                self.classes[answer],
+                facts.support,
+                facts.inputs,
+                facts.probability,
+                facts.accuracy,
+            )
+            for found, answer, facts in zip(
+                conditions, self.answers.tolist(), self.facts, strict=True
             )
         )
 
@@ -223,8 +246,7 @@ class RuleList:
             self.classes,
             self.form,
             self.scope,
-            self.supports,
-            self.probabilities,
+            self.facts,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -298,8 +320,7 @@ class RuleList:
         return self.replace(
             boxes=self.boxes[positions],
             answers=self.answers[positions],
-            supports=tuple(self.supports[index] for index in positions),
-            probabilities=tuple(self.probabilities[index] for index in positions),
+            facts=[self.facts[index] for index in positions],
         )
 
     def sorted_by_support(self, rows: Rows) -> "RuleList":
@@ -310,8 +331,91 @@ class RuleList:
         if len(set(self.answers.tolist())) > 1:
             raise OptionError("rules of several classes cannot be sorted by support")
         support = self.support(rows)
-        carried = self.replace(supports=tuple(map(int, support)))
-        return carried.take(np.argsort(-support, kind="stable"))
+        facts = [
+            replace(known, support=int(number))
+            for known, number in zip(self.facts, support, strict=True)
+        ]
+        return self.replace(facts=facts).take(np.argsort(-support, kind="stable"))
+
+    def top(self, k: int) -> "RuleList":
+        """Return the list of the first `k` rules, with the best default for the rest.
+
+        Its certificate says on how many inputs of the domain it differs from this
+        list, by exact count. Needs rules that carry the number of inputs they decide,
+        as those of `nn2rules.extract` do.
+        """
+        if k < 0:
+            raise OptionError(f"top: {k} rules, expected 0 or more")
+        if k >= len(self):
+            return self
+        decided = [facts.inputs for facts in self.facts]
+        total = self.certificate.get("possible", self.domain.n_inputs)
+        if None in decided or self.scope == "support":
+            raise OptionError(
+                "top() needs rules for the whole domain that carry the number of "
+                "inputs they decide"
+            )
+        left = np.zeros(len(self.classes), dtype=object)
+        for answer, number in zip(self.answers[k:], decided[k:], strict=True):
+            left[answer] += number
+        left[self.classes.index(self.default)] += total - sum(decided)  # type: ignore[arg-type]
+        default = int(np.argmax(left))
+        different = int(left.sum() - left[default])
+        return self.take(range(k)).replace(
+            default=self.classes[default],
+            certificate={
+                **self.certificate,
+                "method": f"the first {k:,} of {len(self):,} rules",
+                "different": self.certificate.get("different", 0) + different,
+            },
+        )
+
+    def curve(
+        self, rows: Rows, labels: Sequence[Value] | None = None
+    ) -> dict[str, Any]:
+        """Return what the first k rules achieve, for k from 0 to all.
+
+        Parameters
+        ----------
+        rows : frame, list of dicts, or array of codes
+        labels : sequence of class labels, optional
+            The true class of each row.
+
+        Returns
+        -------
+        dict of arrays of length n_rules + 1
+            ``rules``, the number k; ``decided``, the share of rows that the first k
+            decide; ``fidelity``, the share that k rules and the default answer as the
+            whole list does; ``accuracy``, the share answered as labelled, if given.
+        """
+        fired = self.apply(rows)
+        n_rows = max(len(fired), 1)
+        order = np.where(fired == NO_RULE, len(self), fired)
+        default = self.classes.index(self.default)
+        whole = np.array([*self.answers.tolist(), default])[order]
+
+        def by_rule(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+            counted = np.bincount(order[chosen], minlength=len(self) + 1)
+            return np.concatenate([[0], np.cumsum(counted)])[: len(self) + 1]
+
+        decided = by_rule(order < len(self))
+        late = whole == default  # answered so without their rule, too
+        curve: dict[str, Any] = {
+            "rules": np.arange(len(self) + 1),
+            "decided": decided / n_rows,
+            "fidelity": (by_rule(~late) + late.sum()) / n_rows,
+        }
+        if labels is not None:
+            known = {label: index for index, label in enumerate(self.classes)}
+            truth = np.array([known.get(label, -1) for label in labels])
+            if len(truth) != len(fired):
+                raise OptionError(
+                    f"{len(truth)} labels for {len(fired)} rows, expected one for each"
+                )
+            right, lucky = by_rule(whole == truth), by_rule(truth == default)
+            total_lucky = int((truth == default).sum())
+            curve["accuracy"] = (right + total_lucky - lucky) / n_rows
+        return curve
 
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
@@ -323,7 +427,9 @@ class RuleList:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        table: dict[str, list[object]] = {"rule": [*range(len(self)), NO_RULE]}
+        table: dict[str, list[object]] = {}
+        taken = set(self.domain.names)
+        table[unused("rule", taken)] = [*range(len(self)), NO_RULE]
         for feature in self.domain.features:
             column = [
                 next(
@@ -337,8 +443,18 @@ class RuleList:
                 for rule in self.rules
             ]
             table[feature.name] = [*column, ""]
-        table["then"] = [*(rule.then for rule in self.rules), self.default]
-        table["support"] = [*self.supports, None]
+        table[unused("then", taken)] = [
+            *(rule.then for rule in self.rules),
+            self.default,
+        ]
+        for name in ("support", "inputs", "accuracy"):
+            column = [getattr(facts, name) for facts in self.facts]
+            if any(value is not None for value in column):
+                table[unused(name, taken)] = [*column, None]
+        if backend not in ("pandas", "polars", "pyarrow"):
+            raise OptionError(
+                f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
+            )
         try:
             return nw.from_dict(table, backend=backend).to_native()
         except ModuleNotFoundError:
@@ -355,7 +471,8 @@ class RuleList:
         indent = " " * (width + 2) if len(self) else ""
         if shown < len(self):
             lines.append(f"{indent}… and {count(len(self) - shown, 'more rule')}")
-        lines.append(f"{indent}otherwise {label_text(self.default)}")
+        note = "  [not proved]" if self.scope == "support" else ""
+        lines.append(f"{indent}otherwise {label_text(self.default)}{note}")
         return "\n".join((*self.warnings(), *lines))
 
     def warnings(self) -> list[str]:
@@ -363,10 +480,10 @@ class RuleList:
         different = self.certificate.get("different")
         if not different:
             return []
-        inputs = self.certificate["inputs"]
+        inputs = self.certificate.get("inputs", self.domain.n_inputs)
         return [
-            f"APPROXIMATE ({self.certificate['method']}): not the network's answer on "
-            f"{different:,} of {inputs:,} inputs ({share(different, inputs)})"
+            f"APPROXIMATE ({self.certificate.get('method')}): not the network's answer "
+            f"on {different:,} of {count(inputs, 'input')} ({share(different, inputs)})"
         ]
 
     def rule_text(self, rule: Rule) -> str:
@@ -375,9 +492,23 @@ class RuleList:
             condition_text(self.domain.feature(c.feature), c.values)
             for c in rule.conditions
         ]
-        support = "" if rule.support is None else f"  [{count(rule.support, 'row')}]"
         premise = " and ".join(parts) if parts else "anything"
-        return f"if {premise} then {label_text(rule.then)}{support}"
+        return f"if {premise} then {label_text(rule.then)}{self._facts_text(rule)}"
+
+    def _facts_text(self, rule: Rule) -> str:
+        """Return what is known of a rule, in brackets."""
+        parts = []
+        if rule.support is not None:
+            parts.append(count(rule.support, "row"))
+        if rule.accuracy is not None:
+            parts.append(f"{100 * rule.accuracy:.0f} % right")
+        if rule.inputs is not None:
+            parts.append(f"{share(rule.inputs, self.domain.n_inputs)} of inputs")
+        if rule.probability is not None:
+            low, high = rule.probability  # rounded outwards: the range must hold
+            ends = math.floor(100 * low) / 100, math.ceil(100 * high) / 100
+            parts.append(f"p {ends[0]:.2f} to {ends[1]:.2f}")
+        return f"  [{', '.join(parts)}]" if parts else ""
 
     def __str__(self) -> str:
         return self.text(None if len(self) <= _SHOWN else _SHOWN)
@@ -395,8 +526,7 @@ _FIELDS = (
     "form",
     "scope",
     "certificate",
-    "supports",
-    "probabilities",
+    "facts",
 )
 _FORMS = ("list", "set")
 _SCOPES = ("domain", "support")
@@ -408,46 +538,3 @@ def _check_label(label: Value, classes: Sequence[Value], place: str) -> None:
     if label not in classes:
         known = ", ".join(repr(known) for known in classes)
         raise DomainError(f"{place}: {label!r} is not a class; there are {known}")
-
-
-def _boxes(domain: Domain, rules: Sequence[Rule]) -> NDArray[np.bool_]:
-    """Return the boxes of rules, refusing conditions that do not fit the domain."""
-    boxes = np.ones((len(rules), int(domain.offsets[-1])), dtype=np.bool_)
-    for index, rule in enumerate(rules):
-        place = f"rules[{index}]"
-        names = [condition.feature for condition in rule.conditions]
-        for condition in rule.conditions:
-            name = condition.feature
-            if name not in domain.names:
-                raise DomainError(f"{place}: there is no feature {name!r}")
-            if names.count(name) > 1:
-                raise DomainError(f"{place}: feature {name!r} has two conditions")
-            if not condition.values:
-                raise DomainError(f"{place}: feature {name!r} allows no value")
-            values, start = domain.feature(name).values, domain.offsets_of[name]
-            boxes[index, start : start + len(values)] = False
-            for value in condition.values:
-                if value not in values:
-                    raise DomainError(
-                        f"{place}: feature {name!r} has no value {value!r}"
-                    )
-                boxes[index, start + values.index(value)] = True
-    return boxes
-
-
-def _conditions(
-    domain: Domain, boxes: NDArray[np.bool_]
-) -> list[tuple[Condition, ...]]:
-    """Return the conditions of each box; a feature that allows everything has none."""
-    found: list[list[Condition]] = [[] for _ in range(len(boxes))]
-    for index, feature in enumerate(domain.features):
-        block = boxes[:, domain.offsets[index] : domain.offsets[index + 1]]
-        made: dict[bytes, Condition] = {}
-        for number in np.flatnonzero(~block.all(axis=1)).tolist():
-            key = block[number].tobytes()
-            if key not in made:
-                allowed = np.flatnonzero(block[number]).tolist()
-                values = tuple(feature.values[code] for code in allowed)
-                made[key] = Condition(feature.name, values)
-            found[number].append(made[key])
-    return [tuple(conditions) for conditions in found]

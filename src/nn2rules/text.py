@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from nn2rules.domain import Feature, Value, text_of
 
-_PLAIN = re.compile(r"[\w.+%/()<>\-]+( [\w.+%/()<>\-]+)*")
-_RESERVED = set(
-    ["and", "anything", "between", "if", "in", "missing", "not", "otherwise", "then"]
+_PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
+_RESERVED = frozenset(
+    ("and", "anything", "between", "if", "in", "missing", "not", "otherwise", "then")
 )
 
 
@@ -94,6 +94,13 @@ def condition_text(feature: Feature, values: Sequence[Value]) -> str:
         first, last = (value_text(feature, value) for value in (values[0], values[-1]))
         return f"{first} ≤ {name} ≤ {last}"
     return f"{name} {allowed}"
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """Return `name`, with underscores behind it until it is not among `taken`."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def count(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ A framework's adapter is imported only when a model of that framework is handed 
 so nothing here needs the framework to be installed.
 """
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -34,9 +35,9 @@ def read_network(model: object, *, domain: Any = None) -> Network:
             network = import_module(ADAPTERS[framework]).read(model, domain)
             assert isinstance(network, Network), "every adapter returns a Network"
             return network
-    if isinstance(model, str):
+    if isinstance(model, str | os.PathLike):
         raise UnsupportedModelError(
-            f"{model!r} is a string; read a network file with nn2rules.load first"
+            f"{str(model)!r} is a path; read the network with nn2rules.load first"
         )
     cls = type(model)
     raise UnsupportedModelError(

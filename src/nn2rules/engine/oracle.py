@@ -6,7 +6,7 @@ counterexample, and the box is split in two on the feature that matters most; bo
 halves are asked in turn, depth first. Domains of any size can be searched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +55,9 @@ class Oracle:
         self.network = network
         self.meter = meter or Meter()
         self.n_questions = self.n_immediate = self.n_settled = 0
-        self._nets = [claim(network, index) for index in range(len(network.classes))]
-        self._spaces = [workspace(net) for net in self._nets]
-        n_columns, n_features = int(self._nets[0].sizes[0]), len(network.domain.sizes)
+        self.nets = [claim(network, index) for index in range(len(network.classes))]
+        self._spaces = [workspace(net) for net in self.nets]
+        n_columns, n_features = int(self.nets[0].sizes[0]), len(network.domain.sizes)
         self._stack = np.zeros((n_columns + 2, n_columns), dtype=np.bool_)
         self._ties = np.zeros((_TIES, n_features), dtype=np.int64)
         self._nothing = np.zeros((0, n_columns), dtype=np.bool_)
@@ -110,7 +110,7 @@ class Oracle:
         self, box: NDArray[np.bool_], index: int, ignored: NDArray[np.bool_]
     ) -> NDArray[np.int64] | None:
         """Return an input of `box` that is not of class `index`, or None."""
-        net, space = self._nets[index], self._spaces[index]
+        net, space = self.nets[index], self._spaces[index]
         self._stack[0] = box
         top, total = 1, 0
         while True:
@@ -164,7 +164,9 @@ def check_box(network: Network, box: NDArray[np.bool_]) -> None:
         raise DomainError(f"the box is empty: feature {name!r} keeps no value")
 
 
-def box_of(network: Network, allowed: dict[str, Sequence[object]]) -> NDArray[np.bool_]:
+def box_of(
+    network: Network, allowed: Mapping[str, Sequence[object]]
+) -> NDArray[np.bool_]:
     """Return the box that allows some values of some features, and all of the others.
 
     Examples

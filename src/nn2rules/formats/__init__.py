@@ -7,7 +7,7 @@ described in `docs/reference/formats.md`.
 import os
 from collections.abc import Callable
 
-from nn2rules.errors import FormatError, Nn2RulesError
+from nn2rules.errors import FormatError, Nn2RulesError, UnsupportedModelError
 from nn2rules.formats import network as network_format
 from nn2rules.formats import rules as rules_format
 from nn2rules.formats.files import read_text, write_text
@@ -78,6 +78,10 @@ def to_json(value: Network | RuleList) -> str:
     """Write a network or a rule list as JSON text; reading it gives an equal one."""
     if isinstance(value, Network):
         return network_format.network_to_json(value)
+    if not isinstance(value, RuleList):
+        raise UnsupportedModelError(
+            f"a Network or a RuleList can be saved, not a {type(value).__name__}"
+        )
     return rules_format.rules_to_json(value)
 
 

@@ -31,9 +31,14 @@ def read_text(path: str | os.PathLike[str]) -> str:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` to `path`, whole or not at all.
 
-    The text goes to a temporary file beside `path`, which then takes its name.
+    The text goes to a temporary file beside `path`, which then takes its name. Links
+    are followed; a device or a pipe is written to as it is.
     """
-    target = Path(path)
+    check_writable(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
     try:
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
@@ -51,6 +56,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written to, before the work that fills it."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FormatError(f"{path}: this is a folder, expected a file name")
+    if not target.parent.is_dir():
+        raise FormatError(f"{path}: there is no folder {target.parent}")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise FormatError(f"{path}: no permission to write here")
 
 
 def _mode(target: Path) -> int:

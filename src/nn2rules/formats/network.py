@@ -16,6 +16,7 @@ from nn2rules.formats.domain import domain_from_node, domain_to_object, labels_f
 from nn2rules.formats.node import Node
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+from nn2rules.text import count
 
 FORMAT = "nn2rules-network/1"
 
@@ -56,13 +57,16 @@ def _layer(node: Node, n_rows: int, reason: str) -> Layer:
         raise node["bias"].error("a layer needs at least one unit")
     rows = node["weights"].items()
     if len(rows) != n_rows:
-        raise node["weights"].error(f"{len(rows)} rows, expected {n_rows}, {reason}")
+        raise node["weights"].error(
+            f"{count(len(rows), 'row')}, expected {n_rows}, {reason}"
+        )
     weights = []
     for row in rows:
         numbers = [item.number() for item in row.items()]
         if len(numbers) != len(bias):
             raise row.error(
-                f"{len(numbers)} numbers, expected {len(bias)}, one for each bias"
+                f"{count(len(numbers), 'number')}, expected {len(bias)}, "
+                f"one for each bias"
             )
         weights.append(numbers)
     return Layer(weights, bias, activation, slope)  # type: ignore[arg-type]

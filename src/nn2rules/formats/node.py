@@ -132,6 +132,8 @@ def parse_json(text: str) -> Node:
             text, object_pairs_hook=_unrepeated, parse_constant=_constant
         )
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise FormatError("the file is empty") from None
         raise FormatError(
             f"not JSON, or cut short: {error.msg} at line {error.lineno}, "
             f"column {error.colno}"
@@ -140,8 +142,8 @@ def parse_json(text: str) -> Node:
         raise FormatError("the JSON is nested too deeply") from None
     except FormatError:
         raise
-    except ValueError as error:  # an integer of more than 4,300 digits
-        raise FormatError(f"not readable JSON: {error}") from None
+    except ValueError:
+        raise FormatError("a number has more than 4,300 digits") from None
     return Node(document)
 
 

@@ -16,11 +16,12 @@ The first rule whose conditions hold answers; a feature that is absent is unrest
 import json
 from typing import Any
 
+from nn2rules.boxes import Condition
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.formats.domain import domain_from_node, domain_to_object, labels_from_node
 from nn2rules.formats.node import Node
-from nn2rules.rules import Condition, Rule, RuleList
+from nn2rules.rules import Rule, RuleList
 
 FORMAT = "nn2rules-rules/1"
 
@@ -61,7 +62,7 @@ def _certificate(document: Node) -> dict[str, Any]:
 
 
 def _rule(item: Node, domain: Domain) -> Rule:
-    item.only(("if", "then", "probability", "support"))
+    item.only(("if", "then", "support", "inputs", "probability", "accuracy"))
     conditions = {}
     for name, values in item["if"].entries():
         if name not in domain.names:
@@ -70,15 +71,38 @@ def _rule(item: Node, domain: Domain) -> Rule:
         if len(set(allowed)) != len(allowed):
             raise values.error("a value occurs twice")
         conditions[name] = Condition(name, allowed)
-    support = item["support"].integer() if "support" in item else None
-    probability = None
-    if "probability" in item:
-        numbers = [end.number() for end in item["probability"].items()]
-        if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
-            raise item["probability"].error("expected two numbers 0 ≤ low ≤ high ≤ 1")
-        probability = (numbers[0], numbers[1])
     in_order = tuple(conditions[name] for name in domain.names if name in conditions)
-    return Rule(in_order, item["then"].scalar(), support, probability)
+    return Rule(
+        in_order,
+        item["then"].scalar(),
+        _whole(item, "support"),
+        _whole(item, "inputs"),
+        _range(item["probability"]) if "probability" in item else None,
+        _share(item["accuracy"]) if "accuracy" in item else None,
+    )
+
+
+def _whole(item: Node, key: str) -> int | None:
+    if key not in item:
+        return None
+    number = item[key].integer()
+    if number < 0:
+        raise item[key].error("expected 0 or more")
+    return number
+
+
+def _share(node: Node) -> float:
+    number = node.number()
+    if not 0 <= number <= 1:
+        raise node.error("expected a number from 0 to 1")
+    return number
+
+
+def _range(node: Node) -> tuple[float, float]:
+    numbers = [end.number() for end in node.items()]
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
+        raise node.error("expected two numbers 0 ≤ low ≤ high ≤ 1")
+    return numbers[0], numbers[1]
 
 
 def rules_to_json(rules: RuleList) -> str:
@@ -111,8 +135,8 @@ def _rule_object(rule: Rule) -> dict[str, Any]:
         "if": {c.feature: list(c.values) for c in rule.conditions},
         "then": rule.then,
     }
-    if rule.probability is not None:
-        document["probability"] = list(rule.probability)
-    if rule.support is not None:
-        document["support"] = rule.support
+    for key in ("support", "inputs", "probability", "accuracy"):
+        value = getattr(rule, key)
+        if value is not None:
+            document[key] = list(value) if isinstance(value, tuple) else value
     return document

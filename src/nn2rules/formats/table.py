@@ -4,12 +4,14 @@ import csv
 import gzip
 import io
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, RowsError, UnknownValueError
 from nn2rules.formats.files import read_bytes
+from nn2rules.text import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,14 @@ class Table:
             raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
         except RowsError as error:
             fact = str(error).removeprefix("row 0: ")
-            raise RowsError(f"{self.path}: {fact}") from None
+            raise RowsError(f"{self.path}: {fact}{self._hint()}") from None
+
+    def _hint(self) -> str:
+        """Guess why columns are missing."""
+        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+            if len(self.header) == 1 and separator in self.header[0]:
+                return f"; its columns seem to be separated by {name}, expected commas"
+        return ""
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:
@@ -52,8 +61,10 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         if Path(path).suffix == ".gz":
             data = gzip.decompress(data)
         text = data.decode("utf-8-sig")
-    except (OSError, EOFError) as error:
-        raise FormatError(f"{path}: not a gzip file: {error}") from None
+    except (OSError, EOFError, zlib.error):
+        raise FormatError(
+            f"{path}: this is not a gzip file, or it is damaged or cut short"
+        ) from None
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
     try:
@@ -78,7 +89,7 @@ def _parse(path: str, text: str) -> Table:
             continue
         if len(cells) != len(header) and (cells or len(header) > 1):
             raise FormatError(
-                f"{path}, line {reader.line_num}: {len(cells)} cells, "
+                f"{path}, line {reader.line_num}: {count(len(cells), 'cell')}, "
                 f"expected {len(header)}, one for each column of the header"
             )
         rows.append(dict(zip(header, cells or [""], strict=True)))

@@ -96,9 +96,7 @@ def forward(
 def check_supported(network: Network, approximate: str | None) -> None:
     """Refuse networks that the paper's algorithm cannot represent."""
     if approximate not in (None, SOFT_BINARY):
-        raise OptionError(
-            f"approximate: {approximate!r}, expected None or {SOFT_BINARY!r}"
-        )
+        raise OptionError(f"approximate: {approximate!r}, expected {SOFT_BINARY!r}")
     if not network.is_binary:
         raise UnsupportedModelError(
             f"the paper's algorithm reads networks with one output; this one has "
@@ -108,13 +106,13 @@ def check_supported(network: Network, approximate: str | None) -> None:
         if layer.activation == "sigmoid" and approximate is None:
             raise UnsupportedModelError(
                 f"layers[{index}] has sigmoid units, which the paper's algorithm can "
-                f"only approximate; ask for that by approximate={SOFT_BINARY!r}, and "
-                f"the result says on how many inputs it differs from the network"
+                f"only approximate; the engines 'table' and 'search' are exact, and "
+                f"approximate={SOFT_BINARY!r} asks for the approximation"
             )
         if layer.activation not in _OUTCOMES:
             raise UnsupportedModelError(
                 f"layers[{index}] has {layer.activation} units; the paper's algorithm "
-                f"reads relu and, approximately, sigmoid"
+                f"reads relu and, approximately, sigmoid; use another engine"
             )
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from nn2rules.boxes import Condition
 from nn2rules.domain import Domain, Feature, Value
 from nn2rules.network import Network
 from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.forward import forward
 from nn2rules.paper.order import feature_order
 from nn2rules.paper.select_weights import Prefix
-from nn2rules.rules import Condition
 from nn2rules.text import condition_text, count
 
 
@@ -138,6 +138,12 @@ class Neuron:
         return self.text()
 
 
+def _shown(activation: str, *, is_last: bool) -> str:
+    if is_last:
+        return "score"
+    return "sigmoid, taken as 0 or 1" if activation == "sigmoid" else activation
+
+
 def _terms(
     feature: Feature, weights: dict[Value, Fraction], smallest: Fraction
 ) -> list[str]:
@@ -190,7 +196,7 @@ def neurons(
             Neuron(
                 index,
                 unit,
-                "score" if index == last else network.layers[index].activation,
+                _shown(network.layers[index].activation, is_last=index == last),
                 network.domain,
                 tuple(positions),
                 pieces,

@@ -26,6 +26,8 @@ def feature_order(network: Network, order: Sequence[str] | None = None) -> list[
     if order is None:
         spreads = _spreads(network)
         return sorted(range(len(spreads)), key=lambda index: -spreads[index])
+    if isinstance(order, str):
+        raise OptionError(f"order: a list of names, not one string {order!r}")
     names = list(order)
     problems = [
         *(f"{name!r} is missing" for name in domain.names if name not in names),

@@ -80,14 +80,15 @@ def supported(rules: RuleList, data: Rows, scope: str) -> RuleList:
     if data is None:
         if scope == "support":
             raise OptionError(
-                "scope='support' needs data, the rows to count support on"
+                "the scope 'support' needs data: rows to count the support on"
             )
         return rules
     rules = rules.sorted_by_support(data)
     if scope == "domain":
         return rules
-    kept = [index for index, support in enumerate(rules.supports) if support]
-    return rules.take(kept).replace(scope="support")
+    kept = [index for index, facts in enumerate(rules.facts) if facts.support]
+    certificate = {k: v for k, v in rules.certificate.items() if k != "different"}
+    return rules.take(kept).replace(scope="support", certificate=certificate)
 
 
 def prefix_boxes(

@@ -7,37 +7,32 @@ can hide here. In the order of reading:
 
 1. `check` compares the two on every input, or on a sample, and reports;
 2. `_Comparison` applies the rules, which `_read_rules` wrote in the network's codes;
-3. `_classify` answers as the network does: in float64 where no tie is near, and
-   otherwise in fractions (`_exact_class`).
+3. `classify` answers as the network does: in float64 where no tie is near, and
+   otherwise in fractions (both in `evaluate`).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_UP, Context, Decimal, localcontext
-from fractions import Fraction
-from itertools import pairwise
+from decimal import ROUND_UP, Context
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.domain import Rows, Value, text_of
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 
-_Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 _Box = dict[int, NDArray[np.bool_]]  # feature → which of its codes are allowed
-_Number = tuple[Fraction, Fraction]  # a number, and a bound on its error
 
-_CHUNK = 1 << 16  # inputs compared at a time
+_CHUNK = 1 << 13  # inputs compared at a time
 _SHOWN = 5  # counterexamples kept
 _EACH = 32  # inputs drawn from the box of a rule, at least
 _DEFAULT = -1  # in place of a rule: none holds
-_UNDECIDED = -1  # in place of a class: too near to a tie
-_SLOPE = 0.01  # of leaky_relu, unless the layer has its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +278,10 @@ class _Comparison:
         """Compare the answers on `inputs`; those of the default only if they count."""
         for start in range(0, len(inputs), _CHUNK):
             codes = inputs[start : start + _CHUNK]
-            expected = _classify(self.network, codes)
+            expected = classify(self.network, codes)
             fired = self._fired(codes, expected)
             left = (fired == _DEFAULT) & (not default_counts)
-            undecided = (expected == _UNDECIDED) & ~left
+            undecided = (expected == UNDECIDED) & ~left
             wrong = (self.answers[fired] != expected) & ~left & ~undecided
             self.checked += int((~left & ~undecided).sum())
             self.different += int(wrong.sum())
@@ -325,7 +320,8 @@ class _Comparison:
 
     def add_samples(self, samples: int, random: np.random.Generator) -> str:
         """Compare inputs from the whole domain and from every box; say how many."""
-        sizes, claims_all = self.network.domain.sizes, self.scope == "domain"
+        domain, claims_all = self.network.domain, self.scope == "domain"
+        sizes = domain.sizes
         drawn = random.integers(0, sizes, (samples, len(sizes)))
         each = max(_EACH, samples // max(1, len(self.boxes)))
         inside = random.integers(0, sizes, (len(self.boxes), each, len(sizes)))
@@ -335,173 +331,6 @@ class _Comparison:
         self.add(drawn, default_counts=claims_all)
         self.add(inside.reshape(-1, len(sizes)), default_counts=claims_all)
         return (
-            f"{samples:,} inputs drawn from the {self.network.domain.n_inputs:,} of "
-            f"the domain, and {each:,} from the box of each of {len(self.boxes):,} rules"
+            f"{samples:,} inputs drawn from the {domain.n_inputs:,} of the domain, "
+            f"and {each:,} from the box of each of {len(self.boxes):,} rules"
         )
-
-
-# The network in float64.
-
-
-def _classify(network: Network, codes: _Codes) -> _Codes:
-    """Return the class of each input, or `_UNDECIDED`."""
-    with np.errstate(all="ignore"):  # what overflows is not sure, and settled exactly
-        scores, sizes = _float_scores(network, codes)
-        if scores.shape[1] == 1:  # class 1 must exceed what class 0 always has
-            logit = math.log(network.threshold / (1 - network.threshold))
-            scores = np.hstack((np.full_like(scores, logit), scores))
-        classes: _Codes = scores.argmax(axis=1)
-        ordered = np.sort(scores, axis=1)
-        margin = ordered[:, -1] - ordered[:, -2]
-        sure = np.isfinite(margin) & (margin > 1e-9 * sizes.sum(axis=1))
-    for index in np.flatnonzero(~sure):
-        classes[index] = _exact_class(network, codes[index])
-    return classes
-
-
-def _float_scores(network: Network, codes: _Codes) -> tuple[_Floats, _Floats]:
-    """Return the scores in float64, and the sizes of what was added up for them.
-
-    Sizes are scores made without signs, where an activation f is replaced by its limit
-    ``|f(x)| <= 1.2 * (1 + |x|)``. A rounding error is some 1e-16 of a size, and grows
-    with it from layer to layer; 1e-9 of a size is thus far beyond all errors.
-    """
-    first = network.layers[0]
-    scores, sizes = first.bias, 1 + np.abs(first.bias)
-    for start, column in zip(network.domain.offsets[:-1], codes.T, strict=True):
-        added = first.weights[start + column]
-        scores, sizes = scores + added, sizes + np.abs(added)
-    for before, layer in pairwise(network.layers):
-        slope = _SLOPE if before.slope is None else before.slope
-        inputs = _FLOATS[before.activation](scores, slope)
-        scores = inputs @ layer.weights + layer.bias
-        sizes = max(1.2, abs(slope)) * sizes @ np.abs(layer.weights)
-        sizes = sizes + np.abs(layer.bias) + 1
-    return scores, sizes
-
-
-def _sigmoid(x: _Floats) -> _Floats:
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x < 0, small, 1) / (1 + small))
-
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])
-
-_FLOATS: dict[str, Callable[[_Floats, float], _Floats]] = {
-    "elu": lambda x, _: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
-    "gelu": lambda x, _: x * (1 + _erf(x / math.sqrt(2))) / 2,
-    "hard_sigmoid": lambda x, _: np.clip(x / 6 + 0.5, 0, 1),
-    "hard_tanh": lambda x, _: np.clip(x, -1, 1),
-    "identity": lambda x, _: x,
-    "leaky_relu": lambda x, slope: np.where(x > 0, x, slope * x),
-    "relu": lambda x, _: np.maximum(x, 0),
-    "sigmoid": lambda x, _: _sigmoid(x),
-    "silu": lambda x, _: x * _sigmoid(x),
-    "softplus": lambda x, _: np.logaddexp(0, x),
-    "tanh": lambda x, _: np.tanh(x),
-}
-
-
-# The network in fractions, for what float64 cannot tell. Errors are 0, and ties exact,
-# until a smooth activation is met: of these, 50 digits are taken as right.
-
-_DIGITS = Context(prec=60)
-_ERROR = Fraction(1, 10**50)
-
-
-def _exact_class(network: Network, codes: _Codes) -> int:
-    """Return the class of one input, or `_UNDECIDED`."""
-    chosen = network.layers[0].weights[network.domain.offsets[:-1] + codes]
-    weights = [chosen, *(layer.weights for layer in network.layers[1:])]
-    numbers = [(Fraction(1), Fraction(0))] * len(codes)
-    for layer, matrix in zip(network.layers, weights, strict=True):
-        columns = zip(matrix.T.tolist(), layer.bias.tolist(), strict=True)
-        numbers = [_sum(column, bias, numbers) for column, bias in columns]
-        if layer is not network.layers[-1]:
-            slope = _SLOPE if layer.slope is None else layer.slope
-            numbers = [_activate(layer.activation, slope, *n) for n in numbers]
-    if len(numbers) == 1:
-        numbers = [_logit(Fraction(network.threshold)), *numbers]
-    for best in range(len(numbers)):
-        if all(_beats(numbers, best, k) for k in range(len(numbers)) if k != best):
-            return best
-    return _UNDECIDED
-
-
-def _sum(weights: list[float], bias: float, inputs: list[_Number]) -> _Number:
-    total, error = Fraction(bias), Fraction(0)
-    for weight, (value, off) in zip(map(Fraction, weights), inputs, strict=True):
-        total, error = total + weight * value, error + abs(weight) * off
-    return total, error
-
-
-def _beats(numbers: list[_Number], best: int, other: int) -> bool:
-    """Tell whether one class surely has the higher score, or comes first in a tie."""
-    lead = numbers[best][0] - numbers[other][0]
-    error = numbers[best][1] + numbers[other][1]
-    return lead > error or (lead == error == 0 and best < other)
-
-
-def _activate(name: str, slope: float, value: Fraction, error: Fraction) -> _Number:
-    error *= max(Fraction(6, 5), abs(Fraction(slope)))
-    if name in _PIECES:
-        return _PIECES[name](value, Fraction(slope)), error
-    if name == "elu" and value >= 0:
-        return value, error
-    with localcontext(_DIGITS):
-        result = Fraction(_SMOOTH[name](_decimal(value)))
-    is_exact = value == 0 and name != "softplus"
-    return result, error if is_exact else error + _ERROR * (1 + abs(value))
-
-
-def _logit(threshold: Fraction) -> _Number:
-    if threshold == Fraction(1, 2):
-        return Fraction(0), Fraction(0)
-    with localcontext(_DIGITS):
-        logit = Fraction(_decimal(threshold / (1 - threshold)).ln())
-    return logit, _ERROR * (1 + abs(logit))
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
-
-
-def _exp(x: Decimal) -> Decimal:
-    """Return exp(x) for x <= 0; what is below 1e-130 is as good as 0."""
-    return x.exp() if x > -300 else Decimal(0)
-
-
-def _decimal_sigmoid(x: Decimal) -> Decimal:
-    return (_exp(x) if x < 0 else 1) / (1 + _exp(-abs(x)))
-
-
-def _decimal_gelu(x: Decimal) -> Decimal:
-    """Return x times the normal distribution function, by its series around 0."""
-    if abs(x) > 20:  # where the distribution function is 0 or 1, but for 1e-88
-        return max(x, Decimal(0))
-    term, total, odd = x, x, 1
-    while abs(term) > Decimal("1e-70"):
-        odd += 2
-        term *= x * x / odd
-        total += term
-    return x / 2 + x * total * _exp(-x * x / 2) / (2 * _PI).sqrt()
-
-
-_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230782")
-
-_PIECES: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "hard_sigmoid": lambda x, _: min(max((x + 3) / 6, Fraction(0)), Fraction(1)),
-    "hard_tanh": lambda x, _: min(max(x, Fraction(-1)), Fraction(1)),
-    "identity": lambda x, _: x,
-    "leaky_relu": lambda x, slope: x if x > 0 else slope * x,
-    "relu": lambda x, _: max(x, Fraction(0)),
-}
-
-_SMOOTH: dict[str, Callable[[Decimal], Decimal]] = {
-    "elu": lambda x: _exp(x) - 1,
-    "gelu": _decimal_gelu,
-    "sigmoid": _decimal_sigmoid,
-    "silu": lambda x: x * _decimal_sigmoid(x),
-    "softplus": lambda x: max(x, Decimal(0)) + (1 + _exp(-abs(x))).ln(),
-    "tanh": lambda x: 2 * _decimal_sigmoid(2 * x) - 1,
-}

@@ -1,0 +1,156 @@
+"""Grow a box value by value, each new slab proved by search."""
+
+import numpy as np
+from numba import njit
+
+from nn2rules.engine._kernels.search import PROVED, search
+
+
+@njit(cache=True, nogil=True)
+def slab_holds(net, space, stack, ignored, ties, max_boxes, box, feature, column):
+    """Tell whether the slab that a value adds to a box is proved to be of the class.
+
+    What cannot be decided within `max_boxes`, or only by exact arithmetic, counts as
+    not proved: the box stays smaller than it might be, and right.
+    """
+    stack[0] = box
+    stack[0, net.offsets[feature] : net.offsets[feature + 1]] = False
+    stack[0, column] = True
+    status, _, n_ties, _ = search(net, space, stack, 1, ignored, ties, max_boxes)
+    return status == PROVED and n_ties == 0
+
+
+@njit(cache=True, nogil=True)
+def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noise):
+    """Grow `box`, in place, until no value can be added.
+
+    Every step adds the value whose slab brings the most weight of rows.
+
+    Parameters
+    ----------
+    net, space, stack, ignored, ties, max_boxes
+        As in `nn2rules.engine._kernels.search.search`.
+    box : ndarray of bool, shape (n_columns,)
+        A box that is of the class already.
+    columns : ndarray of int64, shape (n_rows, n_features)
+        The columns that each row picks.
+    weights : ndarray of float64, shape (n_rows,)
+        What it is worth to decide a row.
+    noise : ndarray of float64, shape (n_columns,)
+        Factors on the gain of each value.
+
+    Returns
+    -------
+    float
+        The weight of the rows in the box.
+    """
+    n_rows, n_features = columns.shape
+    feature_of = np.empty(box.size, dtype=np.int64)
+    for feature in range(n_features):
+        feature_of[net.offsets[feature] : net.offsets[feature + 1]] = feature
+    n_missing = np.zeros(n_rows, dtype=np.int64)
+    missing = np.zeros(n_rows, dtype=np.int64)  # the sum of the columns missing
+    for row in range(n_rows):
+        for feature in range(n_features):
+            if not box[columns[row, feature]]:
+                n_missing[row] += 1
+                missing[row] += columns[row, feature]
+    blocked = box.copy()
+    gains = np.empty(box.size)
+    while True:
+        gains[:] = 0.0
+        for row in range(n_rows):
+            if n_missing[row] == 1:
+                gains[missing[row]] += weights[row]
+            elif n_missing[row] == 2:  # worth a little: it is one value nearer
+                for feature in range(n_features):
+                    if not box[columns[row, feature]]:
+                        gains[columns[row, feature]] += 0.01 * weights[row]
+        best = -1
+        for column in range(box.size):
+            if not blocked[column]:
+                gain = (gains[column] + 1e-9) * noise[column]
+                if best < 0 or gain > gains[best]:
+                    best = column
+                gains[column] = gain
+        if best < 0:
+            break
+        blocked[best] = True
+        if slab_holds(
+            net, space, stack, ignored, ties, max_boxes, box, feature_of[best], best
+        ):
+            box[best] = True
+            for row in range(n_rows):
+                if columns[row, feature_of[best]] == best:
+                    n_missing[row] -= 1
+                    missing[row] -= best
+    total = 0.0
+    for row in range(n_rows):
+        if n_missing[row] == 0:
+            total += weights[row]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def first_uncovered(offsets, boxes, stack, within, found, max_boxes):
+    """Find an input of `within` that lies in none of `boxes`.
+
+    Returns 1 and fills `found`, 0 if there is none, or -1 after `max_boxes` boxes.
+    """
+    n_features = offsets.size - 1
+    stack[0] = within
+    top, n_boxes = 1, 0
+    current = np.empty(within.size, dtype=np.bool_)
+    while top > 0:
+        if n_boxes >= max_boxes:
+            return -1
+        top -= 1
+        n_boxes += 1
+        current[:] = stack[top]
+        widest, fewest = -1, n_features + 1
+        for index in range(boxes.shape[0]):
+            n_partial = overlap(offsets, current, boxes[index])
+            if n_partial == 0:
+                fewest = 0
+                break
+            if 0 < n_partial < fewest:
+                widest, fewest = index, n_partial
+        if fewest == 0:
+            continue
+        if widest < 0:
+            for feature in range(n_features):
+                for column in range(offsets[feature], offsets[feature + 1]):
+                    if current[column]:
+                        found[feature] = column - offsets[feature]
+                        break
+            return 1
+        # Cut off what the most covering box leaves out, one feature at a time.
+        for feature in range(n_features):
+            outside = False
+            for column in range(offsets[feature], offsets[feature + 1]):
+                outside |= current[column] and not boxes[widest, column]
+            if outside:
+                stack[top] = current
+                for column in range(offsets[feature], offsets[feature + 1]):
+                    stack[top, column] = current[column] and not boxes[widest, column]
+                    current[column] = current[column] and boxes[widest, column]
+                top += 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def overlap(offsets, inner, outer):
+    """Return on how many features `inner` sticks out of `outer`; -1 if apart."""
+    n_partial = 0
+    for feature in range(offsets.size - 1):
+        common, outside = False, False
+        for column in range(offsets[feature], offsets[feature + 1]):
+            if inner[column]:
+                if outer[column]:
+                    common = True
+                else:
+                    outside = True
+        if not common:
+            return -1
+        n_partial += outside
+    return n_partial

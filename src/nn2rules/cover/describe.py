@@ -1,0 +1,166 @@
+"""What is known of each rule (inputs, support, probability), and their order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules import arithmetic
+from nn2rules.activations import ACTIVATIONS
+from nn2rules.boxes import intersecting
+from nn2rules.domain import Rows, Value
+from nn2rules.engine import Budget, Meter, score_range
+from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.matching import NO_RULE
+from nn2rules.network import Network
+from nn2rules.rules import Facts, RuleList
+
+_CHUNK = 1 << 18
+_RANGE_BOXES = 2000
+_RANGE_TOLERANCE = 0.01
+
+
+def in_order(rules: RuleList, weights: NDArray[np.float64]) -> RuleList:
+    """Put rules that decide much first, as far as the meaning of the list allows.
+
+    Two rules that give different classes and have an input in common stay in order; all
+    others may change places, since then the first rule that holds for an input always
+    gives the same class as before.
+
+    Parameters
+    ----------
+    rules : RuleList
+    weights : ndarray of shape (n_rules,)
+        What each rule decides, in the present order.
+    """
+    before = intersecting(rules.domain, rules.boxes)
+    before &= rules.answers[:, np.newaxis] != rules.answers[np.newaxis, :]
+    before = np.triu(before, 1)  # before[i, j]: i must stay before j
+    waiting = before.sum(axis=0)
+    order: list[int] = []
+    open_ = np.ones(len(rules), dtype=np.bool_)
+    for _ in range(len(rules)):
+        free = np.flatnonzero(open_ & (waiting == 0))
+        chosen = int(free[np.argmax(weights[free])])
+        order.append(chosen)
+        open_[chosen] = False
+        waiting = waiting - before[chosen]
+    return rules.take(order)
+
+
+def describe_table(
+    network: Network, rules: RuleList, possible: NDArray[np.bool_] | None = None
+) -> list[Facts]:
+    """Return for each rule the inputs it decides and their range of probabilities.
+
+    Parameters
+    ----------
+    possible : ndarray of bool, shape (n_inputs,), optional
+        Which inputs can occur; by default all.
+    """
+    n_rules = len(rules)
+    counts = np.zeros(n_rules + 1, dtype=np.int64)
+    low, high = np.full(n_rules + 1, np.inf), np.full(n_rules + 1, -np.inf)
+    error = arithmetic.error_bound(network.layers, network.domain.offsets).max()
+    answers = np.append(rules.answers, 0)
+    start = 0
+    for codes in network.domain.inputs(chunk=_CHUNK):
+        fired = rules.match(codes)
+        chosen = fired != NO_RULE
+        if possible is not None:
+            chosen &= possible[start : start + len(codes)]
+        start += len(codes)
+        fired = fired[chosen]
+        counts += np.bincount(fired, minlength=n_rules + 1)
+        scores = _log_odds(network, codes[chosen], answers[fired])
+        np.minimum.at(low, fired, scores - 2 * error)
+        np.maximum.at(high, fired, scores + 2 * error)
+    ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
+    lowest = np.maximum(0.0, ends[0] * (1 - 2**-40))
+    highest = np.minimum(1.0, ends[1] * (1 + 2**-40))
+    return [
+        Facts(
+            inputs=int(counts[index]),
+            probability=(float(lowest[index]), float(highest[index]))
+            if counts[index]
+            else None,
+        )
+        for index in range(n_rules)
+    ]
+
+
+def _log_odds(
+    network: Network, codes: NDArray[np.int64], answers: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the log-odds of class 1; of the class answered, if there are several."""
+    scores = arithmetic.scores(network.layers, network.domain.offsets, codes)
+    if network.is_binary:
+        return scores[:, 0]
+    rows = np.arange(len(codes))
+    own = scores[rows, answers]
+    others = scores.copy()
+    others[rows, answers] = -np.inf
+    top = others.max(axis=1)
+    with np.errstate(all="ignore"):
+        rest = top + np.log(np.exp(others - top[:, np.newaxis]).sum(axis=1))
+    return np.asarray(own - rest)
+
+
+def describe_search(network: Network, rules: RuleList) -> list[Facts]:
+    """Return for each rule a range that holds the probabilities of its box.
+
+    Where a range is not found within a fixed number of boxes it is left out.
+    """
+    if not network.is_binary:
+        return [Facts()] * len(rules)
+    found = []
+    for box in rules.boxes:
+        meter = Meter(Budget(boxes=_RANGE_BOXES))
+        try:
+            ends = score_range(network, box, tolerance=_RANGE_TOLERANCE, meter=meter)
+            found.append(Facts(probability=ends.probability))
+        except BudgetExceededError:
+            found.append(Facts())
+    return found
+
+
+def with_rows(
+    rules: RuleList, data: Rows, labels: Sequence[Value] | None = None
+) -> RuleList:
+    """Return the rules with their support on `data`, and accuracy if labelled."""
+    fired = rules.apply(data)
+    decided = fired != NO_RULE
+    support = np.bincount(fired[decided], minlength=len(rules))
+    right = None
+    if labels is not None:
+        truth = np.array([_position(rules, label) for label in labels])
+        if len(truth) != len(fired):
+            raise OptionError(
+                f"{len(truth)} labels for {len(fired)} rows, expected one for each"
+            )
+        hits = decided & (truth == np.append(rules.answers, -1)[fired])
+        right = np.bincount(fired[hits], minlength=len(rules))
+    facts = [
+        replace(
+            known,
+            support=int(support[index]),
+            accuracy=float(right[index] / support[index])
+            if right is not None and support[index]
+            else None,
+        )
+        for index, known in enumerate(rules.facts)
+    ]
+    return rules.replace(facts=facts)
+
+
+def _position(rules: RuleList, label: Value) -> int:
+    """Return the position of a label, or of the class that its text spells."""
+    if label in rules.classes:
+        return rules.classes.index(label)
+    texts = [str(known) for known in rules.classes]
+    if str(label) in texts:
+        return texts.index(str(label))
+    raise OptionError(
+        f"the label {label!r} is not a class; the classes are {', '.join(texts)}"
+    )

@@ -1,0 +1,109 @@
+"""What is asked of a cover: the network, the data, and the options, checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.domain import Domain, Rows, Value
+from nn2rules.engine import Meter, box_of
+from nn2rules.engine.oracle import check_box
+from nn2rules.errors import OptionError
+from nn2rules.network import Network
+
+Impossible: TypeAlias = (
+    Sequence[Mapping[str, Sequence[Value]]] | Callable[[list[dict[str, Value]]], Any]
+)
+"""Inputs that cannot occur: boxes, as mappings from features to values, or a function
+that is given rows and tells for each whether it is impossible."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cover to be made.
+
+    Attributes
+    ----------
+    network : Network
+    form : {"list", "set"}
+    scope : {"domain", "support"}
+    target : int or None
+        The class that rules are wanted for; sets of two classes only.
+    codes, weights : ndarray or None
+        The different rows of the data, and how often each occurs.
+    impossible : boxes of inputs that cannot occur, of shape (n, n_columns)
+    is_impossible : callable or None
+        The same as a function of rows.
+    effort, seed, n_jobs
+        How hard to try, from where, and on how many threads.
+    meter : Meter
+    """
+
+    network: Network
+    form: Literal["list", "set"]
+    scope: Literal["domain", "support"]
+    target: int | None
+    codes: NDArray[np.int64] | None
+    weights: NDArray[np.int64] | None
+    impossible: NDArray[np.bool_]
+    is_impossible: Callable[[list[dict[str, Value]]], Any] | None
+    effort: int
+    seed: int
+    n_jobs: int | None
+    meter: Meter
+
+
+def distinct_rows(
+    domain: Domain, data: Rows
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different rows of the data, and how often each occurs."""
+    codes, counts = np.unique(domain.encode(data), axis=0, return_counts=True)
+    return codes, counts
+
+
+def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
+    """Return the boxes of inputs that cannot occur."""
+    n_columns = int(network.domain.offsets[-1])
+    boxes = []
+    for item in given:
+        if not isinstance(item, Mapping):
+            raise OptionError(
+                f"impossible: each entry is a dict from features to values, not "
+                f"{item!r}"
+            )
+        allowed: dict[str, Sequence[object]] = {
+            name: [values] if isinstance(values, str | int | float) else list(values)
+            for name, values in item.items()
+        }
+        box = box_of(network, allowed)
+        check_box(network, box)
+        boxes.append(box)
+    return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
+
+
+def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
+    """Tell of every input of the domain whether it can occur; None if all can."""
+    domain = job.network.domain
+    if not len(job.impossible) and job.is_impossible is None:
+        return None
+    possible = np.ones(domain.n_inputs, dtype=np.bool_)
+    start = 0
+    for codes in domain.inputs():
+        part = possible[start : start + len(codes)]
+        columns = codes + domain.offsets[:-1]
+        for box in job.impossible:
+            part &= ~box[columns].all(axis=1)
+        if job.is_impossible is not None:
+            told = np.asarray(job.is_impossible(domain.decode(codes)))
+            if told.shape != (len(codes),):
+                raise OptionError(
+                    f"impossible: the function must give one answer for each of "
+                    f"{len(codes)} rows; it gave an array of shape {told.shape}"
+                )
+            part &= ~told.astype(np.bool_)
+        start += len(codes)
+    if not possible.any():
+        raise OptionError("impossible: no input is left that can occur")
+    return possible

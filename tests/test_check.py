@@ -1,0 +1,617 @@
+"""The independent check: it passes what is right, and finds every planted mistake."""
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import nn2rules
+from nn2rules import (
+    Condition,
+    Domain,
+    DomainError,
+    Feature,
+    Layer,
+    Network,
+    OptionError,
+    Rule,
+    RuleList,
+    UndecidedError,
+    datasets,
+)
+from nn2rules.activations import ACTIVATIONS
+from nn2rules.checker import CheckReport, check
+from strategies import (
+    PIECEWISE_LINEAR,
+    SMOOTH,
+    networks,
+    plain_domain,
+    relu_networks,
+    rule_lists,
+)
+
+compare = import_module("nn2rules.checker.compare")
+evaluate = import_module("nn2rules.checker.evaluate")
+SOURCES = [Path(str(module.__file__)) for module in (compare, evaluate)]
+
+
+def network_of(name: str) -> Network:
+    network = nn2rules.load(datasets.network_file(name))
+    assert isinstance(network, Network)
+    return network
+
+
+TOMATO, CAR = network_of("tomato"), network_of("car")
+TOMATO_RULES, CAR_RULES = nn2rules.extract(TOMATO), nn2rules.extract(CAR)
+CAR_ROWS = datasets.load("car").train.rows
+WIDE = plain_domain([10] * 9)  # 10 ** 9 inputs
+
+
+def only_first_feature(domain: Domain, weights: list[float]) -> Network:
+    """Return a network that looks at the first feature alone."""
+    rest = int(domain.offsets[-1]) - len(weights)
+    column = [[weight] for weight in (*weights, *[0.0] * rest)]
+    return Network(domain, (Layer(column, [0.0], "sigmoid"),), ("no", "yes"))
+
+
+WIDE_NETWORK = only_first_feature(WIDE, [1.0] * 5 + [-1.0] * 5)
+WIDE_RULES = RuleList(
+    WIDE,
+    (Rule((Condition("f0", ("v0", "v1", "v2", "v3", "v4")),), "yes"),),
+    "no",
+    ("no", "yes"),
+)
+
+
+def variant(rules: RuleList, /, **fields: Any) -> RuleList:
+    """Return `rules` with some of their fields replaced."""
+    names = ("domain", "rules", "default", "classes", "form", "scope", "certificate")
+    return RuleList(**({name: getattr(rules, name) for name in names} | fields))
+
+
+def table_rules(network: Network) -> RuleList:
+    """Return a rule for every input, as `Network.predict` answers it."""
+    (codes,) = network.domain.inputs(chunk=network.domain.n_inputs)
+    rules = tuple(
+        Rule(tuple(Condition(n, (v,)) for n, v in row.items()), answer)
+        for row, answer in zip(
+            network.domain.decode(codes), network.predict(codes).tolist(), strict=True
+        )
+    )
+    return RuleList(network.domain, rules, network.classes[0], network.classes)
+
+
+def assert_true_counterexamples(
+    report: CheckReport, network: Network, rules: RuleList
+) -> None:
+    assert report.different > 0
+    assert not report.ok
+    assert 0 < len(report.counterexamples) <= 5
+    for example in report.counterexamples:
+        assert example.network == network.predict([example.row])[0]
+        assert example.rules == rules.predict([example.row])[0]
+        assert example.network != example.rules
+        fired = int(rules.apply([example.row])[0])
+        assert example.rule == (None if fired < 0 else fired)
+        assert str(example) in str(report)
+
+
+# What is right passes.
+
+
+@pytest.mark.parametrize("name", ["tomato", "car", "nursery"])
+def test_extracted_rules_pass(name):
+    network = network_of(name)
+    report = check(network, nn2rules.extract(network))
+    assert report.ok
+    assert report.method == "every input"
+    assert report.checked == network.domain.n_inputs
+    assert report.different == report.undecided == report.left_to_default == 0
+    assert report.counterexamples == ()
+    assert f"all {network.domain.n_inputs:,} inputs" in str(report)
+
+
+def test_given_rows_are_among_all_inputs():
+    report = check(CAR, CAR_RULES, rows=CAR_ROWS)
+    assert report.checked == CAR.domain.n_inputs
+
+
+@given(relu_networks(max_inputs=60, awkward=True))
+def test_rules_of_awkward_domains_pass(network):
+    assert check(network, nn2rules.extract(network)).ok
+
+
+# What is wrong is found.
+
+
+def broken(rules: RuleList, index: int, rule: Rule | None) -> RuleList:
+    others = list(rules.rules)
+    others[index : index + 1] = [] if rule is None else [rule]
+    return variant(rules, rules=tuple(others))
+
+
+@pytest.mark.parametrize("index", [0, 40, 116])
+def test_a_dropped_rule_is_found(index):
+    rules = broken(CAR_RULES, index, None)
+    report = check(CAR, rules)
+    assert_true_counterexamples(report, CAR, rules)
+    assert all(example.rule is None for example in report.counterexamples)
+    equal = CAR_RULES.apply(next(CAR.domain.inputs())) == index
+    assert report.different == equal.sum()
+
+
+@pytest.mark.parametrize("index", [0, 40, 116])
+def test_a_changed_value_is_found(index):
+    rule = CAR_RULES.rules[index]
+    first = rule.conditions[0]
+    values = CAR.domain.feature(first.feature).values
+    other = next(value for value in values if value not in first.values)
+    changed = Condition(first.feature, (other,))
+    rules = broken(
+        CAR_RULES, index, replace(rule, conditions=(changed, *rule.conditions[1:]))
+    )
+    assert_true_counterexamples(check(CAR, rules), CAR, rules)
+
+
+def test_a_flipped_default_is_found():
+    rules = variant(TOMATO_RULES, default="ripe")
+    report = check(TOMATO, rules)
+    assert_true_counterexamples(report, TOMATO, rules)
+    assert report.different == 4
+    assert "the network says 'unripe', the default says 'ripe'" in str(report)
+
+
+def test_a_swapped_order_is_found():
+    red, big = Condition("color", ("red",)), Condition("size", ("medium", "big"))
+    rules = RuleList(
+        TOMATO.domain,
+        (Rule((Condition("color", ("yellow",)),), "unripe"), Rule((big,), "ripe")),
+        "unripe",
+        TOMATO.classes,
+    )
+    assert check(TOMATO, rules).ok
+    swapped = variant(rules, rules=rules.rules[::-1])
+    report = check(TOMATO, swapped)
+    assert_true_counterexamples(report, TOMATO, swapped)
+    assert report.different == 2
+    assert str(report).splitlines() == [
+        "DIFFERENT: the rules do not answer as the network does.",
+        "Method: every input. Compared: all 6 inputs of the domain.",
+        "Answers compared: 6. Different: 2.",
+        "  color = 'yellow', size = 'medium': the network says 'unripe', "
+        "rule 1 says 'ripe'",
+        "  color = 'yellow', size = 'big': the network says 'unripe', "
+        "rule 1 says 'ripe'",
+    ]
+    ordered = variant(rules, form="set")
+    assert check(TOMATO, ordered).different == 2, "in a set both rules must be right"
+    assert check(TOMATO, variant(ordered, rules=(Rule((red, big), "ripe"),))).ok
+
+
+@given(rule_lists(), st.data())
+def test_rules_are_applied_as_the_rule_list_applies_them(rules, data):
+    rules = variant(rules, form="list", scope="domain")
+    units = 1 if len(rules.classes) == 2 else len(rules.classes)
+    answer = data.draw(st.integers(0, len(rules.classes) - 1))
+    bias = [2.0 * answer - 1] if units == 1 else np.eye(units)[answer]
+    layer = Layer(
+        np.zeros((int(rules.domain.offsets[-1]), units)),
+        bias,
+        "sigmoid" if units == 1 else "softmax",
+    )
+    network = Network(rules.domain, (layer,), rules.classes)
+    (codes,) = rules.domain.inputs(chunk=rules.domain.n_inputs)
+    fired = rules.apply(codes).tolist()
+    answers = [rules.default if r < 0 else rules.rules[r].then for r in fired]
+    report = check(network, rules)
+    assert report.different == sum(a != rules.classes[answer] for a in answers)
+    assert report.unreached == len(rules) - len(set(fired) - {-1})
+
+
+def test_admitted_differences_are_said_to_be_admitted():
+    rules = broken(CAR_RULES, 0, None)
+    rules = variant(rules, certificate={"different": 1234, "inputs": 1728})
+    report = check(CAR, rules)
+    assert not report.ok
+    assert report.admitted == 1234
+    assert "say themselves that they are approximate" in str(report)
+    assert "on 1,234 inputs" in str(report)
+
+
+# A sample.
+
+
+def test_a_sample_states_its_confidence():
+    report = check(WIDE_NETWORK, WIDE_RULES, samples=1000)
+    assert report.ok
+    assert report.method == "sample"
+    assert report.checked == 2000
+    assert "fewer than 0.30 % of all inputs differ" in report.confidence
+    assert "1,000 inputs drawn from the 1,000,000,000 of the domain" in str(report)
+    assert "were not compared" in str(report)
+    assert "every input" not in str(report)
+
+
+@pytest.mark.parametrize("drawn", [1, 7, 100_000, 123_456_789])
+def test_the_bound_is_never_rounded_down(drawn):
+    text = compare._confidence(drawn, "domain")
+    percent = float(text.partition("fewer than ")[2].partition(" %")[0])
+    exact = float(100 * (1 - mpmath.mpf("0.05") ** (mpmath.mpf(1) / drawn)))
+    assert exact <= percent <= 1.1 * exact
+
+
+def test_a_sample_finds_a_gross_error():
+    rules = broken(CAR_RULES, 0, None)
+    report = check(CAR, rules, largest=10)
+    assert report.method == "sample"
+    assert_true_counterexamples(report, CAR, rules)
+    assert report.confidence == ""
+
+
+def test_a_sample_tries_every_rule():
+    """A rule that one input in 10 ** 9 reaches is still tried."""
+    corner = tuple(Condition(name, ("v9",)) for name in WIDE.names)
+    rules = variant(WIDE_RULES, rules=(*WIDE_RULES.rules, Rule(corner, "yes")))
+    report = check(WIDE_NETWORK, rules, samples=1000)
+    assert_true_counterexamples(report, WIDE_NETWORK, rules)
+    assert set(report.counterexamples[0].row.values()) == {"v9"}
+    assert report.counterexamples[0].rule == 1
+
+
+def test_a_sample_reports_rules_that_it_never_reached():
+    hidden = Rule((Condition("f0", ("v0",)),), "no")
+    rules = variant(WIDE_RULES, rules=(*WIDE_RULES.rules, hidden))
+    report = check(WIDE_NETWORK, rules, samples=1000)
+    assert report.unreached == 1
+    assert "Rules that no compared input reached: 1." in str(report)
+
+
+def test_a_sample_compares_the_given_rows():
+    corner = tuple(Condition(name, ("v9",)) for name in WIDE.names)
+    row = dict.fromkeys(WIDE.names, "v9")
+    network = replace(
+        WIDE_NETWORK,
+        layers=(
+            Layer(np.eye(90)[:, 9::10], [0.0] * 9, "relu"),
+            Layer(np.ones((9, 1)), [-8.5], "sigmoid"),
+        ),
+    )
+    rules = variant(WIDE_RULES, rules=())
+    assert check(network, rules, samples=1000).ok
+    report = check(network, rules, samples=1000, rows=[row])
+    assert_true_counterexamples(report, network, rules)
+    assert report.counterexamples[0].row == row
+    assert check(network, variant(rules, rules=(Rule(corner, "yes"),)), samples=10).ok
+
+
+def test_the_same_seed_draws_the_same():
+    rules = broken(CAR_RULES, 0, None)
+    first = check(CAR, rules, largest=10, samples=500, seed=3)
+    assert first == check(CAR, rules, largest=10, samples=500, seed=3)
+    assert first != check(CAR, rules, largest=10, samples=500, seed=4)
+
+
+# Scope support.
+
+
+def test_support_claims_nothing_of_the_default():
+    rules = nn2rules.extract(CAR, data=CAR_ROWS[:300], scope="support")
+    assert rules.scope == "support"
+    report = check(CAR, rules)
+    undecided = int((rules.apply(next(CAR.domain.inputs())) < 0).sum())
+    assert report.ok
+    assert report.left_to_default == undecided
+    assert report.checked == CAR.domain.n_inputs - undecided
+    assert f"left to the default: {undecided:,}" in str(report)
+    assert check(CAR, rules, rows=CAR_ROWS[:300]).ok
+    assert not check(CAR, variant(rules, scope="domain")).ok
+
+
+def test_support_must_answer_the_given_rows():
+    rules = variant(CAR_RULES, scope="support", rules=CAR_RULES.rules[1:])
+    assert check(CAR, rules).ok
+    (codes,) = CAR.domain.inputs(chunk=CAR.domain.n_inputs)
+    rows = CAR.domain.decode(codes[CAR_RULES.apply(codes) == 0])
+    for largest in (1 << 24, 10):
+        report = check(CAR, rules, rows=rows, largest=largest, samples=1000)
+        assert_true_counterexamples(report, CAR, rules)
+        assert report.different == len(rows)
+        assert f"{len(rows):,} given rows" in str(report)
+
+
+def test_support_rules_must_be_right_where_they_answer():
+    wrong = Rule((Condition("color", ("red",)),), "ripe")
+    rules = variant(TOMATO_RULES, scope="support", rules=(wrong,))
+    report = check(TOMATO, rules)
+    assert_true_counterexamples(report, TOMATO, rules)
+    assert report.left_to_default == 3
+
+
+def test_nothing_compared_is_no_pass():
+    report = check(TOMATO, variant(TOMATO_RULES, scope="support", rules=()))
+    assert report.different == 0
+    assert report.checked == 0
+    assert not report.ok
+    assert str(report).startswith("NOT SHOWN")
+
+
+def test_support_confidence_speaks_of_decided_inputs():
+    report = check(WIDE_NETWORK, variant(WIDE_RULES, scope="support"), samples=100)
+    assert "are decided by a rule and differ" in report.confidence
+
+
+# The network, answered again.
+
+
+@given(networks(PIECEWISE_LINEAR))
+@settings(max_examples=300)
+def test_piecewise_linear_networks_are_answered_exactly(network):
+    """Ties, overflow and underflow included; rationals need no second opinion."""
+    (codes,) = network.domain.inputs(chunk=network.domain.n_inputs)
+    expected = [rational_class(network, row) for row in codes]
+    assert evaluate.classify(network, codes).tolist() == expected
+
+
+def rational_class(network: Network, codes: np.ndarray) -> int:
+    """Work out a class in rationals and 400 digits, from the definitions."""
+    rows = network.layers[0].weights[network.domain.offsets[:-1] + codes]
+    values = [Fraction(1)] * len(rows)
+    for index, layer in enumerate(network.layers):
+        weights = rows if index == 0 else layer.weights
+        values = [
+            Fraction(layer.bias[unit])
+            + sum(
+                Fraction(w) * v for w, v in zip(weights[:, unit], values, strict=True)
+            )
+            for unit in range(len(layer.bias))
+        ]
+        if index < len(network.layers) - 1:
+            slope = Fraction(0.01 if layer.slope is None else layer.slope)
+            values = [
+                {
+                    "relu": max(v, 0),
+                    "leaky_relu": v if v > 0 else slope * v,
+                    "hard_tanh": max(-1, min(1, v)),
+                    "hard_sigmoid": max(0, min(1, v / 6 + Fraction(1, 2))),
+                    "identity": v,
+                }[layer.activation]
+                for v in values
+            ]
+    if len(values) > 1:
+        return values.index(max(values))
+    with mpmath.workdps(400):
+        odds = mpmath.mpf(network.threshold) / (1 - mpmath.mpf(network.threshold))
+        score = mpmath.mpf(Fraction(values[0]).numerator) / values[0].denominator
+        return int(score > mpmath.log(odds))
+
+
+@given(networks([*PIECEWISE_LINEAR, *SMOOTH], palettes=("integers", "decimal")))
+@settings(max_examples=300)
+def test_networks_are_answered_as_predict_answers(network):
+    (codes,) = network.domain.inputs(chunk=network.domain.n_inputs)
+    try:
+        expected = network.predict_codes(codes)
+    except UndecidedError:
+        assume(False)
+    found = evaluate.classify(network, codes)
+    decided = found != evaluate.UNDECIDED
+    assert (found[decided] == expected[decided]).all()
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_both_arithmetics_know_every_activation(name):
+    """Decimals of 50 digits, float64 and 100 digits of mpmath all agree."""
+    points = [k / 8 for k in range(-80, 81)] + [-1e300, -700.0, -25.0, 25.0, 1e5]
+    floats = evaluate._FLOATS[name](np.array(points), 0.01)
+    for point, fast in zip(points, floats.tolist(), strict=True):
+        value, error = evaluate._activate(name, 0.01, Fraction(point), Fraction(0))
+        assert fast == pytest.approx(float(value), rel=1e-13, abs=1e-15)
+        with mpmath.workdps(100):
+            exact = true_activation(name, mpmath.mpf(point))
+            ours = mpmath.mpf(value.numerator) / value.denominator
+            assert abs(ours - exact) <= mpmath.mpf(float(error)) + mpmath.mpf(10) ** -90
+
+
+def true_activation(name, x):
+    return {
+        "elu": lambda: x if x > 0 else mpmath.expm1(x),
+        "gelu": lambda: x * (1 + mpmath.erf(x / mpmath.sqrt(2))) / 2,
+        "hard_sigmoid": lambda: min(max(x / 6 + mpmath.mpf(1) / 2, 0), 1),
+        "hard_tanh": lambda: min(max(x, -1), 1),
+        "identity": lambda: x,
+        "leaky_relu": lambda: x if x > 0 else mpmath.mpf(0.01) * x,
+        "relu": lambda: max(x, 0),
+        "sigmoid": lambda: 1 / (1 + mpmath.exp(-x)),
+        "silu": lambda: x / (1 + mpmath.exp(-x)),
+        "softplus": lambda: mpmath.log1p(mpmath.exp(x)) if x < 1000 else x,
+        "tanh": lambda: mpmath.tanh(x),
+    }[name]()
+
+
+def one_unit(weights: list[float], bias: float, threshold: float = 0.5) -> Network:
+    domain = plain_domain([len(weights)])
+    layer = Layer([[weight] for weight in weights], [bias], "sigmoid")
+    return Network(domain, (layer,), ("no", "yes"), threshold)
+
+
+def classes_of(network: Network) -> list[int]:
+    (codes,) = network.domain.inputs(chunk=network.domain.n_inputs)
+    return evaluate.classify(network, codes).tolist()
+
+
+def test_a_tie_is_class_0():
+    tiny = 5e-324
+    assert classes_of(one_unit([0.0, tiny, -tiny, 1.0], 0.0)) == [0, 1, 0, 1]
+
+
+def test_a_tie_that_float64_misses():
+    """0.1 + 0.2 - 0.3 is not 0 for the stored numbers, and has a sign."""
+    domain = plain_domain([1, 1, 1])
+    for numbers in ([0.1, 0.2, -0.3], [-0.1, -0.2, 0.3], [1e16, 1.0, -1e16]):
+        layer = Layer([[number] for number in numbers], [0.0], "sigmoid")
+        network = Network(domain, (layer,), ("no", "yes"))
+        assert classes_of(network) == [int(sum(map(Fraction, numbers)) > 0)]
+
+
+def test_a_tie_of_several_classes_is_the_first():
+    layer = Layer([[1, 2, 2], [3, 3, 1], [0, 0, 0]], [0, 0, 0], "softmax")
+    network = Network(plain_domain([3]), (layer,), ("a", "b", "c"))
+    assert classes_of(network) == [1, 0, 0]
+    assert check(network, table_rules(network)).ok
+
+
+@pytest.mark.parametrize("threshold", [0.25, 0.9, 1e-9, 0.5 + 2**-30])
+def test_thresholds_to_the_last_bit(threshold):
+    logit = mpmath.log(mpmath.mpf(threshold) / (1 - mpmath.mpf(threshold)))
+    near = float(logit)
+    scores = [np.nextafter(near, -99), near, np.nextafter(near, 99), near - 1, near + 1]
+    with mpmath.workdps(50):
+        exact = mpmath.log(mpmath.mpf(threshold) / (1 - mpmath.mpf(threshold)))
+        expected = [int(mpmath.mpf(float(score)) > exact) for score in scores]
+    assert classes_of(one_unit(scores, 0.0, threshold)) == expected
+
+
+def test_overflow_is_settled_exactly():
+    domain = plain_domain([1, 1, 2])
+    weights = [[1.7e308], [1.7e308], [-1.7e308], [-1.79e308]]
+    layers = (
+        Layer(weights, [-1.7e308], "hard_tanh"),
+        Layer([[1.0]], [0.0], "sigmoid"),
+    )
+    assert classes_of(Network(domain, layers, ("no", "yes"))) == [0, 0]
+    layers = (Layer(weights, [-1.69e308], "relu"), *layers[1:])
+    assert classes_of(Network(domain, layers, ("no", "yes"))) == [1, 0]
+
+
+def test_underflow_is_settled_exactly():
+    layers = (
+        Layer([[1e-200], [1e-220]], [0.0], "relu"),
+        Layer([[1e-200]], [0.0], "relu"),
+        Layer([[1e300]], [-1e-110], "sigmoid"),
+    )
+    assert classes_of(Network(plain_domain([2]), layers, ("no", "yes"))) == [1, 0]
+
+
+def test_a_smooth_tie_is_settled_where_it_is_exact():
+    layers = (Layer([[0.0], [1e-30]], [0.0], "tanh"), Layer([[1.0]], [0.0], "sigmoid"))
+    assert classes_of(Network(plain_domain([2]), layers, ("no", "yes"))) == [0, 1]
+
+
+def test_too_close_to_tell_is_counted_and_no_pass():
+    layers = (
+        Layer([[1.0, -1.0], [3.0, -2.0]], [0.0, 0.0], "sigmoid"),
+        Layer([[1.0], [1.0]], [-1.0], "sigmoid"),
+    )
+    network = Network(plain_domain([2]), layers, ("no", "yes"))
+    rules = RuleList(
+        network.domain,
+        (Rule((Condition("f0", ("v1",)),), "yes"),),
+        "no",
+        network.classes,
+    )
+    report = check(network, rules)
+    assert (report.checked, report.different, report.undecided) == (1, 0, 1)
+    assert not report.ok
+    assert "too close to a tie to tell: 1." in str(report)
+
+
+# The two must be over the same features, values and classes.
+
+
+def test_orders_and_types_may_differ():
+    domain = Domain((Feature("n", (1, 2, None)), Feature("t", ("x", "y"))))
+    layer = Layer([[1.0], [-2.0], [0.5], [0.25], [0.5]], [0.0], "sigmoid")
+    network = Network(domain, (layer,), (0, 1))
+    other = Domain((Feature("t", ("y", "x")), Feature("n", (None, "2", "1"))))
+    rules = RuleList(
+        other, (Rule((Condition("n", ("1", None)),), "1"),), "0", ("1", "0")
+    )
+    assert check(network, rules).ok
+    wrong = variant(rules, rules=(Rule((Condition("n", ("1",)),), "1"),))
+    (first, second) = check(network, wrong).counterexamples
+    assert first.row == {"n": None, "t": "x"}
+    assert (second.network, second.rules, second.rule) == (1, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("features", "classes", "message"),
+    [
+        ({"color": "ry", "age": "ab"}, "ab", "features: the rules have 'age'"),
+        ({"color": "ry"}, "ab", "features: the network has 'size', the rules have not"),
+        ({"color": "ry", "size": "sml"}, "ab", "feature 'size': the rules have 'l'"),
+        ({"color": "ry", "size": "s"}, "ab", "feature 'size': the network has 'm'"),
+        ({"color": "ry", "size": "sm"}, "ac", "classes: the rules have 'c'"),
+    ],
+)
+def test_what_does_not_fit_is_named(features, classes, message):
+    domain = Domain((Feature("color", tuple("ry")), Feature("size", tuple("sm"))))
+    network = Network(domain, (Layer([[1.0]] * 4, [0.0], "sigmoid"),), tuple("ab"))
+    other = Domain(tuple(Feature(name, tuple(v)) for name, v in features.items()))
+    with pytest.raises(DomainError, match=f"^{message}"):
+        check(network, RuleList(other, (), classes[0], tuple(classes)))
+
+
+def test_classes_that_do_not_fit_are_named():
+    layer = Layer([[1.0, 2.0, 3.0]], [0.0] * 3, "softmax")
+    network = Network(plain_domain([1]), (layer,), tuple("abc"))
+    with pytest.raises(DomainError, match=r"^classes: the network has 'c', the rules"):
+        check(network, RuleList(network.domain, (), "a", ("a", "b")))
+
+
+def test_two_values_that_match_one_are_refused():
+    layer = Layer([[1.0], [2.0]], [0.0], "sigmoid")
+    network = Network(Domain((Feature("n", (1, 2)),)), (layer,), ("no", "yes"))
+    other = Domain((Feature("n", (True, "1")),))
+    with pytest.raises(DomainError, match=r"^feature 'n': the rules have '1' twice"):
+        check(network, RuleList(other, (), "no", network.classes))
+
+
+def test_no_samples_are_refused():
+    with pytest.raises(OptionError, match="samples: 0, expected at least 1"):
+        check(TOMATO, TOMATO_RULES, samples=0)
+
+
+# It is independent.
+
+ALLOWED = {"checker.evaluate", "domain", "errors", "network", "rules"}
+FORBIDDEN = {
+    "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",
+    "sorted_by_support", "support",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_it_shares_no_code_with_the_extraction(source):
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "nn2rules":
+                assert rest in ALLOWED, name
+            else:
+                assert package in {
+                    "collections", "dataclasses", "decimal", "fractions", "itertools",
+                    "math", "numpy", "typing",
+                }  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_it_asks_neither_the_network_nor_the_rules_for_answers(source):
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not used & FORBIDDEN

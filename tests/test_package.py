@@ -1,0 +1,111 @@
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import nn2rules
+from nn2rules.adapters import ADAPTERS
+from nn2rules.extraction import ENGINES, FORMS
+
+HEAVY = (
+    "keras",
+    "matplotlib",
+    "numba",
+    "onnx",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "tensorflow",
+    "torch",
+)
+
+
+def modules_after(code):
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name.partition(".")[0] for name in run.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import nn2rules",
+        "import nn2rules; nn2rules.load(nn2rules.datasets.network_file('tomato'))",
+        "import nn2rules; nn2rules.load(nn2rules.datasets.network_file('tomato'))"
+        ".predict([{'color': 'red', 'size': 'big'}])",
+    ],
+)
+def test_importing_and_loading_need_no_framework(code):
+    loaded = modules_after(code)
+    assert "nn2rules" in loaded
+    assert loaded & set(HEAVY) == set()
+
+
+def test_public_names_are_sorted_and_exist():
+    assert nn2rules.__all__ == sorted(nn2rules.__all__)
+    assert len(set(nn2rules.__all__)) == len(nn2rules.__all__)
+    for name in nn2rules.__all__:
+        assert getattr(nn2rules, name) is not None
+    assert set(dir(nn2rules)) >= set(nn2rules.__all__)
+
+
+def test_names_that_do_not_exist():
+    with pytest.raises(AttributeError, match="'nn2rules' has no attribute 'extrakt'"):
+        nn2rules.extrakt  # noqa: B018
+
+
+def test_everything_public_is_documented():
+    for name in nn2rules.__all__:
+        item = getattr(nn2rules, name)
+        if not (inspect.isclass(item) or inspect.isroutine(item)):
+            continue
+        assert inspect.getdoc(item), name
+        if not inspect.isclass(item):
+            continue
+        for attribute, member in vars(item).items():
+            is_public = not attribute.startswith("_")
+            is_code = inspect.isroutine(member) or isinstance(
+                member, property | classmethod
+            )
+            if is_public and is_code:
+                assert inspect.getdoc(getattr(item, attribute)), f"{name}.{attribute}"
+
+
+def test_every_module_says_what_it_is():
+    for name in ("adapters", "arithmetic", "domain", "formats", "paper", "rules"):
+        assert importlib.import_module(f"nn2rules.{name}").__doc__
+
+
+def test_every_adapter_can_be_imported():
+    assert "sklearn" in ADAPTERS
+    for module in ADAPTERS.values():
+        assert callable(importlib.import_module(module).read)
+
+
+def test_every_engine_extracts_the_tomatoes():
+    tomato = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    expected = nn2rules.extract(tomato, engine="paper").rules
+    assert "paper" in ENGINES
+    assert FORMS
+    for engine in ENGINES:
+        assert nn2rules.extract(tomato, form="paper", engine=engine).rules == expected
+
+
+def test_errors_are_of_one_family():
+    errors = [
+        getattr(nn2rules, name) for name in nn2rules.__all__ if name.endswith("Error")
+    ]
+    assert len(errors) >= 9
+    assert all(issubclass(error, nn2rules.Nn2RulesError) for error in errors)
+    for name in vars(nn2rules.errors):
+        if name.endswith("Error"):
+            assert name in nn2rules.__all__
+            assert name in nn2rules.errors.__doc__

@@ -1,0 +1,156 @@
+import json
+import re
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nn2rules import Feature
+from nn2rules.text import (
+    allowed_text,
+    condition_text,
+    count,
+    label_text,
+    quoted,
+    share,
+    value_text,
+)
+from strategies import domains, texts
+
+
+@settings(max_examples=500)
+@given(texts | st.text(max_size=12))
+def test_quoting_can_be_undone(text):
+    shown = quoted(text)
+    assert (json.loads(shown) if shown.startswith('"') else shown) == text
+
+
+@settings(max_examples=500)
+@given(texts | st.text(max_size=12))
+def test_what_is_not_quoted_has_no_sign_or_word_of_rules(text):
+    shown = quoted(text)
+    if shown.startswith('"'):
+        return
+    words = set(shown.split(" "))
+    assert not words & {"if", "and", "then", "in", "otherwise", "missing", "anything"}
+    assert not set('="{},[]:·\n\t\\') & set(shown)
+    assert shown == shown.strip()
+    assert shown
+
+
+@settings(max_examples=300)
+@given(texts | st.text(max_size=12))
+def test_a_text_stays_on_one_line(text):
+    assert len(quoted(text).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("car (new)", "car (new)"),
+        ("<=50K", '"<=50K"'),
+        ("a  b", '"a  b"'),
+        (" a", '" a"'),
+        ("", '""'),
+        ("missing", '"missing"'),
+        ("red and blue", '"red and blue"'),
+        ("sand", "sand"),
+        ("naïve", "naïve"),
+        ('"', '"\\""'),
+        ("a\nb", '"a\\nb"'),
+    ],
+)
+def test_quoted(text, shown):
+    assert quoted(text) == shown
+
+
+@given(domains(max_inputs=100))
+def test_no_two_values_of_a_feature_read_the_same(domain):
+    for feature in domain.features:
+        shown = [value_text(feature, value) for value in feature.values]
+        assert len(set(shown)) == len(shown)
+
+
+def test_labels_are_shown_instead_of_values():
+    feature = Feature("size", (0, 1, None), labels=("small", "big", "missing"))
+    assert condition_text(feature, (1,)) == "size = big"
+    assert condition_text(feature, (0, None)) == "size ≠ big"
+
+
+def test_missing_is_not_the_text_missing():
+    assert label_text(None) == "missing"
+    assert label_text("missing") == '"missing"'
+
+
+def meanings(shown):
+    """Return every text that may stand for a set of values, and the sets it means."""
+    everything = range(len(shown))
+    found = {}
+
+    def mean(text, codes):
+        found.setdefault(text, set()).add(tuple(codes))
+
+    for i in everything:
+        mean(f"= {shown[i]}", [i])
+        mean(f"≠ {shown[i]}", [c for c in everything if c != i])
+        mean(f"≤ {shown[i]}", range(i + 1))
+        mean(f"≥ {shown[i]}", range(i, len(shown)))
+        for j in range(i + 1, len(shown)):
+            mean(f"between {shown[i]} and {shown[j]}", range(i, j + 1))
+    for size in range(1, len(shown) + 1):
+        for codes in combinations(everything, size):
+            listed = ", ".join(shown[code] for code in codes)
+            mean(f"in {{{listed}}}", codes)
+            mean(f"not in {{{listed}}}", [c for c in everything if c not in codes])
+    return found
+
+
+@settings(max_examples=100)
+@given(domains(max_inputs=5, max_features=1))
+def test_the_text_of_a_set_of_values_means_that_set(domain):
+    (feature,) = domain.features
+    known = meanings([value_text(feature, value) for value in feature.values])
+    for size in range(1, len(feature) + 1):
+        for codes in combinations(range(len(feature)), size):
+            values = tuple(feature.values[code] for code in codes)
+            assert known[allowed_text(feature, values)] == {codes}
+
+
+def test_a_range_of_an_ordered_feature():
+    feature = Feature("x", (1, 2, 3, 4), ordered=True)
+    assert condition_text(feature, (1, 2)) == "x ≤ 2"
+    assert condition_text(feature, (3, 4)) == "x ≥ 3"
+    assert condition_text(feature, (2, 3)) == "2 ≤ x ≤ 3"
+    assert condition_text(feature, (1, 3)) == "x in {1, 3}"
+    assert condition_text(feature, (1, 3, 4)) == "x ≠ 2"
+
+
+def test_values_of_other_types():
+    feature = Feature("x", (1, 2.5, False, None, "a", "b"))
+    assert allowed_text(feature, (1, 2.5, None)) == "in {1, 2.5, missing}"
+    assert allowed_text(feature, (False,)) == "= False"
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_share_is_never_rounded_to_nothing_or_everything(part, whole):
+    part = min(part, whole)
+    text = share(part, whole)
+    assert (text == "0 %") == (part == 0)
+    assert (text == "100 %") == (part == whole)
+    match = re.fullmatch(r"(< |> )?([0-9.]+) %", text)
+    assert match
+    percent = 100 * part / whole
+    if match[1] == "< ":
+        assert percent < float(match[2])
+    elif match[1] == "> ":
+        assert percent > float(match[2])
+    else:
+        assert abs(percent - float(match[2])) <= 0.0501
+
+
+def test_counts():
+    assert count(0, "rule") == "0 rules"
+    assert count(1, "row") == "1 row"
+    assert count(1_234_567, "row") == "1,234,567 rows"
+    assert share(0, 0) == "0 %"
