@@ -26,6 +26,7 @@ from rich.progress import (
 
 import nn2rules
 from nn2rules.certificate import network_digest
+from nn2rules.domain import Value
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import load_network, load_rules, save
 from nn2rules.formats.files import check_writable, write_text
@@ -145,11 +146,18 @@ def extract(
             help="Rows to count support on; rules come in descending order of it.",
         ),
     ] = None,
+    form: Annotated[
+        Literal["list", "set", "paper"],
+        typer.Option(
+            help="A list is read from the top; the rules of a set hold in any order; "
+            "the paper's fix the features in one order."
+        ),
+    ] = "list",
     engine: Annotated[
         Literal["auto", "table", "search", "paper"],
         typer.Option(
             help="How: from a table of all inputs, by search, or by the paper's own "
-            "algorithm. All give the same rules."
+            "algorithm."
         ),
     ] = "auto",
     scope: Annotated[
@@ -158,6 +166,33 @@ def extract(
             help="Rules for every input, or only those that decide a row of --data."
         ),
     ] = "domain",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column of --data that holds the true class."
+        ),
+    ] = None,
+    class_name: Annotated[
+        str | None,
+        typer.Option(
+            "--class", metavar="NAME", help="The class that a set has rules for."
+        ),
+    ] = None,
+    max_rules: Annotated[
+        int | None, typer.Option(min=0, help="The best list of at most so many rules.")
+    ] = None,
+    fidelity: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="The shortest list right on this share of inputs."
+        ),
+    ] = None,
+    effort: Annotated[
+        int, typer.Option(min=0, help="How hard to look for short lists.")
+    ] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Same options, same seed: the same rules.")
+    ] = 0,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
     max_seconds: Annotated[
@@ -177,20 +212,25 @@ def extract(
     ] = None,
 ) -> None:
     """Extract the rules of a network and print them, or write them as JSON."""
+    if output is not None:
+        check_writable(output)
     model = load_network(network)
-    rows = None
-    if data is not None:
-        table = read_table(data)
-        table.check(model.domain)
-        rows = table.rows
+    rows, labels = _rows(data, target, model)
     started = time.perf_counter()
     try:
         with progress_bar() as progress:
             rules = nn2rules.extract(
                 model,
                 data=rows,
+                labels=labels,
+                form=form,
                 engine=engine,
                 scope=scope,
+                target=_class(class_name, model),
+                max_rules=max_rules,
+                fidelity=fidelity,
+                effort=effort,
+                seed=seed,
                 order=_names(order),
                 approximate=approximate,
                 budget=nn2rules.Budget(seconds=max_seconds),
@@ -214,6 +254,37 @@ def extract(
         print(_summary(rules, seconds))
 
 
+def _rows(
+    data: Path | None, target: str | None, model: nn2rules.Network
+) -> tuple[list[dict[str, str]] | None, list[str] | None]:
+    """Read the rows of a CSV file, and their labels if a column is named."""
+    if data is None:
+        if target is not None:
+            raise OptionError("--target names a column of --data; give that, too")
+        return None, None
+    table = read_table(data)
+    table.check(model.domain)
+    if target is None:
+        return table.rows, None
+    if target not in table.header:
+        raise OptionError(
+            f"{data}: there is no column {target!r}; the columns are "
+            f"{', '.join(table.header)}"
+        )
+    return table.rows, [row[target] for row in table.rows]
+
+
+def _class(name: str | None, model: nn2rules.Network) -> Value:
+    """Return the class that a name on the command line spells."""
+    if name is None:
+        return None
+    for label in model.classes:
+        if str(label) == name:
+            return label
+    known = ", ".join(str(label) for label in model.classes)
+    raise OptionError(f"--class: there is no class {name!r}; the classes are {known}")
+
+
 def _show(rules: RuleList, top: int, output: Path | None) -> None:
     """Print rules, or write them to a file."""
     if output is None:
@@ -235,26 +306,30 @@ def _names(order: str | None) -> list[str] | None:
 
 def _summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
-    inputs = rules.certificate["inputs"]
-    shares = ", ".join(
-        f"{label_text(label)} {part:,} ({share(part, inputs)})"
-        for label, part in zip(
-            rules.classes, rules.certificate["class_inputs"], strict=True
+    certificate = rules.certificate
+    inputs = certificate.get("possible", certificate["inputs"])
+    counts = certificate.get("class_inputs")
+    shares = ""
+    if counts is not None:
+        shares = ": " + ", ".join(
+            f"{label_text(label)} {part:,} ({share(part, inputs)})"
+            for label, part in zip(rules.classes, counts, strict=True)
         )
-    )
-    exact = "equal to the network on every input"
-    if rules.certificate["different"]:
-        exact = rules.warnings()[0]
+    answers = "equal to the network on every input"
+    if rules.warnings():
+        answers = rules.warnings()[0]
     elif rules.scope == "support":
-        exact = "equal to the network on every given row"
-    return "\n".join(
-        (
-            f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
-            f"inputs   {inputs:,}: {shares}",
-            f"answers  {exact}",
-            f"seconds  {seconds:.2f}",
-        )
-    )
+        answers = "right wherever a rule decides; every given row is decided"
+    lines = [
+        f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
+        f"inputs   {inputs:,}{shares}",
+        f"answers  {answers}",
+        f"seconds  {seconds:.2f}",
+    ]
+    if "fewest_rules" in certificate:
+        fewest = count(certificate["fewest_rules"], "rule")
+        lines.insert(1, f"         no such set has fewer than {fewest}")
+    return "\n".join(lines)
 
 
 @app.command()
@@ -327,11 +402,7 @@ def check(
     Tries every input where the domain is small enough, and says so if it is not.
     """
     model, loaded = load_network(network), load_rules(rules)
-    rows = None
-    if data is not None:
-        table = read_table(data)
-        table.check(model.domain)
-        rows = table.rows
+    rows, _ = _rows(data, None, model)
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(model)):
         stderr.print("note: these rules were extracted from another network")
@@ -393,7 +464,7 @@ def demo() -> None:
     rules = nn2rules.extract(network, data=cars.train.rows)
     seconds = time.perf_counter() - started
     print(f"\nIts rules, those that decide most of {len(cars.train):,} cars first:\n")
-    print(rules.text(10))
+    print(rules.text(None))
     print(f"\n{_summary(rules, seconds)}")
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
     equal = int((rules.predict(codes) == network.predict(codes)).sum())

@@ -1,30 +1,39 @@
 """Model in, rule list out: the one entry that chooses how."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from nn2rules.adapters import read_network
-from nn2rules.certificate import search_certificate, table_certificate
-from nn2rules.cover.paper_form import search_prefixes, table_prefixes
-from nn2rules.domain import Rows
-from nn2rules.engine import Budget, Meter, Oracle, build_table
+from nn2rules.cover.by_search import rules_by_search
+from nn2rules.cover.by_table import rules_by_table
+from nn2rules.cover.describe import with_rows
+from nn2rules.cover.job import Impossible, Job, distinct_rows, impossible_boxes
+from nn2rules.cover.paper_form import paper_form
+from nn2rules.domain import Rows, Value
+from nn2rules.engine import Budget, Meter
 from nn2rules.engine.budget import Progress
 from nn2rules.engine.table import fits
-from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.errors import OptionError
 from nn2rules.network import Network
 from nn2rules.paper import paper_rules
-from nn2rules.paper.order import feature_order
-from nn2rules.paper.rules import prefix_rules, supported
 from nn2rules.rules import RuleList
 
-FORMS = ("paper",)
+Form: TypeAlias = Literal["list", "set", "paper"]
+Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
+
+FORMS = ("list", "set", "paper")
 """What rules may look like."""
 
 ENGINES = ("auto", "table", "search", "paper")
 """The engines: the table of all inputs, the search, or the paper's own algorithm.
 
-"auto" is the table where it fits in the budget's memory, and the search elsewhere.
+"auto" is the table where it is small enough, and the search elsewhere.
 """
+
+COVERED_INPUTS = 1 << 22
+"""Up to so many inputs "auto" makes lists and sets from a table."""
 
 
 def extract(
@@ -32,9 +41,16 @@ def extract(
     *,
     data: Rows = None,
     domain: Any = None,
-    form: Literal["paper"] = "paper",
-    engine: Literal["auto", "table", "search", "paper"] = "auto",
+    form: Form = "list",
     scope: Literal["domain", "support"] = "domain",
+    target: Value = None,
+    labels: Sequence[Value] | None = None,
+    impossible: Impossible | None = None,
+    max_rules: int | None = None,
+    fidelity: float | None = None,
+    effort: int = 1,
+    seed: int = 0,
+    engine: Engine = "auto",
     order: Sequence[str] | None = None,
     approximate: str | None = None,
     budget: Budget | None = None,
@@ -48,22 +64,43 @@ def extract(
     model : Network, or fitted scikit-learn MLPClassifier or Pipeline
         `nn2rules.load` reads a network from a file.
     data : frame, list of dicts, or array of codes, optional
-        Rows on which support is counted. Rules come in descending order of it.
+        Rows on which support is counted. Rules that decide many come first.
     domain : Domain, or fitted OneHotEncoder, optional
         How the columns of a model group into features, where it cannot know.
-    form : {"paper"}
-        What rules look like: the paper's, which fix the features in one order.
-    engine : {"auto", "table", "search", "paper"}
-        How they are found: from the class of every input, by search, or by the paper's
-        own algorithm. All give the same rules; "auto" takes the table if it fits.
+    form : {"list", "set", "paper"}
+        What rules look like. A list is read from the top, and the first rule that holds
+        answers. The rules of a set hold on their own, in any order, and are those of
+        all classes but the default. The paper's rules fix the features in one order.
     scope : {"domain", "support"}
-        Rules for every input of the domain; or only those that decide a row of `data`.
+        Rules for every input of the domain; or rules that are right on every input they
+        decide, and decide every row of `data`.
+    target : class label, optional
+        The class that a set of two classes has rules for; by default the one that needs
+        fewer.
+    labels : sequence of class labels, optional
+        The true class of each row of `data`: rules then carry their accuracy.
+    impossible : list of dicts, or callable, optional
+        Inputs that cannot occur: each dict is a box, from features to values. Or a
+        function that is given a list of rows and tells for each whether it is
+        impossible. Rules may answer anything there, and counts leave them out.
+    max_rules : int, optional
+        The best list of at most so many rules. Its certificate says on how many inputs
+        it differs from the network.
+    fidelity : float, optional
+        The shortest list that answers as the network on at least this share of inputs.
+    effort : int
+        How hard to look for short lists, from 0; more effort never gives more rules.
+    seed : int
+        Same model, options and seed: the same rules.
+    engine : {"auto", "table", "search", "paper"}
+        How rules are found: from the class of every input, by search, or, for
+        ``form="paper"``, by the paper's own algorithm.
     order : sequence of str, optional
-        The order in which rules fix the features; by default the authors' order.
+        ``form="paper"`` only: the order in which rules fix the features; by default the
+        authors'.
     approximate : {None, "soft-binary"}
-        Treat sigmoid units as the paper does; only with ``engine="paper"``. The result
-        is then no longer exact, and its certificate and its text say on how many inputs
-        it differs.
+        ``engine="paper"`` only: treat sigmoid units as the paper does. The result is
+        then no longer exact, and says on how many inputs it differs.
     budget : Budget, optional
         Limits on time, boxes and memory.
     n_jobs : int, optional
@@ -74,8 +111,8 @@ def extract(
     Returns
     -------
     RuleList
-        With ``scope="domain"`` and nothing approximated, its answer equals the
-        network's on every input of the domain.
+        With ``scope="domain"`` and nothing approximated or cut short, its answer equals
+        the network's on every input of the domain.
 
     Raises
     ------
@@ -89,63 +126,147 @@ def extract(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.extract(network))
-    1. if color = red and size = medium then ripe
-    2. if color = red and size = big then ripe
+    1. if color = red and size ≠ small then ripe  [33.3 % of inputs, p 0.73 to 0.74]
        otherwise unripe
     """
-    _check_options(form, engine, scope, approximate)
+    if engine == "paper" and form == "list":
+        form = "paper"  # the paper's algorithm knows no other
+    _check_options(form, engine, scope, approximate, order, n_jobs)
     network = read_network(model, domain=domain)
-    if engine == "paper":
-        return paper_rules(
-            network, data=data, scope=scope, order=order, approximate=approximate
-        )
-    if not network.is_binary:
-        raise UnsupportedModelError(
-            f"form='paper' is for networks with two classes; this one has "
-            f"{len(network.classes)}"
-        )
     meter = Meter(budget or Budget(), progress)
-    positions = feature_order(network, order)
-    if engine == "table" or (engine == "auto" and fits(network.domain, meter.budget)):
-        table = build_table(network, meter=meter, n_jobs=n_jobs)
-        rules = prefix_rules(network, positions, table_prefixes(table, positions))
-        certificate = table_certificate(network, table)
-    else:
-        oracle = Oracle(network, meter)
-        rules = prefix_rules(network, positions, _searched(oracle, positions))
-        certificate = search_certificate(network, oracle)
-    return supported(rules.replace(certificate=certificate), data, scope)
-
-
-def _searched(oracle: Oracle, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Search all prefixes; when the budget is spent, attach the rules proved so far."""
-    found: list[tuple[int, ...]] = []
-    try:
-        for prefix in search_prefixes(oracle, order):
-            found.append(prefix)
-            oracle.meter.report(
-                f"searching, {len(found):,} rules",
-                _place(oracle.network, order, prefix),
+    if form == "paper":
+        _refuse_for_paper(target, impossible, max_rules, fidelity)
+        if engine == "paper":
+            return paper_rules(
+                network, data=data, scope=scope, order=order, approximate=approximate
             )
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        rules = prefix_rules(oracle.network, order, found)
-        certificate = search_certificate(oracle.network, oracle)
-        certificate["complete"] = False
-        error.rules = rules.replace(scope="support", certificate=certificate)  # type: ignore[union-attr]
-        raise
-    return found
+        return paper_form(network, data, scope, order, engine, meter, n_jobs)
+    job = _job(
+        network,
+        form,
+        scope,
+        target=target,
+        data=data,
+        labels=labels,
+        impossible=impossible,
+        effort=effort,
+        seed=seed,
+        n_jobs=n_jobs,
+        meter=meter,
+    )
+    rules = rules_by_table(job) if _by_table(job, engine) else rules_by_search(job)
+    if data is not None:
+        rules = with_rows(rules, data, labels)
+    return _shortened(rules, max_rules, fidelity)
 
 
-def _place(network: Network, order: Sequence[int], prefix: Sequence[int]) -> float:
-    """Return how far through the domain a prefix is, from 0 to 1."""
-    share, step = 0.0, 1.0
-    for feature, code in zip(order, prefix, strict=False):
-        step /= network.domain.sizes[feature]
-        share += step * code
-    return share
+def _by_table(job: Job, engine: str) -> bool:
+    """Tell whether the table engine is to make the rules."""
+    small = job.network.domain.n_inputs <= COVERED_INPUTS
+    return engine == "table" or (
+        engine == "auto" and small and fits(job.network.domain, job.meter.budget)
+    )
 
 
-def _check_options(form: str, engine: str, scope: str, approximate: str | None) -> None:
+def _job(
+    network: Network,
+    form: Literal["list", "set"],
+    scope: Literal["domain", "support"],
+    *,
+    target: Value,
+    data: Rows,
+    labels: Sequence[Value] | None,
+    impossible: Impossible | None,
+    effort: int,
+    seed: int,
+    n_jobs: int | None,
+    meter: Meter,
+) -> Job:
+    """Check the options of a list or a set and put them together."""
+    if labels is not None and data is None:
+        raise OptionError("labels belong to rows; give the data, too")
+    if scope == "support" and data is None:
+        raise OptionError("the scope 'support' needs data: rows that are to be decided")
+    if not isinstance(effort, int) or effort < 0:
+        raise OptionError(f"effort: {effort!r}, expected 0, 1, 2, …")
+    if not isinstance(seed, int) or seed < 0:
+        raise OptionError(f"seed: {seed!r}, expected a whole number from 0 on")
+    index = None
+    if target is not None:
+        if target not in network.classes:
+            known = ", ".join(repr(label) for label in network.classes)
+            raise OptionError(f"target: {target!r} is not a class; there are {known}")
+        if form != "set" or len(network.classes) != 2:
+            raise OptionError("target: only a set of rules for two classes has one")
+        index = network.classes.index(target)
+    codes = weights = None
+    if data is not None:
+        codes, weights = distinct_rows(network.domain, data)
+    is_function = callable(impossible)
+    n_columns = int(network.domain.offsets[-1])
+    boxes = np.zeros((0, n_columns), dtype=np.bool_)
+    if impossible is not None and not is_function:
+        boxes = impossible_boxes(network, impossible)
+    return Job(
+        network,
+        form,
+        scope,
+        index,
+        codes,
+        weights,
+        boxes,
+        impossible if callable(impossible) else None,
+        effort,
+        seed,
+        n_jobs,
+        meter,
+    )
+
+
+def _shortened(
+    rules: RuleList, max_rules: int | None, fidelity: float | None
+) -> RuleList:
+    """Cut a list to the rules that are asked for."""
+    if fidelity is not None:
+        if not 0 <= fidelity <= 1:
+            raise OptionError(f"fidelity: {fidelity}, expected 0 to 1")
+        total = rules.certificate.get("possible", rules.domain.n_inputs)
+        low, high = 0, len(rules)
+        while low < high:  # fidelity grows with the number of rules
+            middle = (low + high) // 2
+            different = rules.top(middle).certificate["different"]
+            if different <= (1 - fidelity) * total:
+                high = middle
+            else:
+                low = middle + 1
+        max_rules = low if max_rules is None else min(low, max_rules)
+    return rules if max_rules is None else rules.top(max_rules)
+
+
+def _refuse_for_paper(
+    target: Value,
+    impossible: Impossible | None,
+    max_rules: int | None,
+    fidelity: float | None,
+) -> None:
+    for name, value in (
+        ("target", target),
+        ("impossible", impossible),
+        ("max_rules", max_rules),
+        ("fidelity", fidelity),
+    ):
+        if value is not None:
+            raise OptionError(f"{name} is for the forms 'list' and 'set', not 'paper'")
+
+
+def _check_options(
+    form: str,
+    engine: str,
+    scope: str,
+    approximate: str | None,
+    order: Sequence[str] | None,
+    n_jobs: int | None,
+) -> None:
     for name, value, known in (
         ("form", form, FORMS),
         ("engine", engine, ENGINES),
@@ -153,8 +274,14 @@ def _check_options(form: str, engine: str, scope: str, approximate: str | None) 
     ):
         if value not in known:
             raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
+    if engine == "paper" and form != "paper":
+        raise OptionError(f"the engine 'paper' makes the form 'paper', not {form!r}")
     if approximate is not None and engine != "paper":
         raise OptionError(
             f"approximate={approximate!r} is part of the paper's algorithm; "
-            f"use it with engine='paper'"
+            f"use it with the engine 'paper'"
         )
+    if order is not None and form != "paper":
+        raise OptionError("order is for the form 'paper': other rules have none")
+    if n_jobs == 0:
+        raise OptionError("n_jobs: 0 threads, expected 1 or more, or -1 for all cores")

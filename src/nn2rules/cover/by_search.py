@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nn2rules.certificate import search_certificate
-from nn2rules.cover.describe import describe_search
+from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.job import Job
 from nn2rules.cover.searched import Cover, Goal, cover_domain, cover_rows
 from nn2rules.engine import Oracle
@@ -115,4 +115,9 @@ def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
         scope=job.scope,
         certificate=search_certificate(network, oracle),
     )
+    if job.codes is not None:
+        fired = rules.match(job.codes)
+        decided = np.zeros(len(rules))
+        np.add.at(decided, fired[fired >= 0], job.weights[fired >= 0])  # type: ignore[index]
+        rules = in_order(rules, decided)
     return rules.replace(facts=describe_search(network, rules))

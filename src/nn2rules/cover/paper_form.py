@@ -11,8 +11,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain
-from nn2rules.engine import Oracle, Table
+from nn2rules.certificate import search_certificate, table_certificate
+from nn2rules.domain import Domain, Rows, box_sizes
+from nn2rules.engine import Meter, Oracle, Table, build_table
+from nn2rules.engine.table import fits
+from nn2rules.errors import BudgetExceededError, UnsupportedModelError
+from nn2rules.network import Network
+from nn2rules.paper.order import feature_order
+from nn2rules.paper.rules import prefix_rules, supported
+from nn2rules.rules import RuleList
 
 
 def table_prefixes(table: Table, order: Sequence[int]) -> list[tuple[int, ...]]:
@@ -64,3 +71,58 @@ def prefix_box(
         box[start:stop] = False
         box[start + code] = True
     return box
+
+
+def paper_form(
+    network: Network,
+    data: Rows,
+    scope: str,
+    order: Sequence[str] | None,
+    engine: str,
+    meter: Meter,
+    n_jobs: int | None,
+) -> RuleList:
+    """Return the rules that the paper's algorithm would, through the engine."""
+    if not network.is_binary:
+        raise UnsupportedModelError(
+            f"the form 'paper' is for networks with two classes; this one has "
+            f"{len(network.classes)}"
+        )
+    positions = feature_order(network, order)
+    if engine == "table" or (engine == "auto" and fits(network.domain, meter.budget)):
+        table = build_table(network, meter=meter, n_jobs=n_jobs)
+        rules = prefix_rules(network, positions, table_prefixes(table, positions))
+        certificate = table_certificate(network, table)
+    else:
+        oracle = Oracle(network, meter)
+        rules = prefix_rules(network, positions, _searched(oracle, positions))
+        certificate = search_certificate(network, oracle)
+        positive = sum(box_sizes(network.domain, rules.boxes))  # no two overlap
+        certificate["class_inputs"] = [network.domain.n_inputs - positive, positive]
+    return supported(rules.replace(certificate=certificate), data, scope)
+
+
+def _searched(oracle: Oracle, order: Sequence[int]) -> list[tuple[int, ...]]:
+    """Search all prefixes; when the work is stopped, attach the rules proved so far."""
+    found: list[tuple[int, ...]] = []
+    try:
+        for prefix in search_prefixes(oracle, order):
+            found.append(prefix)
+            share = _place(oracle.network.domain, order, prefix)
+            oracle.meter.report(f"{len(found):,} rules proved", share)
+    except (BudgetExceededError, KeyboardInterrupt) as error:
+        rules = prefix_rules(oracle.network, order, found)
+        certificate = {**search_certificate(oracle.network, oracle), "complete": False}
+        partial = rules.replace(scope="support", certificate=certificate)
+        error.rules = partial  # type: ignore[union-attr]
+        raise
+    return found
+
+
+def _place(domain: Domain, order: Sequence[int], prefix: Sequence[int]) -> float:
+    """Return how far through the domain a prefix is, from 0 to 1."""
+    share, step = 0.0, 1.0
+    for feature, code in zip(order, prefix, strict=False):
+        step /= domain.sizes[feature]
+        share += step * code
+    return share

@@ -1,0 +1,53 @@
+"""What `effort` buys: work, counted, never timed, so that results can be repeated."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much work to do.
+
+    Attributes
+    ----------
+    runs : int
+        Independent starts; the shortest result is taken.
+    tries, steps : int
+        For each rule, new candidates grown and candidates improved.
+    sweeps : int
+        Passes over the whole list, each improving every rule.
+    rebuilds : int
+        Parts of the list decided anew after each sweep, divided by its length: they pay
+        on short lists only.
+    """
+
+    runs: int
+    tries: int
+    steps: int
+    sweeps: int
+    rebuilds: int
+
+
+def effort_of(level: int, n_inputs: int) -> Effort:
+    """Return the work of an effort level for a table of this size.
+
+    Higher levels make more runs, and more sweeps of the very same runs, whose results
+    only get shorter; so a higher level never gives more rules.
+    """
+    if n_inputs <= 15_000:
+        once = Effort(runs=4, tries=32, steps=64, sweeps=10, rebuilds=2000)
+    elif n_inputs <= 50_000:
+        once = Effort(runs=1, tries=64, steps=192, sweeps=60, rebuilds=1000)
+    else:
+        once = Effort(runs=1, tries=64, steps=192, sweeps=20, rebuilds=1000)
+    if level == 0:
+        return replace(once, runs=1, sweeps=0)
+    return replace(once, runs=level * once.runs, sweeps=level * once.sweeps)
+
+
+def generator(seed: int, run: int) -> NDArray[np.uint64]:
+    """Return the state of a generator that depends on seed and run alone."""
+    sequence = np.random.SeedSequence([seed, run])
+    return sequence.generate_state(1, np.uint64) | np.uint64(1)
