@@ -23,7 +23,7 @@ def predict() -> str:
     )
     with np.errstate(all="ignore"):
         pipeline.fit(features, train["label"])
-    rules = nn2rules.extract(pipeline, form="paper")
+    rules = nn2rules.extract(pipeline)
     sampled = features.sample(ROWS, replace=True, random_state=0)
     frame = pd.DataFrame(sampled.reset_index(drop=True))
     codes = rules.domain.encode(frame)

@@ -1,6 +1,6 @@
 """Run the benchmarks and keep their results as text.
 
-    python benchmarks/run.py [paper] [table] [oracle] [growth] [predict]
+    python benchmarks/run.py [lists] [support] [chess] [wide] [paper] …
 
 Ratios are taken within one run, so that they mean the same on any machine; seconds are
 those of the machine that ran them. `benchmarks/results.md` is rewritten, section by
@@ -15,8 +15,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_engine
 import bench_predict
+import bench_rules
 
 SECTIONS = {
+    "lists": bench_rules.lists,
+    "support": bench_rules.support,
+    "chess": bench_rules.chess,
+    "wide": bench_rules.wide,
     "paper": bench_engine.paper,
     "table": bench_engine.table,
     "oracle": bench_engine.oracle,

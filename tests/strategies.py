@@ -1,10 +1,8 @@
 """Hypothesis strategies: domains, networks, rule lists and rows, chosen to hurt."""
 
-import math
 from typing import Any
 
 import numpy as np
-from hypothesis import assume
 from hypothesis import strategies as st
 
 from nn2rules import Condition, Domain, Feature, Layer, Network, Rule, RuleList
@@ -92,8 +90,11 @@ def value_lists(size: int) -> st.SearchStrategy[list[Any]]:
 @st.composite
 def sizes(draw: st.DrawFn, max_inputs: int = 200, max_features: int = 6) -> list[int]:
     """Draw the numbers of values of some features."""
-    chosen = draw(st.lists(st.integers(1, 5), min_size=1, max_size=max_features))
-    assume(math.prod(chosen) <= max_inputs)
+    chosen: list[int] = []
+    room = max_inputs
+    for _ in range(draw(st.integers(1, max_features))):
+        chosen.append(draw(st.integers(1, min(5, room))))
+        room //= chosen[-1]
     return chosen
 
 
@@ -219,14 +220,17 @@ SMOOTH = ["sigmoid", "tanh", "elu", "softplus", "silu", "gelu"]
 
 @st.composite
 def relu_networks(
-    draw: st.DrawFn, max_inputs: int = 100, awkward: bool = False
+    draw: st.DrawFn,
+    max_inputs: int = 100,
+    awkward: bool = False,
+    palettes: tuple[str, ...] = tuple(PALETTES),
 ) -> Network:
     """Networks that the paper's algorithm reads."""
     if awkward:
         domain = draw(domains(max_inputs, 4))
     else:
         domain = plain_domain(draw(sizes(max_inputs)))
-    found = draw(layers(list(domain.sizes), st.just("relu")))
+    found = draw(layers(list(domain.sizes), st.just("relu"), palettes=palettes))
     return Network(domain, found, ("no", "yes"), draw(thresholds))
 
 

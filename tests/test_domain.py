@@ -189,7 +189,9 @@ def test_unknown_values_name_the_row():
 
 
 def test_unknown_missing_values_are_called_missing():
-    with pytest.raises(UnknownValueError, match="'colour' has no value missing"):
+    with pytest.raises(
+        UnknownValueError, match="'colour' has an empty cell, and no val"
+    ):
         COLOURS.encode([{"colour": None, "size": 1}])
 
 

@@ -360,10 +360,10 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
             "layers[1].activation: sigmoid, expected softmax for a last layer of 2 "
             "units",
         ),
-        ([(("classes",), ["a", "a"])], "classes: a class label occurs twice"),
+        ([(("classes",), ["a", "a"])], "classes repeats the value 'a'"),
         ([(("classes",), ["a", None])], "classes: a class label cannot be missing"),
         ([(("classes",), ["a"])], "classes: a classifier has at least two classes"),
-        ([(("classes",), [])], "classes: a classifier has at least two classes"),
+        ([(("classes",), [])], "classes has no values"),
         (
             [(("classes",), ["a", "b", "c"])],
             "classes: 3 classes, but the last layer has 1 unit; it needs one for each "
@@ -493,7 +493,7 @@ def test_malformed_rules(changes, message):
             [(("rules", 0, "than"), "ripe")],
             "rules[0]: unknown key 'than'; the keys are if, then, ",
         ),
-        ([(("classes",), ["unripe", "ripe", "ripe"])], "classes: "),
+        ([(("classes",), ["unripe", "ripe", "ripe"])], "classes"),
         ([(("classes",), ["unripe", "ripe", None])], "classes: "),
         ([(("certificate",), {"different": "many"})], "certificate"),
         ([(("certificate",), {"margin": math.nan})], "certificate"),
@@ -512,7 +512,7 @@ KNOWN = 'expected "nn2rules-network/1" or "nn2rules-rules/1"'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not JSON, or cut short: Expecting value at line 1, column 1"),
+        ("", "the file is empty"),
         ("color,size\nred,big\n", "not JSON, or cut short: Expecting value at line 1"),
         (json.dumps(NETWORK)[:-20], "not JSON, or cut short: "),
         (json.dumps(NETWORK) + "}", "not JSON, or cut short: Extra data at line 1"),
@@ -524,7 +524,7 @@ KNOWN = 'expected "nn2rules-network/1" or "nn2rules-rules/1"'
         ('{"a": 1, "a": 2}', "the key 'a' occurs twice in one object"),
         ("[" * 200_000, "the JSON is nested too deeply"),
         ('{"format": ' + "[" * 200_000, "the JSON is nested too deeply"),
-        ('{"format": ' + "1" * 5_000 + "}", "not readable JSON: "),
+        ('{"format": ' + "1" * 5_000 + "}", "a number has more than 4,300 digits"),
     ],
     ids=range(13),
 )
@@ -629,13 +629,14 @@ def test_writing_to_a_folder_that_does_not_exist(tmp_path):
     path = tmp_path / "nowhere" / "network.json"
     with pytest.raises(FormatError) as error:
         save(network(), path)
-    assert str(error.value) == f"{path}: cannot be written: No such file or directory"
+    assert str(error.value).startswith(f"{path}: ")
+    assert str(path.parent) in str(error.value).removeprefix(str(path))
 
 
 def test_writing_to_a_folder(tmp_path):
     path = tmp_path / "folder"
     path.mkdir()
-    with pytest.raises(FormatError, match="cannot be written"):
+    with pytest.raises(FormatError, match="this is a folder, expected a file name"):
         save(network(), path)
     assert os.listdir(tmp_path) == ["folder"]
 

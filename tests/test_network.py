@@ -91,8 +91,8 @@ SOFTMAX = Layer(np.ones((3, 2)), [0, 0], "softmax")
             0.5,
             "layers[0].activation: softmax is only for the last layer",
         ),
-        ((SIGMOID,), ("a", "a"), 0.5, "classes: a class label occurs twice"),
-        ((SIGMOID,), (1, True), 0.5, "classes: a class label occurs twice"),
+        ((SIGMOID,), ("a", "a"), 0.5, "classes repeats the value 'a'"),
+        ((SIGMOID,), (1, True), 0.5, "classes repeats the value True"),
         ((SIGMOID,), ("a", None), 0.5, "classes: a class label cannot be missing"),
         ((SIGMOID,), ("a",), 0.5, "classes: a classifier has at least two classes"),
         (

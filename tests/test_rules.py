@@ -13,6 +13,7 @@ from nn2rules import (
     DomainError,
     Feature,
     MissingExtraError,
+    Nn2RulesError,
     OptionError,
     Rule,
     RuleList,
@@ -256,7 +257,7 @@ def test_options_are_checked():
 
 
 def test_two_equal_classes_are_refused():
-    with pytest.raises(DomainError):
+    with pytest.raises(Nn2RulesError, match="repeats the value 'ripe'"):
         RuleList(DOMAIN, (), "ripe", ("ripe", "ripe"))
 
 
@@ -392,5 +393,6 @@ def test_equality():
     assert hash(RuleList(DOMAIN, (RIPE,), "unripe", CLASSES)) == hash(RULES)
     assert RULES.replace(default="ripe") != RULES
     assert RULES.replace(certificate={"engine": "x"}) != RULES
-    assert RULES.replace(supports=(1,)) != RULES
+    counted = Rule(RIPE.conditions, "ripe", support=1)
+    assert RuleList(DOMAIN, (counted,), "unripe", CLASSES) != RULES
     assert RULES != "rules"

@@ -34,7 +34,8 @@ def test_what_is_not_quoted_has_no_sign_or_word_of_rules(text):
         return
     words = set(shown.split(" "))
     assert not words & {"if", "and", "then", "in", "otherwise", "missing", "anything"}
-    assert not set('="{},[]:·\n\t\\') & set(shown)
+    assert not words & {"=", "≠", "≤", "≥", "not", "between"}
+    assert not set('"{},[]:·\n\t\\') & set(shown)
     assert shown == shown.strip()
     assert shown
 
@@ -49,7 +50,10 @@ def test_a_text_stays_on_one_line(text):
     ("text", "shown"),
     [
         ("car (new)", "car (new)"),
-        ("<=50K", '"<=50K"'),
+        ("<=50K", "<=50K"),
+        ("=", '"="'),
+        ("a = b", '"a = b"'),
+        ("≤ x", '"≤ x"'),
         ("a  b", '"a  b"'),
         (" a", '" a"'),
         ("", '""'),

@@ -150,7 +150,7 @@ def random_boxes(
     rng: Generator, sizes: Sequence[int], number: int
 ) -> NDArray[np.bool_]:
     boxes = [random_box(rng, sizes) for _ in range(number)]
-    return np.array(boxes).reshape(number, sum(sizes))
+    return np.array(boxes, dtype=np.bool_).reshape(number, sum(sizes))
 
 
 def members(network: Network, box: NDArray[np.bool_]) -> NDArray[np.bool_]:

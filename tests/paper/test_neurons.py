@@ -103,7 +103,7 @@ def test_text_groups_equal_weights_of_features_that_are_not_fixed():
     )
     assert str(neurons(network)[0][0]) == (
         "layer 0, neuron 0 (relu): 1 rule\n"
-        "  if anything then 2 + 3·[f0 = v0] + [f1 in {v1, v2}]"
+        "  if anything then 2 + 3·[f0 = v0] + [f1 ≠ v0]"
     )
 
 

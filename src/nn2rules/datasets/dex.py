@@ -156,9 +156,28 @@ def complete_rows(model: DexModel) -> LabelledRows:
     return LabelledRows(columns, [classes[grade] for grade in grades[last]])
 
 
+# Only where the words say which comes first may a rule print ≤ between them.
+_ORDERS = (
+    ("low", "med", "high", "vhigh"),
+    ("low", "med", "high"),
+    ("small", "med", "big"),
+    ("2", "3", "4", "5more"),
+    ("2", "4", "more"),
+    ("1", "2", "3", "more"),
+)
+
+
+def _feature(name: str, values: tuple[str, ...]) -> Feature:
+    """Return a feature, its values in their natural order if they have one."""
+    for order in _ORDERS:
+        if set(order) == set(values):
+            return Feature(name, order, ordered=True)
+    return Feature(name, values)
+
+
 def _dataset(model: DexModel, *, name: str, title: str, source: str) -> Dataset:
     features = (
-        Feature(feature, tuple(values.split()), ordered=True)
+        _feature(feature, tuple(values.split()))
         for feature, values in model.features.items()
     )
     train, test = split(complete_rows(model))
