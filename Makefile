@@ -8,7 +8,7 @@ demo: .venv/user
 	$(BIN)/nn2rules demo
 
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check .

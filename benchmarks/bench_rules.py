@@ -51,7 +51,7 @@ def lists() -> str:
     return (
         markdown(header, rows)
         + "\n\nTimes are also given as multiples of one evaluation of all inputs in "
-        "plain numpy, in the same run. Every list and set was checked on every input by "
+        "plain numpy, in the same run. Every result was checked on every input by "
         "`nn2rules.check`. A set cannot have fewer rules than the number in brackets."
     )
 

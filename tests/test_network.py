@@ -50,11 +50,13 @@ def test_labels_keep_their_types(classes):
     assert [type(label) for label in found] == [type(classes[1]), type(classes[0])]
 
 
-@pytest.mark.parametrize("classes", [("a", "a\x00"), (-1, 2**63 + 1), (0, 2**70)])
+@pytest.mark.parametrize(
+    "classes", [("a", "a\x00"), (-1, 2**63), (-1, 2**63 + 1), (0, 2**70)]
+)
 def test_labels_are_never_altered(classes):
     network = Network(DOMAIN, (Layer([[1], [-1], [0]], [0], "sigmoid"),), classes)
     found = network.predict(np.array([[0, 0], [1, 0]])).tolist()
-    assert found == [classes[1], classes[0]]
+    assert repr(found) == repr([classes[1], classes[0]])
 
 
 def test_predict_reads_frames_and_refuses_unknown_values():

@@ -97,20 +97,26 @@ def _clip(y: Fraction, low: int, high: int) -> Fraction:
     return min(max(y, Fraction(low)), Fraction(high))
 
 
+def widened(y: Any) -> Any:
+    """Widen an interval by a little: mpmath's functions may round an ulp inwards."""
+    slack = y.ctx.ldexp(1 + abs(y), 16 - y.ctx.prec)
+    return y + slack * y.ctx.mpf([-1, 1])
+
+
 def _sigmoid_interval(y: Any) -> Any:
-    return 1 / (1 + y.ctx.exp(-y))
+    return widened(1 / (1 + y.ctx.exp(-y)))
 
 
 def _tanh_interval(y: Any) -> Any:
-    return 1 - 2 / (y.ctx.exp(2 * y) + 1)
+    return widened(1 - 2 / (y.ctx.exp(2 * y) + 1))
 
 
 def _softplus_interval(y: Any) -> Any:
-    return y.ctx.log(1 + y.ctx.exp(y))
+    return widened(y.ctx.log(1 + y.ctx.exp(y)))
 
 
 def _elu_interval(y: Any) -> Any:
-    below = y.ctx.exp(y) - 1
+    below = widened(y.ctx.exp(y) - 1)
     low = y if y.a >= 0 else below
     high = y if y.b >= 0 else below
     return y.ctx.make_mpf((low._mpi_[0], high._mpi_[1]))

@@ -124,4 +124,6 @@ def _is_clear_maximum(
 
 def logit(threshold: float) -> float:
     """Return the score at which ``sigmoid(score) == threshold``, in float64."""
-    return math.log(threshold) - math.log1p(-threshold) if threshold != 0.5 else 0.0
+    if 0.25 <= threshold <= 0.75:
+        return 2 * math.atanh(2 * threshold - 1)  # 2 t - 1 is exact; logs would cancel
+    return math.log(threshold) - math.log1p(-threshold)

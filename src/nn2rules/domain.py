@@ -6,8 +6,10 @@ rows to codes (`Domain.encode`) and back (`Domain.decode`).
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -177,13 +179,7 @@ class _Lookup(dict[object, int]):
             return self._equal[cell]
         if isinstance(cell, str):
             return self._resolve_text(cell)
-        texts = {str(cell)}
-        if isinstance(cell, float | int) and cell in {0, 1}:
-            texts |= {str(bool(cell))}  # equal cells share one entry of this dict,
-        if isinstance(cell, float) and cell.is_integer():
-            texts |= {str(int(cell))}  # so each must try the texts of all
-        elif isinstance(cell, int):
-            texts |= {str(int(cell)), f"{int(cell)}.0"}
+        texts = _number_texts(cell) if isinstance(cell, float | int) else {str(cell)}
         codes = [self._texts[text] for text in texts if text in self._texts]
         return codes[0] if len(codes) == 1 else UNKNOWN
 
@@ -194,10 +190,35 @@ class _Lookup(dict[object, int]):
             return self._missing
         if cell.lower() in {"true", "false"}:
             return self._equal.get(cell.lower() == "true", UNKNOWN)
-        try:
-            return self._equal.get(float(cell), UNKNOWN)
-        except ValueError:
-            return UNKNOWN
+        if _NUMBER.fullmatch(cell):
+            return self._equal.get(_number(cell), UNKNOWN)
+        return UNKNOWN
+
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def _number(text: str) -> int | float:
+    """Return the number that a text spells; whole ones exactly."""
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else float(text)
+
+
+def _number_texts(number: float) -> set[str]:
+    """Return every text of the numbers that equal this one.
+
+    They share one entry of a lookup, so they must find the same value.
+    """
+    texts = {str(number)}
+    if number == int(number):
+        texts |= {str(int(number)), f"{int(number)}.0"}
+    if abs(number) < 1e300 and number == float(number):
+        texts.add(str(float(number)))
+    if number == 0:
+        texts.add("-0.0")
+    if number in {0, 1}:
+        texts.add(str(bool(number)))
+    return texts
 
 
 @dataclass(frozen=True)

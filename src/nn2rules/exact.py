@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from nn2rules.activations import widened
 from nn2rules.layer import Layer
 
 UNDECIDED = -1
@@ -205,7 +206,7 @@ def _logit_interval(context: Any, threshold: float) -> Any:
     if threshold == 0.5:
         return context.mpf(0)
     odds = Fraction(threshold) / (1 - Fraction(threshold))
-    return context.log(_make(context, odds))
+    return widened(context.log(_make(context, odds)))
 
 
 def _make(context: Any, number: Fraction) -> Any:

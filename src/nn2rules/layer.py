@@ -1,5 +1,6 @@
 """A dense layer of a network."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,8 @@ class Layer:
             )
         if self.slope is not None and self.activation != "leaky_relu":
             raise FormatError(f"{self.activation} has no slope; leaky_relu has one")
+        if self.slope is not None and not math.isfinite(self.slope):
+            raise FormatError(f"slope: {self.slope} is not finite")
         object.__setattr__(self, "weights", _frozen("weights", self.weights, 2))
         object.__setattr__(self, "bias", _frozen("bias", self.bias, 1))
         if len(self.bias) != self.weights.shape[1]:

@@ -192,11 +192,12 @@ class RuleList:
                 raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
         _check_label(default, classes, "default")
         frozen = np.array(boxes, dtype=np.bool_).reshape(-1, int(domain.offsets[-1]))
-        frozen.flags.writeable = False
+        positions = np.array(answers, dtype=np.int64)
+        frozen.flags.writeable = positions.flags.writeable = False
         self.__dict__.update(
             domain=domain,
             boxes=frozen,
-            answers=np.array(answers, dtype=np.int64),
+            answers=positions,
             default=default,
             classes=tuple(classes),
             form=form,
@@ -478,9 +479,9 @@ class RuleList:
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
         different = self.certificate.get("different")
-        if not different:
+        if not isinstance(different, int) or different < 1:
             return []
-        inputs = self.certificate.get("inputs", self.domain.n_inputs)
+        inputs = self.certificate.get("possible", self.domain.n_inputs)
         return [
             f"APPROXIMATE ({self.certificate.get('method')}): not the network's answer "
             f"on {different:,} of {count(inputs, 'input')} ({share(different, inputs)})"

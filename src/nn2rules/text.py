@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from nn2rules.domain import Feature, Value, text_of
@@ -23,7 +24,7 @@ def quoted(text: str) -> str:
     """
     if _PLAIN.fullmatch(text) and not _RESERVED & set(text.split(" ")):
         return text
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def value_text(feature: Feature, value: Value) -> str:
@@ -112,6 +113,21 @@ def count(number: int, noun: str) -> str:
     ('1 rule', '16,072 rules')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def number_text(number: Fraction) -> str:
+    """Return a number with six digits, however large or small.
+
+    Examples
+    --------
+    >>> number_text(Fraction(2, 3)), number_text(Fraction(10) ** 400)
+    ('0.666667', '1e+400')
+    """
+    if number == 0 or Fraction(1, 10**300) < abs(number) < 10**300:
+        return f"{float(number):.6g}"
+    with localcontext(prec=6, Emin=-999_999, Emax=999_999):
+        quotient = Decimal(number.numerator) / Decimal(number.denominator)
+        return f"{quotient.normalize():g}"
 
 
 def share(part: int, whole: int) -> str:

@@ -1,4 +1,6 @@
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -6,6 +8,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from mpmath import mp
+from mpmath.ctx_iv import MPIntervalContext
 from reference import (
     EVERY,
     PIECEWISE_LINEAR,
@@ -18,8 +21,10 @@ from reference import (
 
 import naive
 from nn2rules import Layer, UndecidedError
+from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine import build_table
 from nn2rules.engine.table import FLOAT_UNITS
+from nn2rules.exact import _ends
 from strategies import networks
 
 
@@ -375,6 +380,31 @@ def test_a_table_of_chunks_is_the_same(monkeypatch):
     assert all(table == tables[0] for table in tables)
     assert any(found[2] for found in tables[0])
     assert any(found[4] for found in tables[0])
+
+
+def test_threads_do_not_share_a_precision():
+    """Two threads settle near-ties of gelu, one of them with more digits."""
+    before, interval = mp.prec, sys.getswitchinterval()
+    with mp.workprec(3000):
+        exact = mp.mpf(0.75) * mp.erfc(-mp.mpf(0.75) / mp.sqrt(2)) / 2
+        exact = naive.Fraction(int(mp.floor(exact * 2**2900)), 2**2900)
+
+    def encloses(precision):
+        context = MPIntervalContext()
+        context.prec = precision
+        low, high = _ends(ACTIVATIONS["gelu"].interval(context.mpf(0.75)))
+        return low <= exact <= high + naive.Fraction(1, 2**2800)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(encloses, [128, 2048, 128, 512] * 150))
+        after = mp.prec
+    finally:
+        sys.setswitchinterval(interval)
+        mp.prec = before
+    assert all(found)
+    assert after == before
 
 
 # Questions about boxes

@@ -72,8 +72,8 @@ def score_range(
     >>> from nn2rules import datasets, load
     >>> tomato = load(datasets.network_file("tomato"))
     >>> ends = score_range(tomato, np.ones(5, dtype=bool))
-    >>> [round(end) for end in (*ends.low, *ends.high)], ends.at_high
-    ([-1, -1, 1, 1], {'color': 'red', 'size': 'big'})
+    >>> [round(end) for end in (*ends.low, *ends.high)], ends.at_high["color"]
+    ([-1, -1, 1, 1], 'red')
     """
     check_box(network, box)
     if not 0 <= index < len(network.layers[-1].bias):
@@ -117,6 +117,7 @@ def _minimum(
             meter.allowance(_BATCH),
         )
         meter.spend(n_boxes)
-    error = float(net.error[0])
-    lowest = min(float(floor), float(best) - error)
-    return (lowest, float(best) + error), best_input
+    lowest = np.fmin(floor, best - net.error[0])
+    if np.isnan(floor) or np.isnan(lowest):  # something overflowed
+        lowest = -np.inf
+    return (float(lowest), float(best + net.error[0])), best_input

@@ -35,9 +35,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     are followed; a device or a pipe is written to as it is.
     """
     check_writable(path)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"{path}: cannot be written: a name or value holds half a character"
+        ) from None
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(data)
         return
     try:
         handle, temporary = tempfile.mkstemp(
@@ -46,8 +52,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:

@@ -88,7 +88,8 @@ def forward(
                     f"algorithm"
                 ) from None
             neurons.append(_merged(pieces, sizes))
-        exponent = 0 if layer.activation == "sigmoid" else scaled.exponent
+        is_binary = layer.activation == "sigmoid" and not is_last
+        exponent = 0 if is_binary else scaled.exponent
         result.append(LayerPieces(tuple(neurons), exponent))
     return result
 

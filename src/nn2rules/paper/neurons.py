@@ -15,7 +15,7 @@ from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.forward import forward
 from nn2rules.paper.order import feature_order
 from nn2rules.paper.select_weights import Prefix
-from nn2rules.text import condition_text, count
+from nn2rules.text import condition_text, count, number_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Neuron:
                 constant += smallest
                 terms += _terms(feature, weights, smallest)
         if not terms or constant:
-            terms.insert(0, f"{float(constant):.6g}")
+            terms.insert(0, number_text(constant))
         return " + ".join(terms)
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ def _terms(
         if weight > smallest:
             groups.setdefault(weight - smallest, []).append(value)
     return [
-        f"{'' if weight == 1 else f'{float(weight):.6g}·'}"
+        f"{'' if weight == 1 else f'{number_text(weight)}·'}"
         f"[{condition_text(feature, values)}]"
         for weight, values in groups.items()
     ]

@@ -21,6 +21,8 @@ from nn2rules.engine._kernels.network import (
     activate,
 )
 
+LARGEST = np.finfo(np.float64).max
+
 # Where silu and gelu turn from falling to rising.
 SILU_LOWEST = -1.2784645427610738
 GELU_LOWEST = -0.7517915246935645
@@ -49,8 +51,11 @@ def relax(kind, slope, low, high, lines):
     one. Any slope is right as long as its intercept is the extreme of f(y) - slope y,
     which is looked for at the ends and where f has that slope.
     """
+    if not -LARGEST <= low <= high <= LARGEST:  # something overflowed: nothing is sure
+        lines[:] = np.nan
+        return
     at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
-    if not high > low:
+    if low == high:
         smallest, largest = min(at_low, at_high), max(at_low, at_high)
         lines[0], lines[1], lines[2], lines[3] = 0.0, smallest, 0.0, largest
         return
@@ -128,7 +133,7 @@ def columns_lower(net, box, coefficients, choice, column_values):
     width = net.sizes[1]
     total = 0.0
     for feature in range(net.offsets.size - 1):
-        smallest = np.inf
+        smallest, is_first = np.inf, True
         for column in range(net.offsets[feature], net.offsets[feature + 1]):
             if box[column]:
                 value = 0.0
@@ -136,8 +141,8 @@ def columns_lower(net, box, coefficients, choice, column_values):
                 for unit in range(width):
                     value += coefficients[unit] * net.weights[row + unit]
                 column_values[column] = value
-                if not value >= smallest:
-                    smallest = value
+                if is_first or not value >= smallest:
+                    smallest, is_first = value, False
                     choice[feature] = column - net.offsets[feature]
         total += smallest
     return total
@@ -249,15 +254,22 @@ def bound_hidden(net, box, layer, low, high, lines, work, choice, column_values)
             above = -backward_lower(
                 net, box, layer, unit, -1.0, lines, work, choice, column_values
             )
-            smallest = max(smallest, below - slack)
-            largest = min(largest, above + slack)
+            if below - slack > smallest:
+                smallest = below - slack
+            if above + slack < largest:
+                largest = above + slack
         low[start + unit] = smallest
         high[start + unit] = largest
 
 
 @njit(cache=True, nogil=True)
 def activation_range(kind, slope, low, high):
-    """Return the smallest and largest value of an activation on [low, high]."""
+    """Return the smallest and largest value of an activation on [low, high].
+
+    NaN where something overflowed: no comparison with it is true.
+    """
+    if not -LARGEST <= low <= high <= LARGEST:
+        return np.nan, np.nan
     at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
     smallest, largest = min(at_low, at_high), max(at_low, at_high)
     if kind == SILU and low < SILU_LOWEST < high:

@@ -20,8 +20,11 @@ def evaluate_choice(net, space):
     point_scores(net, space.choice, space.first, space.hidden, space.scores)
     most, least = np.inf, np.inf
     for k in range(space.scores.size):
-        most = min(most, space.scores[k] + net.error[k])
-        least = min(least, space.scores[k] - net.error[k])
+        above, below = space.scores[k] + net.error[k], space.scores[k] - net.error[k]
+        if not above >= most:  # NaN, from an overflow, wins
+            most = above
+        if not below >= least:
+            least = below
     return most, least
 
 
@@ -235,5 +238,7 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_input, max_box
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
         else:
-            floor = min(floor, space.scores[0] - net.error[0])
+            below = space.scores[0] - net.error[0]
+            if not below >= floor:
+                floor = below
     return best, floor, top, n_boxes

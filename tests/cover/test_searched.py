@@ -1,0 +1,376 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tables import (
+    SMALL,
+    Table,
+    check_answers,
+    check_pure,
+    check_right_where_decided,
+    domain_of,
+    first,
+    interrupting,
+    members,
+    network_of,
+    tables,
+)
+
+import naive
+from nn2rules import (
+    Budget,
+    BudgetExceededError,
+    Layer,
+    Network,
+    extract,
+)
+from nn2rules.cover.searched import Goal, cover_domain, cover_rows, find_uncovered
+from nn2rules.engine import Oracle
+from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, sizes
+
+FORMS = ("list", "set")
+MILD = ("integers", "signs", "zeros", "dyadic", "decimal")
+SEARCHED = {"budget": Budget(memory=0)}
+
+
+def check_domain(rules, table):
+    default = rules.classes.index(rules.default)
+    check_answers((rules.boxes, rules.answers), default, table)
+    assert rules.certificate["engine"] == "search"
+    assert rules.scope == "domain"
+    if rules.form == "set":
+        check_pure(rules.boxes, rules.answers, table)
+        assert default not in rules.answers
+    elif len(rules):
+        assert rules.answers[-1] != default
+
+
+# The whole domain
+
+
+@settings(max_examples=150)
+@given(tables(shapes=SMALL, dont_care=False), st.sampled_from(FORMS), st.integers(0, 3))
+def test_searched_rules_equal_any_table(table, form, seed):
+    network = network_of(table, seed=seed)
+    check_domain(extract(network, form=form, seed=seed, **SEARCHED), table)
+
+
+@settings(max_examples=150)
+@given(networks(PIECEWISE_LINEAR, max_inputs=20, palettes=MILD))
+def test_searched_rules_equal_piecewise_linear_networks(network):
+    check_searched(network)
+
+
+@settings(max_examples=60)
+@given(networks(PIECEWISE_LINEAR, max_inputs=8))
+def test_searched_rules_equal_networks_of_extreme_weights(network):
+    check_searched(network)
+
+
+@settings(max_examples=25)
+@given(networks(SMOOTH, max_inputs=6, palettes=MILD))
+def test_searched_rules_equal_smooth_networks(network):
+    check_searched(network)
+
+
+def check_searched(network):
+    shape = network.domain.sizes
+    classes = [naive.class_of(network, codes) for codes in naive.inputs(shape)]
+    assume(None not in classes)
+    table = Table(np.array(classes, dtype=np.uint8), shape, len(network.classes))
+    for form in FORMS:
+        check_domain(extract(network, form=form, engine="search"), table)
+
+
+@settings(max_examples=30)
+@given(tables(shapes=SMALL, max_classes=2, dont_care=False), st.integers(0, 1))
+def test_a_target_is_the_class_that_has_rules(table, target):
+    network = network_of(table)
+    label = network.classes[target]
+    rules = extract(network, form="set", target=label, engine="search")
+    check_domain(rules, table)
+    assert rules.default != label
+
+
+# Rows
+
+
+@settings(max_examples=100)
+@given(tables(shapes=SMALL, dont_care=False), st.sampled_from(FORMS), st.data())
+def test_searched_rules_decide_every_row(table, form, data):
+    positions = st.integers(0, len(table.classes) - 1)
+    rows = np.array(data.draw(st.lists(positions, min_size=1, max_size=12)))
+    network = network_of(table)
+    codes = table.inputs[rows]
+    rules = extract(network, form=form, scope="support", data=codes, **SEARCHED)
+    check_right_where_decided(rules.boxes, rules.answers, table)
+    fired = first(rules.boxes, table.sizes)
+    default = rules.classes.index(rules.default)
+    if form == "set":
+        check_pure(rules.boxes, rules.answers, table)
+        rows = rows[table.classes[rows] != default]
+    assert (fired[rows] >= 0).all()
+    assert set(fired[rows].tolist()) == set(range(len(rules)))  # none is idle
+    assert rules.predict(codes).tolist() == network.predict(codes).tolist()
+    assert (rules.scope, rules.certificate["engine"]) == ("support", "search")
+    assert "different" not in rules.certificate
+    assert rules.text().endswith("  [not proved]")
+
+
+@settings(max_examples=40)
+@given(tables(shapes=SMALL, dont_care=False), st.booleans())
+def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
+    network = network_of(table)
+    oracle, goal = Oracle(network), Goal(is_ordered, 3, 0)
+    codes, answers = table.inputs, table.classes.astype(np.int64)
+    weights = np.ones(len(codes))
+    half = len(codes) // 2
+    seen = []
+    cover = cover_rows(oracle, codes[:half], weights[:half], answers[:half], goal)
+    n_before = len(cover.boxes)
+    same = cover_rows(
+        oracle,
+        codes,
+        weights,
+        answers,
+        goal,
+        cover=cover,
+        found=lambda *report: seen.append(report),
+    )
+    assert same is cover
+    assert len(seen) == len(cover.boxes) - n_before
+    assert [n for n, _ in seen] == list(range(n_before + 1, len(cover.boxes) + 1))
+    assert not seen or seen[-1][1] == 1
+    boxes = cover.array(sum(table.sizes))
+    assert (first(boxes, table.sizes) >= 0).all()
+    check_right_where_decided(boxes, cover.answers, table)
+
+
+# Seeds and threads
+
+
+@pytest.mark.parametrize("scope", ["domain", "support"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_seed_decides_everything(form, scope):
+    classes = np.random.default_rng(8).integers(0, 3, 36).astype(np.uint8)
+    table = Table(classes, (3, 4, 3), 3)
+    options = {"form": form, "scope": scope, "data": table.inputs[::2], **SEARCHED}
+    one, again, threads = (
+        extract(network_of(table), n_jobs=n_jobs, **options) for n_jobs in (None, 1, 2)
+    )
+    assert one == again == threads
+    assert one.boxes.tobytes() == threads.boxes.tobytes()
+    assert str(one) == str(threads)
+    seen = {
+        extract(network_of(table), seed=seed, **options).boxes.tobytes()
+        for seed in range(5)
+    }
+    assert len(seen) > 1
+
+
+# Witnesses
+
+
+@settings(max_examples=300)
+@given(sizes(max_inputs=60, max_features=5), st.data())
+def test_an_input_that_no_box_holds_is_found(shape, data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    n_boxes = data.draw(st.integers(0, 12))
+    rng = np.random.default_rng(seed)
+    starts = np.cumsum([0, *shape[:-1]])
+    boxes = rng.random((n_boxes, sum(shape))) < data.draw(st.floats(0.3, 1))
+    for box in boxes:
+        box[starts + rng.integers(0, shape)] = True
+    layer = Layer(np.zeros((sum(shape), 1)), [1.0], "sigmoid")
+    oracle = Oracle(Network(plain_domain(shape), (layer,), ("no", "yes")))
+    found = find_uncovered(oracle, boxes)
+    inside = members(boxes, tuple(shape)).any(axis=0)
+    if found is None:
+        assert inside.all()
+    else:
+        assert all(0 <= code < size for code, size in zip(found, shape, strict=True))
+        assert not inside[naive.inputs(shape).index(tuple(found.tolist()))]
+
+
+def test_every_input_taken_out_one_by_one():
+    shape = [2, 3, 2, 2]
+    layer = Layer(np.zeros((sum(shape), 1)), [1.0], "sigmoid")
+    oracle = Oracle(Network(plain_domain(shape), (layer,), ("no", "yes")))
+    starts = np.cumsum([0, *shape[:-1]])
+    boxes = np.zeros((0, sum(shape)), dtype=np.bool_)
+    seen = set()
+    while (found := find_uncovered(oracle, boxes)) is not None:
+        seen.add(tuple(found.tolist()))
+        box = np.zeros((1, sum(shape)), dtype=np.bool_)
+        box[0, starts + found] = True
+        boxes = np.concatenate([boxes, box])
+        assert len(boxes) == len(seen)
+    assert seen == set(naive.inputs(shape))
+
+
+def test_an_input_hidden_from_chance():
+    """One of 3**12 inputs is of another class: no sample finds it, the search does."""
+    n = 12
+    weights = np.zeros((3 * n, 1))
+    weights[::3] = 1.0
+    hidden = Layer(weights, [1.0 - n], "relu")
+    network = Network(
+        plain_domain([3] * n), (hidden, Layer([[1.0]], [-0.5], "sigmoid")), ("a", "b")
+    )
+    rules = extract(network, form="set", target="b", engine="search")
+    assert len(rules) == 1
+    assert rules.predict(np.zeros((1, n), dtype=int)).tolist() == ["b"]
+    assert [c.values for c in rules.rules[0].conditions] == [("v0",)] * n
+    rules = extract(network, engine="search")
+    assert rules.predict(np.zeros((1, n), dtype=int)).tolist() == ["b"]
+
+
+# Budgets
+
+
+def noisy(seed=0, shape=(3, 4, 3)):
+    classes = np.random.default_rng(seed).integers(0, 2, int(np.prod(shape)))
+    return Table(classes.astype(np.uint8), shape, 2)
+
+
+def check_partial(rules, table):
+    check_right_where_decided(rules.boxes, rules.answers, table)
+    assert rules.scope == "support"
+    assert rules.certificate["complete"] is False
+    assert "different" not in rules.certificate
+    assert rules.text().endswith("  [not proved]")
+    if rules.form == "set":
+        check_pure(rules.boxes, rules.answers, table)
+
+
+@pytest.mark.parametrize("scope", ["domain", "support"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("left", [0, 1, 2, 5])
+def test_interrupted_searches_leave_rules_that_are_right(form, scope, left):
+    table = noisy()
+    with pytest.raises(KeyboardInterrupt) as error:
+        extract(
+            network_of(table),
+            form=form,
+            scope=scope,
+            data=table.inputs,
+            engine="search",
+            progress=interrupting(left),
+        )
+    assert len(error.value.rules) == left + 1
+    check_partial(error.value.rules, table)
+
+
+@pytest.mark.parametrize("scope", ["domain", "support"])
+@pytest.mark.parametrize("form", FORMS)
+def test_no_time_at_all(form, scope):
+    table = noisy()
+    with pytest.raises(BudgetExceededError, match="0 seconds") as error:
+        extract(
+            network_of(table),
+            form=form,
+            scope=scope,
+            data=table.inputs,
+            engine="search",
+            budget=Budget(seconds=0),
+        )
+    assert len(error.value.rules) == 0
+    check_partial(error.value.rules, table)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_boxes_are_counted_and_limited(form):
+    table = noisy()
+    network = network_of(table)
+    rules = extract(network, form=form, engine="search")
+    spent = rules.certificate["boxes"]
+    assert spent > 0
+    with pytest.raises(BudgetExceededError, match="boxes") as error:
+        extract(network, form=form, engine="search", budget=Budget(boxes=spent // 2))
+    assert len(error.value.rules) > 0
+    check_partial(error.value.rules, table)
+    with pytest.raises(BudgetExceededError, match="boxes") as error:
+        extract(network, form=form, engine="search", budget=Budget(boxes=0))
+    check_partial(error.value.rules, table)
+
+
+def test_a_cover_that_is_stopped_is_the_cover_so_far():
+    table = noisy(1)
+    seen = []
+
+    def stop(n_rules, share):
+        seen.append(share)
+        if n_rules == 3:
+            raise BudgetExceededError("enough")
+
+    with pytest.raises(BudgetExceededError) as error:
+        cover_domain(Oracle(network_of(table)), Goal(True, 2, 0), found=stop)
+    cover = error.value.rules
+    assert len(cover.boxes) == len(cover.answers) == 3
+    check_right_where_decided(cover.array(sum(table.sizes)), cover.answers, table)
+    assert seen == sorted(seen)
+
+
+# Domains without a table
+
+
+def wide_network(n_features=40, n_relevant=5, seed=0):
+    """Return a network over 2**n_features inputs in which few features matter."""
+    rng = np.random.default_rng(seed)
+    weights = np.zeros((2 * n_features, 4))
+    weights[: 2 * n_relevant] = rng.integers(-8, 9, (2 * n_relevant, 4))
+    bias, last = rng.integers(-4, 5, 4), rng.integers(-4, 5, (4, 1)) / 4
+    layers = Layer(weights, bias, "relu"), Layer(last, [0.5], "sigmoid")
+    return Network(domain_of((2,) * n_features), layers, ("no", "yes"))
+
+
+def relevant_table(network, n_relevant=5):
+    """Return the table of the features that matter, the others at their first value."""
+    codes = np.array(naive.inputs([2] * n_relevant))
+    rest = np.zeros((len(codes), len(network.domain.sizes) - n_relevant), dtype=int)
+    answers = [
+        naive.class_of(network, row) for row in np.hstack([codes, rest]).tolist()
+    ]
+    return np.array(answers)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_domain_beyond_any_table(form, seed):
+    network = wide_network(seed=seed)
+    truth = relevant_table(network)
+    assert 0 < truth.sum() < len(truth)
+    rng = np.random.default_rng([seed, 1])
+    rows = rng.integers(0, 2, (300, 40))
+    rules = extract(network, form=form, scope="support", data=rows)
+    assert rules.certificate["engine"] == "search"
+    assert rules.certificate["inputs"] == 2**40
+    place = 2 ** np.arange(4, -1, -1)
+    for chosen in (rows, rng.integers(0, 2, (3000, 40))):
+        fired = rules.apply(chosen)
+        decided = fired >= 0
+        assert (
+            rules.answers[fired[decided]] == truth[chosen[:, :5] @ place][decided]
+        ).all()
+    expected = truth[rows[:, :5] @ place]
+    assert rules.predict(rows).tolist() == np.array(["no", "yes"])[expected].tolist()
+    if form == "list":
+        assert (rules.apply(rows) >= 0).all()
+    assert len(rules) <= 32
+    supports = rules.support(rows)
+    assert [rule.support for rule in rules.rules] == supports.tolist()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_whole_domain_beyond_any_table(form):
+    """Only the five features that matter may be mentioned."""
+    network = wide_network(seed=1)
+    truth = relevant_table(network)
+    rules = extract(network, form=form)
+    assert (rules.certificate["engine"], rules.scope) == ("search", "domain")
+    assert not {c.feature for r in rules.rules for c in r.conditions} - {
+        f"f{index}" for index in range(5)
+    }
+    codes = np.array(naive.inputs([2] * 5))
+    rows = np.hstack([codes, np.ones((32, 35), dtype=int)])
+    assert rules.predict(rows).tolist() == np.array(["no", "yes"])[truth].tolist()

@@ -1,0 +1,174 @@
+import numpy as np
+import pytest
+
+from nn2rules import Budget, Layer, Network, OptionError, datasets, extract, load
+from nn2rules.extraction import ENGINES, FORMS
+from strategies import plain_domain
+
+TOMATO = load(datasets.network_file("tomato"))
+ROWS = [{"color": "red", "size": "big"}, {"color": "yellow", "size": "small"}]
+
+
+def refused(**options):
+    """Return what `extract` says to options that make no sense."""
+    with pytest.raises(OptionError) as error:
+        extract(TOMATO, **options)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "tree"}, "form: 'tree', expected list or set or paper"),
+        ({"form": None}, "form: None, expected list or set or paper"),
+        ({"scope": "rows"}, "scope: 'rows', expected domain or support"),
+        (
+            {"engine": "magic"},
+            "engine: 'magic', expected auto or table or search or paper",
+        ),
+        (
+            {"engine": "paper", "form": "set"},
+            "the engine 'paper' makes the form 'paper', not 'set'",
+        ),
+        (
+            {"approximate": "soft-binary"},
+            "approximate='soft-binary' is part of the paper's algorithm; use it with "
+            "the engine 'paper'",
+        ),
+        (
+            {"order": ["color", "size"]},
+            "order is for the form 'paper': other rules have none",
+        ),
+        (
+            {"n_jobs": 0},
+            "n_jobs: 0 threads, expected 1 or more, or -1 for all cores",
+        ),
+        ({"effort": -1}, "effort: -1, expected 0, 1, 2, …"),
+        ({"effort": 0.5}, "effort: 0.5, expected 0, 1, 2, …"),
+        ({"effort": "high"}, "effort: 'high', expected 0, 1, 2, …"),
+        ({"effort": None}, "effort: None, expected 0, 1, 2, …"),
+        ({"seed": -1}, "seed: -1, expected a whole number from 0 on"),
+        ({"seed": 1.0}, "seed: 1.0, expected a whole number from 0 on"),
+        ({"seed": None}, "seed: None, expected a whole number from 0 on"),
+        ({"labels": ["ripe"]}, "labels belong to rows; give the data, too"),
+        (
+            {"scope": "support"},
+            "the scope 'support' needs data: rows that are to be decided",
+        ),
+        (
+            {"form": "set", "target": "rotten"},
+            "target: 'rotten' is not a class; there are 'unripe', 'ripe'",
+        ),
+        (
+            {"target": "ripe"},
+            "target: only a set of rules for two classes has one",
+        ),
+        (
+            {"data": ROWS, "labels": ["ripe"]},
+            "1 labels for 2 rows, expected one for each",
+        ),
+        (
+            {"data": ROWS, "labels": ["ripe", "rotten"]},
+            "the label 'rotten' is not a class; the classes are unripe, ripe",
+        ),
+        ({"max_rules": -1}, "top: -1 rules, expected 0 or more"),
+        ({"fidelity": 90}, "fidelity: 90, expected 0 to 1"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    assert refused(**options) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("target", "ripe"),
+        ("impossible", [{"color": "red"}]),
+        ("max_rules", 3),
+        ("fidelity", 0.9),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_options_that_the_papers_form_has_not(name, value, engine):
+    expected = f"{name} is for the forms 'list' and 'set', not 'paper'"
+    assert refused(form="paper", engine=engine, **{name: value}) == expected
+
+
+def test_the_papers_form_has_no_labels():
+    """Nothing that is asked for is left out in silence."""
+    message = refused(form="paper", data=ROWS, labels=["ripe", "unripe"])
+    assert message.startswith("labels ")
+
+
+@pytest.mark.parametrize("n_jobs", ["2", 1.5, -3.0])
+def test_a_number_of_threads_is_whole(n_jobs):
+    assert refused(n_jobs=n_jobs).startswith("n_jobs: ")
+
+
+@pytest.mark.parametrize("max_rules", ["3", 1.5])
+def test_a_number_of_rules_is_whole(max_rules):
+    assert "rules" in refused(max_rules=max_rules)
+
+
+@pytest.mark.parametrize("impossible", [3, "red"])
+def test_impossible_inputs_are_boxes_or_a_function(impossible):
+    assert refused(impossible=impossible).startswith("impossible: ")
+
+
+def test_several_classes_have_no_target():
+    layer = Layer(np.eye(3), np.zeros(3), "softmax")
+    network = Network(plain_domain([3]), (layer,), ("a", "b", "c"))
+    for form in ("list", "set"):
+        with pytest.raises(OptionError) as error:
+            extract(network, form=form, target="a")
+        assert str(error.value) == "target: only a set of rules for two classes has one"
+
+
+def test_shortened_rules_need_counts():
+    for options in (
+        {"engine": "search", "max_rules": 0},
+        {"engine": "search", "fidelity": 0.5},
+        {"scope": "support", "data": ROWS, "max_rules": 0},
+        {"scope": "support", "data": ROWS, "fidelity": 0.5},
+    ):
+        assert refused(**options) == (
+            "top() needs rules for the whole domain that carry the number of inputs "
+            "they decide"
+        )
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("engine", ["auto", "table", "search"])
+def test_options_in_their_place(form, engine):
+    """What is refused elsewhere is welcome here."""
+    options = {"seed": 3, "effort": 2, "n_jobs": 2} if form != "paper" else {}
+    if form == "set":
+        options["target"] = "ripe"
+    if form != "paper":
+        options["labels"] = ["ripe", "unripe"]
+    rules = extract(TOMATO, form=form, engine=engine, data=ROWS, **options)
+    expected = ["unripe", "ripe", "ripe", "unripe", "unripe", "unripe"]
+    codes = np.array([(c, s) for c in range(2) for s in range(3)])
+    assert rules.predict(codes).tolist() == expected
+    assert sum(rule.support for rule in rules.rules) >= 1
+
+
+def test_the_engine_is_chosen_by_the_size_of_the_domain():
+    table, search = extract(TOMATO), extract(TOMATO, budget=Budget(memory=5))
+    assert table.certificate["engine"] == "table"
+    assert search.certificate["engine"] == "search"
+    assert extract(TOMATO, budget=Budget(memory=6)).certificate["engine"] == "table"
+
+
+def test_all_cores_give_the_same_rules():
+    assert extract(TOMATO, n_jobs=-1) == extract(TOMATO)
+
+
+def test_progress_is_reported():
+    network = load(datasets.network_file("car"))
+    seen = []
+    extract(network, effort=1, progress=lambda *report: seen.append(report))
+    assert all(0 <= share <= 1 for _, share in seen)
+    assert any("rules" in what for what, _ in seen)
