@@ -6,6 +6,9 @@ BIN := .venv/bin
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
+	@echo; echo "Another network, extracted now:"; echo
+	$(BIN)/nn2rules extract $$($(BIN)/python -c \
+	  "from nn2rules.datasets import network_file; print(network_file('nursery'))")
 
 test: lint
 	$(BIN)/python -m pytest -q -n auto

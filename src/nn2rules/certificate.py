@@ -3,10 +3,14 @@
 import hashlib
 from typing import Any
 
-from nn2rules.engine import Oracle, Table
+from nn2rules.engine import Budget, Meter, Oracle, Table
+from nn2rules.engine.counting import most_fragile
+from nn2rules.engine.table import fragile_margins
 from nn2rules.formats import to_json
 from nn2rules.network import Network
 from nn2rules.version import __version__
+
+_FRAGILE_BOXES = 1000
 
 
 def network_digest(network: Network) -> str:
@@ -40,6 +44,10 @@ def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
         "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
+        "fragile_at_most": {
+            name: most_fragile(network, margin, Meter(Budget(boxes=_FRAGILE_BOXES)))
+            for name, margin in fragile_margins(network).items()
+        },
         **_origin(network),
     }
 

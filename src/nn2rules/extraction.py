@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from nn2rules.adapters import read_network
+from nn2rules.cover._kernels.greedy import cover_some
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.describe import with_rows
@@ -13,6 +14,8 @@ from nn2rules.cover.job import Impossible, Job, distinct_rows, impossible_boxes
 from nn2rules.cover.paper_form import paper_form
 from nn2rules.domain import Rows, Value
 from nn2rules.engine import Budget, Meter
+from nn2rules.engine._kernels import is_cached
+from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
 from nn2rules.engine.table import fits
 from nn2rules.errors import OptionError
@@ -158,6 +161,11 @@ def extract(
     if data is not None:
         rules = with_rows(rules, data, labels)
     return _shortened(rules, max_rules, fidelity)
+
+
+def is_compiled() -> bool:
+    """Tell whether the kernels were compiled on this machine before."""
+    return all(is_cached(kernel) for kernel in (table_classes, cover_some))
 
 
 def _by_table(job: Job, engine: str) -> bool:

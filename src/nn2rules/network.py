@@ -161,4 +161,6 @@ def labels_array(classes: Sequence[Value]) -> NDArray[Any]:
     if len({type(label) for label in classes}) > 1:
         return objects
     array = np.array(classes)
-    return array if array.tolist() == list(classes) else objects
+    kept = zip(array.tolist(), classes, strict=True)
+    same = all(type(a) is type(b) and a == b for a, b in kept)
+    return array if same else objects

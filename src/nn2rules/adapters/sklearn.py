@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.domain import Domain, Feature, Value, value_of
-from nn2rules.errors import DomainError, UnsupportedModelError
+from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 
@@ -35,6 +35,8 @@ def read(model: object, domain: object = None) -> Network:
     """
     _refuse_unfitted(model)
     if isinstance(model, Pipeline):
+        if domain is not None:
+            raise OptionError("a Pipeline knows its features; leave out `domain`")
         return _read_pipeline(model)
     if not isinstance(model, MLPClassifier):
         raise UnsupportedModelError(
@@ -136,7 +138,7 @@ def _encoded_values(encoder: OneHotEncoder) -> NDArray[np.float64]:
     with warnings.catch_warnings():  # an array has no feature names; that is fine here
         warnings.simplefilter("ignore", UserWarning)
         encoded = encoder.transform(rows)
-    dense = encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
+    dense = encoded.toarray() if hasattr(encoded, "toarray") else encoded
     return np.asarray(dense, dtype=np.float64)
 
 

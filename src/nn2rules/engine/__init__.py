@@ -12,7 +12,6 @@ ranges are made of the same parts::
     budget    limits, and progress
 """
 
-from nn2rules.engine._kernels import is_compiled
 from nn2rules.engine.answer import Answer
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.counting import Counts, count_classes
@@ -31,6 +30,5 @@ __all__ = [
     "box_of",
     "build_table",
     "count_classes",
-    "is_compiled",
     "score_range",
 ]

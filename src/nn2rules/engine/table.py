@@ -151,15 +151,21 @@ def build_table(
 
 def _limits(network: Network) -> tuple[float, NDArray[np.float64]]:
     """Return the score to exceed, and within which margins an input is fragile."""
+    margins = np.array(list(fragile_margins(network).values()))
+    limit = arithmetic.logit(network.threshold) if network.is_binary else 0.0
+    return limit, margins
+
+
+def fragile_margins(network: Network) -> dict[str, float]:
+    """Return how near to the decision a score must be to be fragile, by format."""
     offsets = network.domain.offsets
     own = arithmetic.error_bound(network.layers, offsets).max()
-    margins = [
-        arithmetic.error_bound(network.layers, offsets, unit=unit).max() + own
-        for unit in FLOAT_UNITS.values()
-    ]
-    if network.is_binary:
-        return arithmetic.logit(network.threshold), np.array(margins)
-    return 0.0, 2 * np.array(margins)
+    factor = 1 if network.is_binary else 2  # two scores are compared
+    margins = {}
+    for name, unit in FLOAT_UNITS.items():
+        error = arithmetic.error_bound(network.layers, offsets, unit=unit).max()
+        margins[name] = factor * float(error + own)
+    return margins
 
 
 def _classify(

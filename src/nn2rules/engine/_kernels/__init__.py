@@ -18,11 +18,14 @@ House rules
 """
 
 from pathlib import Path
+from typing import Any
 
 
-def is_compiled() -> bool:
-    """Tell whether the kernels were compiled on this machine before."""
-    from nn2rules.engine._kernels.network import table_classes
-
-    cache = getattr(table_classes, "_cache", None)  # absent when the JIT is off
-    return cache is None or any(Path(cache.cache_path).glob("network.table_classes*"))
+def is_cached(kernel: Any) -> bool:
+    """Tell whether a kernel was compiled on this machine before."""
+    cache = getattr(kernel, "_cache", None)  # absent when the JIT is off
+    if cache is None:
+        return True
+    module = kernel.py_func.__module__.rpartition(".")[2]
+    pattern = f"{module}.{kernel.py_func.__name__}*.nbi"
+    return any(Path(cache.cache_path).glob(pattern))
