@@ -175,12 +175,13 @@ def extract(
         ),
     ] = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=0, help="The best list of at most so many rules.")
+        int | None,
+        typer.Option(min=0, help="Only so many rules, and the best default."),
     ] = None,
     fidelity: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="The shortest list right on this share of inputs."
+            min=0, max=1, help="As many rules as are right on this share of inputs."
         ),
     ] = None,
     effort: Annotated[
@@ -316,6 +317,12 @@ def _summary(rules: RuleList, seconds: float) -> str:
         answers = rules.warnings()[0]
     elif rules.scope == "support":
         answers = "right wherever a rule decides; every given row is decided"
+        left = certificate.get("undecided")
+        if left is not None:
+            answers += (
+                f"\n         {left:,} inputs ({share(left, inputs)}) are left to "
+            )
+            answers += "the default, which is not proved"
     lines = [
         f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
         f"inputs   {inputs:,}{shares}",

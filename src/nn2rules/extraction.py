@@ -87,10 +87,11 @@ def extract(
         function that is given a list of rows and tells for each whether it is
         impossible. Rules may answer anything there, and counts leave them out.
     max_rules : int, optional
-        The best list of at most so many rules. Its certificate says on how many inputs
-        it differs from the network.
+        The first so many rules of the exact list, with the best default for the rest.
+        The certificate says on how many inputs it differs from the network.
     fidelity : float, optional
-        The shortest list that answers as the network on at least this share of inputs.
+        As many of the first rules as are needed to answer as the network does on this
+        share of the inputs.
     effort : int
         How hard to look for short lists, from 0; more effort never gives more rules.
     seed : int
@@ -235,6 +236,10 @@ def _shortened(
     rules: RuleList, max_rules: int | None, fidelity: float | None
 ) -> RuleList:
     """Cut a list to the rules that are asked for."""
+    if rules.scope == "support":
+        if fidelity is not None:
+            raise OptionError("fidelity is for the scope 'domain', where it is counted")
+        return rules if max_rules is None else rules.take(range(len(rules))[:max_rules])
     if fidelity is not None:
         if not 0 <= fidelity <= 1:
             raise OptionError(f"fidelity: {fidelity}, expected 0 to 1")

@@ -235,6 +235,11 @@ class RuleList:
     def _bits(self) -> NDArray[np.uint64]:
         return bit_rows(self.boxes)
 
+    @property
+    def _n_possible(self) -> int:
+        """The number of inputs that can occur."""
+        return int(self.certificate.get("possible", self.domain.n_inputs))
+
     def __len__(self) -> int:
         return len(self.boxes)
 
@@ -350,7 +355,7 @@ class RuleList:
         if k >= len(self):
             return self
         decided = [facts.inputs for facts in self.facts]
-        total = self.certificate.get("possible", self.domain.n_inputs)
+        total = self._n_possible
         if None in decided or self.scope == "support":
             raise OptionError(
                 "top() needs rules for the whole domain that carry the number of "
@@ -386,8 +391,9 @@ class RuleList:
         -------
         dict of arrays of length n_rules + 1
             ``rules``, the number k; ``decided``, the share of rows that the first k
-            decide; ``fidelity``, the share that k rules and the default answer as the
-            whole list does; ``accuracy``, the share answered as labelled, if given.
+            decide; ``fidelity``, the share answered as the whole list does when all
+            others get the class that most of them have; ``accuracy``, the share
+            answered as labelled then, if labels are given.
         """
         fired = self.apply(rows)
         n_rows = max(len(fired), 1)
@@ -396,15 +402,18 @@ class RuleList:
         whole = np.array([*self.answers.tolist(), default])[order]
 
         def by_rule(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+            """Count chosen rows by the number of rules that decide them, from 0."""
             counted = np.bincount(order[chosen], minlength=len(self) + 1)
             return np.concatenate([[0], np.cumsum(counted)])[: len(self) + 1]
 
+        classes = range(len(self.classes))
+        left = np.stack([(whole == c).sum() - by_rule(whole == c) for c in classes])
+        best, ks = left.argmax(axis=0), np.arange(len(self) + 1)
         decided = by_rule(order < len(self))
-        late = whole == default  # answered so without their rule, too
         curve: dict[str, Any] = {
-            "rules": np.arange(len(self) + 1),
+            "rules": ks,
             "decided": decided / n_rows,
-            "fidelity": (by_rule(~late) + late.sum()) / n_rows,
+            "fidelity": (decided + left[best, ks]) / n_rows,
         }
         if labels is not None:
             known = {label: index for index, label in enumerate(self.classes)}
@@ -413,9 +422,10 @@ class RuleList:
                 raise OptionError(
                     f"{len(truth)} labels for {len(fired)} rows, expected one for each"
                 )
-            right, lucky = by_rule(whole == truth), by_rule(truth == default)
-            total_lucky = int((truth == default).sum())
-            curve["accuracy"] = (right + total_lucky - lucky) / n_rows
+            lucky = np.stack(
+                [(truth == c).sum() - by_rule(truth == c) for c in classes]
+            )
+            curve["accuracy"] = (by_rule(whole == truth) + lucky[best, ks]) / n_rows
         return curve
 
     def to_frame(
@@ -448,10 +458,8 @@ class RuleList:
             *(rule.then for rule in self.rules),
             self.default,
         ]
-        for name in ("support", "inputs", "accuracy"):
-            column = [getattr(facts, name) for facts in self.facts]
-            if any(value is not None for value in column):
-                table[unused(name, taken)] = [*column, None]
+        for name, facts in self._fact_columns().items():
+            table[unused(name, taken)] = [*facts, None]
         if backend not in ("pandas", "polars", "pyarrow"):
             raise OptionError(
                 f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
@@ -460,6 +468,23 @@ class RuleList:
             return nw.from_dict(table, backend=backend).to_native()
         except ModuleNotFoundError:
             raise MissingExtraError(backend, backend, "to_frame()") from None
+
+    def _fact_columns(self) -> dict[str, list[object]]:
+        """Return what is known of the rules, by column; only what is known of any."""
+        columns: dict[str, list[object]] = {
+            name: [getattr(facts, name) for facts in self.facts]
+            for name in ("support", "inputs", "accuracy")
+        }
+        for end, name in enumerate(("p_low", "p_high")):
+            columns[name] = [
+                None if facts.probability is None else facts.probability[end]
+                for facts in self.facts
+            ]
+        return {
+            name: column
+            for name, column in columns.items()
+            if any(value is not None for value in column)
+        }
 
     def text(self, top: int | None = None) -> str:
         """Return the rules as text: all of them, or the `top` first ones."""
@@ -504,7 +529,7 @@ class RuleList:
         if rule.accuracy is not None:
             parts.append(f"{100 * rule.accuracy:.0f} % right")
         if rule.inputs is not None:
-            parts.append(f"{share(rule.inputs, self.domain.n_inputs)} of inputs")
+            parts.append(f"{share(rule.inputs, self._n_possible)} of inputs")
         if rule.probability is not None:
             low, high = rule.probability  # rounded outwards: the range must hold
             ends = math.floor(100 * low) / 100, math.ceil(100 * high) / 100

@@ -263,12 +263,39 @@ def _positions(
     return found
 
 
+def _read_impossible(network: Network, rules: RuleList) -> list[_Box]:
+    """Return the boxes of inputs that cannot occur: of them nothing is claimed."""
+    given = rules.certificate.get("impossible", [])
+    if not isinstance(given, list):
+        return []  # a function of rows, which no file can hold: nothing is left out
+    boxes: list[_Box] = []
+    for conditions in given:
+        box: _Box = {}
+        for name, values in conditions.items():
+            feature = network.domain.index(name)
+            texts = [
+                text_of(value) for value in network.domain.features[feature].values
+            ]
+            box[feature] = np.isin(texts, [text_of(value) for value in values])
+        boxes.append(box)
+    return boxes
+
+
+def _holds(box: _Box, codes: _Codes) -> NDArray[np.bool_]:
+    """Tell which inputs lie in a box."""
+    inside = np.ones(len(codes), dtype=np.bool_)
+    for feature, allowed in box.items():
+        inside &= allowed[codes[:, feature]]
+    return inside
+
+
 class _Comparison:
     """Applies the rules to inputs, compares with the network, and counts."""
 
     def __init__(self, network: Network, rules: RuleList) -> None:
         self.network, self.scope = network, rules.scope
         self.boxes, self.answers = _read_rules(network, rules)
+        self.impossible = _read_impossible(network, rules)
         self.any_order = rules.form == "set" and len(set(self.answers[:-1])) > 1
         self.reached = np.zeros(len(self.boxes), dtype=np.bool_)
         self.checked = self.different = self.undecided = self.left_to_default = 0
@@ -278,6 +305,8 @@ class _Comparison:
         """Compare the answers on `inputs`; those of the default only if they count."""
         for start in range(0, len(inputs), _CHUNK):
             codes = inputs[start : start + _CHUNK]
+            for box in self.impossible:
+                codes = codes[~_holds(box, codes)]
             expected = classify(self.network, codes)
             fired = self._fired(codes, expected)
             left = (fired == _DEFAULT) & (not default_counts)

@@ -1,13 +1,16 @@
 """Rule lists and sets of networks whose every input fits in a table."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.boxes import conditions_of
 from nn2rules.certificate import table_certificate
 from nn2rules.cover.decision_list import decision_list, without_idle_end
-from nn2rules.cover.describe import describe_table, in_order
+from nn2rules.cover.describe import describe_table, in_order, readable
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
 from nn2rules.cover.job import Job, possible_inputs
@@ -29,25 +32,36 @@ def rules_by_table(job: Job) -> RuleList:
     if possible is not None:
         classes = np.where(possible, classes, np.uint8(DONT_CARE))
         certificate |= _possible_counts(classes, len(network.classes))
+        certificate["impossible"] = _impossible(job)
     if job.scope == "support":
         del certificate["different"]
     try:
-        found = _cover(job, classes)
+        found = _cover(job, classes, partial(_tidied, job, classes, certificate))
     except (BudgetExceededError, KeyboardInterrupt) as error:
-        partial = getattr(error, "rules", None)
-        if isinstance(partial, Rules):
-            error.rules = _partial(job, partial, certificate)  # type: ignore[union-attr]
+        kept = getattr(error, "rules", None)
+        if isinstance(kept, Rules):
+            error.rules = _partial(job, kept, certificate)  # type: ignore[union-attr]
         raise
     if job.scope == "domain" and job.form == "set":
         certificate["fewest_rules"] = lower_bound(
             classes, network.domain.sizes, default=found.default, seed=job.seed
         )
-    rules = _tidied(job, _rule_list(job, found, certificate), classes)
-    return rules.replace(facts=describe_table(network, rules, possible))
+    rules = _rule_list(job, found, certificate)
+    if job.form == "list":
+        rules = readable(rules, possible)
+    rules = rules.replace(facts=describe_table(network, rules, possible))
+    if job.scope == "support":
+        total = certificate.get("possible", network.domain.n_inputs)
+        certificate["undecided"] = total - sum(f.inputs or 0 for f in rules.facts)
+        rules = rules.replace(certificate=certificate)
+    return rules
 
 
-def _tidied(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> RuleList:
+def _tidied(
+    job: Job, classes: NDArray[np.uint8], certificate: dict[str, Any], found: Rules
+) -> Rules:
     """Put the rules that decide most first, then make each prime in its place."""
+    rules = _rule_list(job, found, certificate)
     rules = in_order(rules, _decided(job, rules, classes))
     state = state_of(classes, job.network.domain.sizes)
     default = rules.classes.index(rules.default)
@@ -63,8 +77,8 @@ def _tidied(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> RuleList:
         is_ordered=job.form == "list",
     )
     if job.form == "list" and job.scope == "domain":
-        tidy = without_idle_end(tidy)
-    return rules.replace(boxes=tidy.boxes, answers=tidy.classes, facts=None)
+        return without_idle_end(tidy)
+    return tidy
 
 
 def _decided(
@@ -118,7 +132,9 @@ def _partial(job: Job, found: Rules, certificate: dict[str, Any]) -> RuleList:
     return rules.replace(scope="support")
 
 
-def _cover(job: Job, classes: NDArray[np.uint8]) -> Rules:
+def _cover(
+    job: Job, classes: NDArray[np.uint8], tidy: Callable[[Rules], Rules]
+) -> Rules:
     """Choose the rules."""
     sizes = job.network.domain.sizes
     effort = effort_of(job.effort, len(classes))
@@ -127,6 +143,7 @@ def _cover(job: Job, classes: NDArray[np.uint8]) -> Rules:
         "effort": effort,
         "meter": job.meter,
         "n_jobs": job.n_jobs,
+        "tidy": tidy,
     }
     default = None if job.target is None else 1 - job.target
     if job.scope == "domain" and job.form == "list":
@@ -142,6 +159,16 @@ def _cover(job: Job, classes: NDArray[np.uint8]) -> Rules:
     return support_rules(
         classes, sizes, counts, is_ordered=is_ordered, default=default, **common
     )
+
+
+def _impossible(job: Job) -> Any:
+    """Return the inputs that cannot occur as the checker reads them."""
+    if job.is_impossible is not None:
+        return "a function of rows"
+    return [
+        {condition.feature: list(condition.values) for condition in conditions}
+        for conditions in conditions_of(job.network.domain, job.impossible)
+    ]
 
 
 def _possible_counts(classes: NDArray[np.uint8], n_classes: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The shortest exact decision list that can be found with a given effort."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ def decision_list(
     effort: Effort,
     meter: Meter | None = None,
     n_jobs: int | None = None,
+    tidy: Callable[[Rules], Rules] | None = None,
 ) -> Rules:
     """Return an ordered list of rules equal to the table on every input.
 
@@ -31,7 +32,7 @@ def decision_list(
     runs = [
         partial(_run, state, seed, run, effort, meter) for run in range(effort.runs)
     ]
-    return best_run(runs, state, n_jobs)
+    return best_run(runs, state, n_jobs, tidy)
 
 
 def _run(state: State, seed: int, run: int, effort: Effort, meter: Meter) -> Rules:

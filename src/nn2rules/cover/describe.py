@@ -49,6 +49,56 @@ def in_order(rules: RuleList, weights: NDArray[np.float64]) -> RuleList:
     return rules.take(order)
 
 
+def readable(rules: RuleList, possible: NDArray[np.bool_] | None = None) -> RuleList:
+    """Leave values out of conditions where that reads better and changes nothing.
+
+    A rule may allow values that no input it decides has, because earlier rules decide
+    all of those. Such values can stay or go. ``= high`` is said rather than ``≠ low``,
+    a range of an ordered feature rather than a set, and the shorter of two sets.
+    """
+    domain = rules.domain
+    needed = np.zeros_like(rules.boxes)
+    start = 0
+    for codes in domain.inputs(chunk=_CHUNK):
+        fired = rules.match(codes)
+        decided = fired != NO_RULE
+        if possible is not None:
+            decided &= possible[start : start + len(codes)]
+        start += len(codes)
+        columns = codes[decided] + domain.offsets[:-1]
+        needed[fired[decided, np.newaxis], columns] = True
+    boxes = rules.boxes.copy()
+    for index, feature in enumerate(domain.features):
+        block = slice(int(domain.offsets[index]), int(domain.offsets[index + 1]))
+        for rule in np.flatnonzero(~boxes[:, block].all(axis=1)):
+            boxes[rule, block] = _clearest(
+                boxes[rule, block], needed[rule, block], is_ordered=feature.ordered
+            )
+    return rules.replace(boxes=boxes)
+
+
+def _clearest(
+    allowed: NDArray[np.bool_], needed: NDArray[np.bool_], *, is_ordered: bool
+) -> NDArray[np.bool_]:
+    """Return the values between `needed` and `allowed` that read best."""
+    if not needed.any():
+        return allowed
+    if needed.sum() == 1:
+        return needed
+    if is_ordered:
+        span = np.zeros_like(needed)
+        ends = np.flatnonzero(needed)
+        span[ends[0] : ends[-1] + 1] = True
+        if not (span & ~allowed).any():
+            return span
+    return needed if _words(needed) < _words(allowed) else allowed
+
+
+def _words(values: NDArray[np.bool_]) -> int:
+    """Return how many values a condition must name, allowed or excluded."""
+    return int(min(values.sum(), (~values).sum()))
+
+
 def describe_table(
     network: Network, rules: RuleList, possible: NDArray[np.bool_] | None = None
 ) -> list[Facts]:

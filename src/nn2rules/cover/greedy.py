@@ -186,28 +186,36 @@ def primed(
 
 
 def best_run(
-    runs: Sequence[Callable[[], Rules]], state: State, n_jobs: int | None = None
+    runs: Sequence[Callable[[], Rules]],
+    state: State,
+    n_jobs: int | None = None,
+    tidy: Callable[[Rules], Rules] | None = None,
 ) -> Rules:
     """Return the result with the fewest rules, the first of equal ones, unpacked.
 
-    When the budget is spent, the best of the runs that are done is returned; if none is
-    done, the error carries what is chosen so far.
+    Each is tidied before they are compared. When the budget is spent, the best of the
+    runs that are done is returned; if none is, the error carries what is chosen so far.
     """
     done: list[Rules] = []
     try:
         if n_jobs in (None, 1):
-            done.extend(run() for run in runs)
+            found = (run() for run in runs)
         else:
             parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
-            done.extend(parallel(delayed(run)() for run in runs))
+            found = parallel(delayed(run)() for run in runs)
+        for rules in found:
+            unpacked = _unpacked(rules, state)
+            done.append(unpacked if tidy is None else tidy(unpacked))
     except (BudgetExceededError, KeyboardInterrupt) as error:
         if done and isinstance(error, BudgetExceededError):
-            return _unpacked(min(done, key=len), state)
-        partial = min(done, key=len) if done else getattr(error, "rules", None)
-        if isinstance(partial, Rules):
-            error.rules = _unpacked(partial, state)  # type: ignore[union-attr]
+            return min(done, key=len)
+        chosen = getattr(error, "rules", None)
+        if done:
+            error.rules = min(done, key=len)  # type: ignore[union-attr]
+        elif isinstance(chosen, Rules):
+            error.rules = _unpacked(chosen, state)  # type: ignore[union-attr]
         raise
-    return _unpacked(min(done, key=len), state)
+    return min(done, key=len)
 
 
 def _unpacked(rules: Rules, state: State) -> Rules:

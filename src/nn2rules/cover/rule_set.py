@@ -1,6 +1,6 @@
 """Rules of every class but the default, in any order, and a lower bound on them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,7 @@ def rule_set(
     effort: Effort,
     meter: Meter | None = None,
     n_jobs: int | None = None,
+    tidy: Callable[[Rules], Rules] | None = None,
 ) -> Rules:
     """Return rules whose boxes each hold inputs of their own class only.
 
@@ -36,7 +37,7 @@ def rule_set(
         for run in range(effort.runs)
         for index in defaults
     ]
-    return best_run(runs, state, n_jobs)
+    return best_run(runs, state, n_jobs, tidy)
 
 
 def _run(
@@ -79,7 +80,7 @@ def lower_bound(
     *,
     default: int,
     seed: int = 0,
-    rounds: int = 20,
+    rounds: int | None = None,
 ) -> int:
     """Return a number of rules that no rule set with this default can go below.
 
@@ -89,6 +90,8 @@ def lower_bound(
     state = state_of(table, sizes)
     todo = _others(state, default)
     rng = generator(seed, 0)
+    if rounds is None:
+        rounds = 200 if len(table) <= 15_000 else 20
     found = (
         int(independent(state.live, state.open, todo, rng, state.space.pack))
         for _ in range(rounds)

@@ -1,6 +1,6 @@
 """Rules that decide every row of the data, each exact on every input it decides."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +26,7 @@ def support_rules(
     effort: Effort,
     meter: Meter | None = None,
     n_jobs: int | None = None,
+    tidy: Callable[[Rules], Rules] | None = None,
 ) -> Rules:
     """Return rules that decide every input with a positive count.
 
@@ -61,4 +62,4 @@ def support_rules(
         return replace(chosen, default=default)
 
     numbers = range(max(effort.runs, _RUNS))
-    return best_run([partial(run, number) for number in numbers], state, n_jobs)
+    return best_run([partial(run, number) for number in numbers], state, n_jobs, tidy)
