@@ -370,9 +370,36 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
     rules = nn2rules.load("made.json")
     assert rules.scope == "support"
     assert "different" not in rules.certificate
+    undecided = rules.certificate["undecided"]
+    assert f"\n         {undecided} inputs (" in text
+    assert (rules.apply(next(rules.domain.inputs())) < 0).sum() == undecided
     table = [line.split(",") for line in BASKET.splitlines()]
     rows = [dict(zip(table[0], cells, strict=True)) for cells in table[1:]]
     assert (rules.apply(rows) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--form", "set"), ("--form", "paper"), ("--max-rules", "1")],
+    ids=" ".join,
+)
+def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]):
+    support = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
+    text = done("extract", "net.json", *support, *options)
+    rules = nn2rules.load("made.json")
+    left = int((rules.apply(next(rules.domain.inputs())) < 0).sum())
+    assert rules.certificate.get("undecided", left) == left
+    assert left > 0
+    assert "every given row is decided" not in text  # the yellow one is not
+
+
+def test_max_rules_of_a_support_keeps_the_first():
+    options = ("--data", "rows.csv", "--scope", "support")
+    first = done("extract", "net.json", *options).splitlines()[0]
+    text = done("extract", "net.json", *options, "--max-rules", "1")
+    assert text.splitlines()[0] == first
+    assert text.count("\n") == 2
+    assert text.endswith("  [not proved]\n")
 
 
 # The first rules of a list
@@ -1158,9 +1185,9 @@ WRONG_OPTIONS = {
         ["--engine", "search", "--max-rules", "1"],
         ["number of inputs they decide"],
     ),
-    "fewer rules of a support": (
-        ["--data", "rows.csv", "--scope", "support", "--max-rules", "1"],
-        ["whole domain"],
+    "fidelity of a support": (
+        ["--data", "rows.csv", "--scope", "support", "--fidelity", "0.9"],
+        ["fidelity", "'domain'"],
     ),
     "support of nothing": (["--scope", "support"], ["scope", "support", "data"]),
     "unknown approximation": (

@@ -130,13 +130,16 @@ def test_shortened_rules_need_counts():
     for options in (
         {"engine": "search", "max_rules": 0},
         {"engine": "search", "fidelity": 0.5},
-        {"scope": "support", "data": ROWS, "max_rules": 0},
-        {"scope": "support", "data": ROWS, "fidelity": 0.5},
     ):
         assert refused(**options) == (
             "top() needs rules for the whole domain that carry the number of inputs "
             "they decide"
         )
+
+
+def test_fidelity_is_counted_on_a_domain():
+    message = refused(scope="support", data=ROWS, fidelity=0.5)
+    assert message == "fidelity is for the scope 'domain', where it is counted"
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -195,6 +195,20 @@ def test_a_fidelity_that_is_just_reached_is_enough():
     assert len(extract(network, effort=0, fidelity=share + 1e-9)) == 1
 
 
+def test_at_most_so_many_rules_for_rows():
+    network = random_network(1)
+    rows = every_input(extract(network))
+    rules = extract(network, scope="support", data=rows, effort=0)
+    for k in range(len(rules) + 2):
+        short = extract(network, scope="support", data=rows, effort=0, max_rules=k)
+        assert short.boxes.tolist() == rules.boxes[:k].tolist()
+        undecided = int((short.apply(rows) < 0).sum())
+        assert short.certificate["undecided"] == undecided
+    with pytest.raises(OptionError) as error:
+        extract(network, scope="support", data=rows, effort=0, max_rules=-1)
+    assert "expected 0 or more" in str(error.value)
+
+
 def test_a_limit_on_rules_comes_before_fidelity():
     network = random_network(0)
     short = extract(network, max_rules=1, fidelity=1.0)
@@ -224,14 +238,20 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
     n_rows = max(len(rows), 1)
     for k in range(len(rules) + 1):
         short = rules.take(range(k))
-        given_ = [naive.answer(short, row) for row in rows]
-        decided = sum(naive.first_match(short, row) >= 0 for row in rows)
-        faithful = sum(map(naive.same, given_, whole))
-        right = sum(map(naive.same, given_, labels))
+        fired = [naive.first_match(short, row) for row in rows]
+        left = [answer for f, answer in zip(fired, whole, strict=True) if f < 0]
+        most = max(rules.classes, key=left.count)  # the first of equals
+        given_ = [
+            most if f < 0 else answer for f, answer in zip(fired, whole, strict=True)
+        ]
         assert with_labels["rules"][k] == k
-        assert with_labels["decided"][k] == decided / n_rows
-        assert with_labels["fidelity"][k] == faithful / n_rows
-        assert with_labels["accuracy"][k] == right / n_rows
+        assert with_labels["decided"][k] == (n_rows - len(left)) / n_rows * bool(rows)
+        assert (
+            with_labels["fidelity"][k] == sum(map(naive.same, given_, whole)) / n_rows
+        )
+        assert (
+            with_labels["accuracy"][k] == sum(map(naive.same, given_, labels)) / n_rows
+        )
     for name, column in without.items():
         assert len(column) == len(rules) + 1
         assert column.tolist() == with_labels[name].tolist()

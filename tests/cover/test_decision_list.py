@@ -11,6 +11,7 @@ from tables import (
     check_not_idle,
     check_prime,
     domain_of,
+    extract_prime,
     first,
     interrupting,
     network_of,
@@ -39,15 +40,23 @@ LOW = Effort(runs=2, tries=4, steps=8, sweeps=3, rebuilds=20)
 MILD = ("integers", "signs", "zeros", "dyadic", "decimal")
 
 
-def check_extracted(rules, table):
-    """Check what every list and set for a whole domain must be."""
+def check_extracted(network, table, **options):
+    """Check what every list and set for a whole domain must be; return it."""
+    rules = extract(network, **options)
     default = rules.classes.index(rules.default)
     check_answers((rules.boxes, rules.answers), default, table)
-    is_ordered = rules.form == "list"
-    check_prime(rules.boxes, rules.answers, table, is_ordered=is_ordered)
     check_not_idle(rules.boxes, table.possible, table)
+    assert rules.certificate["different"] == 0
+    is_ordered = rules.form == "list"
     if is_ordered and len(rules):
         assert rules.answers[-1] != default
+    prime = extract_prime(network, **options) if is_ordered else rules
+    check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
+    assert len(prime) == len(rules)
+    assert not (rules.boxes & ~prime.boxes).any()
+    fired = first(rules.boxes, table.sizes)[table.possible]
+    assert (fired == first(prime.boxes, table.sizes)[table.possible]).all()
+    return rules
 
 
 # The kernels, on any function
@@ -129,9 +138,8 @@ def test_rules_become_prime_in_their_place(table, random):
 )
 def test_a_list_equals_its_network(table, seed, ordered, effort):
     network = network_of(table, seed=seed, ordered=ordered)
-    rules = extract(network, engine="table", effort=effort, seed=seed)
-    check_extracted(rules, table)
-    assert rules.certificate["different"] == 0
+    options = {"engine": "table", "effort": effort, "seed": seed}
+    rules = check_extracted(network, table, **options)
     assert (rules.form, rules.scope) == ("list", "domain")
 
 
@@ -167,8 +175,7 @@ def test_networks_of_every_activation(network):
 def check_both_forms(network, effort):
     table = truth(network)
     for form in FORMS:
-        rules = extract(network, form=form, engine="table", effort=effort)
-        check_extracted(rules, table)
+        check_extracted(network, table, form=form, engine="table", effort=effort)
 
 
 @settings(max_examples=400)
@@ -202,7 +209,7 @@ def test_networks_of_small_numbers(sizes, outputs, seed, activation):
     network = Network(domain_of(sizes), layers, labels)
     table = Table(classes.astype(np.uint8), sizes, len(labels))
     for form in FORMS:
-        check_extracted(extract(network, form=form, effort=0), table)
+        check_extracted(network, table, form=form, effort=0)
 
 
 # Effort, seeds, threads
@@ -237,8 +244,7 @@ def test_car(form):
     table = Table(classes, network.domain.sizes, len(network.classes))
     found = []
     for effort in (0, 1, 2):
-        rules = extract(network, form=form, effort=effort)
-        check_extracted(rules, table)
+        rules = check_extracted(network, table, form=form, effort=effort)
         found.append(len(rules))
     assert found == sorted(found, reverse=True)
     assert found[1] <= 21
@@ -265,8 +271,7 @@ def test_other_seeds_give_other_lists_that_are_right():
     for form in FORMS:
         seen = set()
         for seed in range(5):
-            rules = extract(network, form=form, seed=seed, effort=0)
-            check_extracted(rules, table)
+            rules = check_extracted(network, table, form=form, seed=seed, effort=0)
             seen.add(rules.boxes.tobytes())
         assert len(seen) > 1
 

@@ -9,7 +9,13 @@ from tables import SMALL, Table, domain_of, first, network_of, tables
 
 import naive
 from nn2rules import Layer, Network, OptionError, RuleList, UndecidedError, extract
-from nn2rules.cover.describe import describe_search, describe_table, in_order, with_rows
+from nn2rules.cover.describe import (
+    describe_search,
+    describe_table,
+    in_order,
+    readable,
+    with_rows,
+)
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
 
 FORMS = ("list", "set")
@@ -225,6 +231,45 @@ def test_labels_that_do_not_fit(labels, message):
     with pytest.raises(OptionError) as error:
         extract(network, data=np.array([[0], [0], [1]]), labels=labels)
     assert str(error.value) == message
+
+
+# Reading
+
+
+@settings(max_examples=200)
+@given(rule_lists(max_inputs=30), st.randoms(use_true_random=False))
+def test_what_reads_better_decides_the_same(rules, random):
+    sizes = rules.domain.sizes
+    before = first(rules.boxes, sizes)
+    possible = np.array([random.random() < 0.8 for _ in before], dtype=np.bool_)
+    for known in (None, possible):
+        shown = readable(rules, known)
+        chosen = np.ones(len(before), dtype=np.bool_) if known is None else known
+        assert (first(shown.boxes, sizes) == before)[chosen].all()
+        assert not (shown.boxes & ~rules.boxes).any()
+        for rule, old in zip(shown.rules, rules.rules, strict=True):
+            named = {condition.feature for condition in old.conditions}
+            assert {condition.feature for condition in rule.conditions} <= named
+
+
+def test_a_value_alone_is_said_rather_than_another_excluded():
+    """The second rule is only ever asked about v1."""
+    domain = domain_of((3,))
+    boxes = np.array([[True, False, False], [True, True, False]])
+    rules = RuleList.from_boxes(domain, boxes, [1, 0], "b", ("a", "b"))
+    assert readable(rules).boxes.tolist() == [
+        [True, False, False],
+        [False, True, False],
+    ]
+
+
+def test_a_range_is_said_rather_than_a_set():
+    domain = domain_of((5,), ordered=True)
+    boxes = np.array(
+        [[False, False, False, True, True], [True, True, True, False, True]]
+    )
+    rules = RuleList.from_boxes(domain, boxes, [1, 0], "b", ("a", "b"))
+    assert readable(rules).boxes[1].tolist() == [True, True, True, False, False]
 
 
 # Order

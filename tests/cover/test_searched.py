@@ -334,7 +334,7 @@ def relevant_table(network, n_relevant=5):
     return np.array(answers)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 4])
+@pytest.mark.parametrize("seed", [0, 1, 3])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_domain_beyond_any_table(form, seed):
     network = wide_network(seed=seed)

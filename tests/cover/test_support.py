@@ -10,6 +10,7 @@ from tables import (
     check_prime,
     check_pure,
     check_right_where_decided,
+    extract_prime,
     first,
     network_of,
     tables,
@@ -78,7 +79,10 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     default = rules.classes.index(rules.default)
     check_support(rules.boxes, rules.answers, default, table, rows, form=form)
     is_ordered = form == "list"
-    check_prime(rules.boxes, rules.answers, table, is_ordered=is_ordered)
+    prime = extract_prime(network, form=form, scope="support", data=codes, effort=0)
+    check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
+    undecided = int((first(rules.boxes, table.sizes) < 0).sum())
+    assert rules.certificate["undecided"] == undecided
     assert (rules.form, rules.scope) == (form, "support")
     assert "different" not in rules.certificate
     assert "fewest_rules" not in rules.certificate
