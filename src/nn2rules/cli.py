@@ -316,7 +316,12 @@ def _summary(rules: RuleList, seconds: float) -> str:
     if rules.warnings():
         answers = rules.warnings()[0]
     elif rules.scope == "support":
-        answers = "right wherever a rule decides; every given row is decided"
+        n_rows, n_decided = certificate.get("rows"), certificate.get("rows_decided")
+        answers = "right wherever a rule decides; "
+        if n_rows == n_decided:
+            answers += "every given row is decided"
+        else:
+            answers += f"{n_decided:,} of {n_rows:,} given rows are decided"
         left = certificate.get("undecided")
         if left is not None:
             answers += (

@@ -136,22 +136,25 @@ def extract(
     if engine == "paper" and form == "list":
         form = "paper"  # the paper's algorithm knows no other
     _check_options(form, engine, scope, approximate, order, n_jobs)
+    if labels is not None and data is None:
+        raise OptionError("labels belong to rows; give the data, too")
     network = read_network(model, domain=domain)
     meter = Meter(budget or Budget(), progress)
     if form == "paper":
         _refuse_for_paper(target, impossible, max_rules, fidelity)
         if engine == "paper":
-            return paper_rules(
+            rules = paper_rules(
                 network, data=data, scope=scope, order=order, approximate=approximate
             )
-        return paper_form(network, data, scope, order, engine, meter, n_jobs)
+        else:
+            rules = paper_form(network, data, scope, order, engine, meter, n_jobs)
+        return rules if labels is None else with_rows(rules, data, labels)
     job = _job(
         network,
         form,
         scope,
         target=target,
         data=data,
-        labels=labels,
         impossible=impossible,
         effort=effort,
         seed=seed,
@@ -161,7 +164,8 @@ def extract(
     rules = rules_by_table(job) if _by_table(job, engine) else rules_by_search(job)
     if data is not None:
         rules = with_rows(rules, data, labels)
-    return _shortened(rules, max_rules, fidelity)
+    rules = _shortened(rules, max_rules, fidelity)
+    return rules.counted_on(data) if scope == "support" else rules
 
 
 def is_compiled() -> bool:
@@ -184,7 +188,6 @@ def _job(
     *,
     target: Value,
     data: Rows,
-    labels: Sequence[Value] | None,
     impossible: Impossible | None,
     effort: int,
     seed: int,
@@ -192,8 +195,6 @@ def _job(
     meter: Meter,
 ) -> Job:
     """Check the options of a list or a set and put them together."""
-    if labels is not None and data is None:
-        raise OptionError("labels belong to rows; give the data, too")
     if scope == "support" and data is None:
         raise OptionError("the scope 'support' needs data: rows that are to be decided")
     if not isinstance(effort, int) or effort < 0:
@@ -206,7 +207,9 @@ def _job(
             known = ", ".join(repr(label) for label in network.classes)
             raise OptionError(f"target: {target!r} is not a class; there are {known}")
         if form != "set" or len(network.classes) != 2:
-            raise OptionError("target: only a set of rules for two classes has one")
+            raise OptionError(
+                "a class to have rules for can be named for a set, of two classes"
+            )
         index = network.classes.index(target)
     codes = weights = None
     if data is not None:
@@ -236,6 +239,8 @@ def _shortened(
     rules: RuleList, max_rules: int | None, fidelity: float | None
 ) -> RuleList:
     """Cut a list to the rules that are asked for."""
+    if max_rules is not None and (not isinstance(max_rules, int) or max_rules < 0):
+        raise OptionError(f"max_rules: {max_rules!r}, expected 0 or more")
     if rules.scope == "support":
         if fidelity is not None:
             raise OptionError("fidelity is for the scope 'domain', where it is counted")
@@ -248,7 +253,7 @@ def _shortened(
         while low < high:  # fidelity grows with the number of rules
             middle = (low + high) // 2
             different = rules.top(middle).certificate["different"]
-            if different <= (1 - fidelity) * total:
+            if (total - different) / total >= fidelity:
                 high = middle
             else:
                 low = middle + 1
@@ -296,5 +301,7 @@ def _check_options(
         )
     if order is not None and form != "paper":
         raise OptionError("order is for the form 'paper': other rules have none")
-    if n_jobs == 0:
-        raise OptionError("n_jobs: 0 threads, expected 1 or more, or -1 for all cores")
+    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
+        raise OptionError(
+            f"n_jobs: {n_jobs!r}, expected 1 or more threads, or -1 for one on each core"
+        )

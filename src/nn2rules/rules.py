@@ -343,6 +343,41 @@ class RuleList:
         ]
         return self.replace(facts=facts).take(np.argsort(-support, kind="stable"))
 
+    def positions(self, labels: Sequence[Value], n_rows: int) -> NDArray[np.int64]:
+        """Return the positions of the classes that `labels`, one a row, name.
+
+        The text of a CSV file finds the class that it spells.
+        """
+        known: dict[Any, int] = {str(c): i for i, c in enumerate(self.classes)}
+        known |= {label: index for index, label in enumerate(self.classes)}
+        if len(labels) != n_rows:
+            raise OptionError(
+                f"{len(labels)} labels for {n_rows} rows, expected one for each"
+            )
+        for label in labels:
+            if label not in known and str(label) not in known:
+                classes = ", ".join(str(label) for label in self.classes)
+                raise OptionError(
+                    f"the label {label!r} is not a class; the classes are {classes}"
+                )
+        return np.array(
+            [known.get(label, known.get(str(label), -1)) for label in labels],
+            dtype=np.int64,
+        )
+
+    def counted_on(self, rows: Rows) -> "RuleList":
+        """Return rules of scope "support" whose certificate says how much they decide.
+
+        Of the given rows and, where the rules carry the inputs they decide, of inputs.
+        """
+        fired = self.apply(rows)
+        certificate = {**self.certificate, "rows": len(fired)}
+        certificate["rows_decided"] = int((fired != NO_RULE).sum())
+        decided = [facts.inputs for facts in self.facts]
+        if None not in decided:
+            certificate["undecided"] = self._n_possible - sum(decided)  # type: ignore[arg-type]
+        return self.replace(certificate=certificate)
+
     def top(self, k: int) -> "RuleList":
         """Return the list of the first `k` rules, with the best default for the rest.
 
@@ -354,12 +389,14 @@ class RuleList:
             raise OptionError(f"top: {k} rules, expected 0 or more")
         if k >= len(self):
             return self
+        if self.certificate.get("different"):
+            raise OptionError("these rules are cut short already; cut the exact list")
         decided = [facts.inputs for facts in self.facts]
         total = self._n_possible
         if None in decided or self.scope == "support":
             raise OptionError(
-                "top() needs rules for the whole domain that carry the number of "
-                "inputs they decide"
+                "only rules for the whole domain that carry the number of inputs they "
+                "decide can be cut short; those found by search carry none"
             )
         left = np.zeros(len(self.classes), dtype=object)
         for answer, number in zip(self.answers[k:], decided[k:], strict=True):
@@ -416,12 +453,7 @@ class RuleList:
             "fidelity": (decided + left[best, ks]) / n_rows,
         }
         if labels is not None:
-            known = {label: index for index, label in enumerate(self.classes)}
-            truth = np.array([known.get(label, -1) for label in labels])
-            if len(truth) != len(fired):
-                raise OptionError(
-                    f"{len(truth)} labels for {len(fired)} rows, expected one for each"
-                )
+            truth = self.positions(labels, len(fired))
             lucky = np.stack(
                 [(truth == c).sum() - by_rule(truth == c) for c in classes]
             )

@@ -120,4 +120,6 @@ def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
         decided = np.zeros(len(rules))
         np.add.at(decided, fired[fired >= 0], job.weights[fired >= 0])  # type: ignore[index]
         rules = in_order(rules, decided)
+    if job.form == "list":  # a box also holds inputs that rules above it decide
+        return rules
     return rules.replace(facts=describe_search(network, rules))

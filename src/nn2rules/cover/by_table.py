@@ -49,12 +49,7 @@ def rules_by_table(job: Job) -> RuleList:
     rules = _rule_list(job, found, certificate)
     if job.form == "list":
         rules = readable(rules, possible)
-    rules = rules.replace(facts=describe_table(network, rules, possible))
-    if job.scope == "support":
-        total = certificate.get("possible", network.domain.n_inputs)
-        certificate["undecided"] = total - sum(f.inputs or 0 for f in rules.facts)
-        rules = rules.replace(certificate=certificate)
-    return rules
+    return rules.replace(facts=describe_table(network, rules, possible))
 
 
 def _tidied(

@@ -11,7 +11,7 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
 from nn2rules.domain import Rows, Value
 from nn2rules.engine import Budget, Meter, score_range
-from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.errors import BudgetExceededError
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import Facts, RuleList
@@ -184,11 +184,7 @@ def with_rows(
     support = np.bincount(fired[decided], minlength=len(rules))
     right = None
     if labels is not None:
-        truth = np.array([_position(rules, label) for label in labels])
-        if len(truth) != len(fired):
-            raise OptionError(
-                f"{len(truth)} labels for {len(fired)} rows, expected one for each"
-            )
+        truth = rules.positions(labels, len(fired))
         hits = decided & (truth == np.append(rules.answers, -1)[fired])
         right = np.bincount(fired[hits], minlength=len(rules))
     facts = [
@@ -202,15 +198,3 @@ def with_rows(
         for index, known in enumerate(rules.facts)
     ]
     return rules.replace(facts=facts)
-
-
-def _position(rules: RuleList, label: Value) -> int:
-    """Return the position of a label, or of the class that its text spells."""
-    if label in rules.classes:
-        return rules.classes.index(label)
-    texts = [str(known) for known in rules.classes]
-    if str(label) in texts:
-        return texts.index(str(label))
-    raise OptionError(
-        f"the label {label!r} is not a class; the classes are {', '.join(texts)}"
-    )

@@ -66,6 +66,10 @@ def distinct_rows(
 def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
     """Return the boxes of inputs that cannot occur."""
     n_columns = int(network.domain.offsets[-1])
+    if not isinstance(given, Sequence):
+        raise OptionError(
+            f"impossible: a list of dicts or a function of rows, not {given!r}"
+        )
     boxes = []
     for item in given:
         if not isinstance(item, Mapping):

@@ -88,7 +88,8 @@ def supported(rules: RuleList, data: Rows, scope: str) -> RuleList:
         return rules
     kept = [index for index, facts in enumerate(rules.facts) if facts.support]
     certificate = {k: v for k, v in rules.certificate.items() if k != "different"}
-    return rules.take(kept).replace(scope="support", certificate=certificate)
+    rules = rules.take(kept).replace(scope="support", certificate=certificate)
+    return rules.counted_on(data)
 
 
 def prefix_boxes(
