@@ -43,7 +43,7 @@ def refused(**options):
         ),
         (
             {"n_jobs": 0},
-            "n_jobs: 0 threads, expected 1 or more, or -1 for all cores",
+            "n_jobs: 0, expected 1 or more threads, or -1 for one on each core",
         ),
         ({"effort": -1}, "effort: -1, expected 0, 1, 2, …"),
         ({"effort": 0.5}, "effort: 0.5, expected 0, 1, 2, …"),
@@ -63,7 +63,7 @@ def refused(**options):
         ),
         (
             {"target": "ripe"},
-            "target: only a set of rules for two classes has one",
+            "a class to have rules for can be named for a set, of two classes",
         ),
         (
             {"data": ROWS, "labels": ["ripe"]},
@@ -73,7 +73,7 @@ def refused(**options):
             {"data": ROWS, "labels": ["ripe", "rotten"]},
             "the label 'rotten' is not a class; the classes are unripe, ripe",
         ),
-        ({"max_rules": -1}, "top: -1 rules, expected 0 or more"),
+        ({"max_rules": -1}, "max_rules: -1, expected 0 or more"),
         ({"fidelity": 90}, "fidelity: 90, expected 0 to 1"),
     ],
 )
@@ -96,10 +96,17 @@ def test_options_that_the_papers_form_has_not(name, value, engine):
     assert refused(form="paper", engine=engine, **{name: value}) == expected
 
 
-def test_the_papers_form_has_no_labels():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_papers_form_has_labels(engine):
     """Nothing that is asked for is left out in silence."""
-    message = refused(form="paper", data=ROWS, labels=["ripe", "unripe"])
-    assert message.startswith("labels ")
+    labels = ["ripe", "unripe"]
+    rules = extract(TOMATO, form="paper", engine=engine, data=ROWS, labels=labels)
+    decided = [rule for rule in rules.rules if rule.support]
+    assert [(rule.support, rule.accuracy) for rule in decided] == [(1, 1.0)]
+    labels = ["unripe", "unripe"]
+    rules = extract(TOMATO, form="paper", engine=engine, data=ROWS, labels=labels)
+    assert [rule.accuracy for rule in rules.rules if rule.support] == [0.0]
+    assert refused(form="paper", labels=labels).startswith("labels belong to rows")
 
 
 @pytest.mark.parametrize("n_jobs", ["2", 1.5, -3.0])
@@ -123,7 +130,10 @@ def test_several_classes_have_no_target():
     for form in ("list", "set"):
         with pytest.raises(OptionError) as error:
             extract(network, form=form, target="a")
-        assert str(error.value) == "target: only a set of rules for two classes has one"
+        assert (
+            str(error.value)
+            == "a class to have rules for can be named for a set, of two classes"
+        )
 
 
 def test_shortened_rules_need_counts():
@@ -132,8 +142,8 @@ def test_shortened_rules_need_counts():
         {"engine": "search", "fidelity": 0.5},
     ):
         assert refused(**options) == (
-            "top() needs rules for the whole domain that carry the number of inputs "
-            "they decide"
+            "only rules for the whole domain that carry the number of inputs they "
+            "decide can be cut short; those found by search carry none"
         )
 
 

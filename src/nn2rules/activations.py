@@ -123,12 +123,13 @@ def _elu_interval(y: Any) -> Any:
 
 
 def _gelu_interval(y: Any) -> Any:
-    from mpmath import mp  # the interval context has no erf
+    from mpmath.ctx_mp import MPContext
 
-    with mp.workprec(y.ctx.prec + 20):
-        low, high = (mp.erf(mp.make_mpf(end) / mp.sqrt(2)) for end in y._mpi_)
-        slack = mp.mpf(2) ** (-y.ctx.prec - 10)  # erf is accurate to an ulp or two
-        erf = y.ctx.make_mpf(((low - slack)._mpf_, (high + slack)._mpf_))
+    mp = MPContext()  # the interval context has no erf; threads must not share one
+    mp.prec = y.ctx.prec + 20
+    low, high = (mp.erf(mp.make_mpf(end) / mp.sqrt(2)) for end in y._mpi_)
+    slack = mp.mpf(2) ** (-y.ctx.prec - 10)  # erf is accurate to an ulp or two
+    erf = y.ctx.make_mpf(((low - slack)._mpf_, (high + slack)._mpf_))
     return y * (1 + erf) / 2
 
 

@@ -21,6 +21,9 @@ from nn2rules.layer import Layer
 UNIT = 2.0**-53
 """The unit roundoff of float64."""
 
+LARGEST_32 = 3e38
+"""Below the largest float32."""
+
 UNDERFLOW = 1e-300
 UNDERFLOW_32 = 1e-35
 """More than what all underflows of a layer add up to, in float64 and in float32."""
@@ -65,6 +68,8 @@ def error_bound(
         blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
         size = np.abs(first.bias) + np.sum(blocks, axis=0)
         error = _gamma(len(blocks) + 1, unit) * size
+        if unit > UNIT:
+            error = np.where(size < LARGEST_32, error, np.inf)
         for before, layer in pairwise(layers):
             function = before.function
             error = function.lipschitz * error * (1 + 4 * unit) + tiny
@@ -73,6 +78,8 @@ def error_bound(
             weights = np.abs(layer.weights)
             size = np.abs(layer.bias) + size @ weights
             error = error @ weights + _gamma(len(weights) + 2, unit) * size
+            if unit > UNIT:  # float32 overflows earlier
+                error = np.where(size < LARGEST_32, error, np.inf)
     # Twice, for the rounding of this very computation.
     bound: NDArray[np.float64] = 2 * error + tiny
     return bound

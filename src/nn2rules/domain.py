@@ -6,6 +6,7 @@ rows to codes (`Domain.encode`) and back (`Domain.decode`).
 """
 
 import math
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -374,7 +375,16 @@ class Domain:
 
     def input(self, number: int) -> dict[str, Value]:
         """Return an input by its number in the order of `inputs`."""
-        return self.decode([[int(c) for c in np.unravel_index(number, self.sizes)]])[0]
+        return self.decode(self.codes_of(np.array([number])))[0]
+
+    def codes_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the codes of inputs, given by their numbers in the order of `inputs`.
+
+        Plain arithmetic, since numpy's own function takes 64 features at most.
+        """
+        steps = [*accumulate(reversed(self.sizes[1:]), operator.mul, initial=1)][::-1]
+        codes = numbers[:, np.newaxis] // np.array(steps) % np.array(self.sizes)
+        return np.asarray(codes, dtype=np.int64)
 
     def inputs(self, *, chunk: int = 1 << 16) -> Iterator[NDArray[np.int64]]:
         """Yield the codes of every input of the domain, `chunk` rows at a time.
@@ -383,7 +393,7 @@ class Domain:
         """
         for start in range(0, self.n_inputs, chunk):
             flat = np.arange(start, min(start + chunk, self.n_inputs))
-            yield np.stack(np.unravel_index(flat, self.sizes), axis=1)
+            yield self.codes_of(flat)
 
 
 def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:

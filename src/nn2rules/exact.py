@@ -19,6 +19,7 @@ UNDECIDED = -1
 """What `settle` gives an input that no arithmetic we have can decide."""
 
 _PRECISIONS = (128, 512, 2048, 8192)
+_SMALLEST = 100_000
 
 
 def settle(layers: Sequence[Layer], threshold: float, columns: Sequence[int]) -> int:
@@ -193,6 +194,9 @@ def _apply(layer: Layer, value: Any) -> Any:
     """Enclose the activation of `layer` over an interval."""
     function = layer.function
     if function.interval is not None:
+        at_zero = function.at_zero_exact
+        if at_zero is not None and not any(_ends(value)):
+            return _make(value.ctx, at_zero)  # no rounding, so that ties stay ties
         return function.interval(value)
     assert function.exact is not None, "an activation is exact or has intervals"
     images = [function.exact(end) for end in _ends(value)]
@@ -224,9 +228,17 @@ def _interval_context(precision: int) -> Any:
 
 
 def _ends(interval: Any) -> tuple[Fraction, Fraction]:
-    """Return the two ends of an mpmath interval, exactly."""
-    low, high = (
-        Fraction(-int(mantissa) if sign else int(mantissa)) * Fraction(2) ** exponent
-        for sign, mantissa, exponent, _ in interval._mpi_
-    )
-    return low, high
+    """Return the two ends of an mpmath interval, exactly.
+
+    Ends nearer to 0 than 2**-100_000 are moved outwards, to 0 or to that.
+    """
+    ends = []
+    for is_high, (sign, mantissa, exponent, _) in enumerate(interval._mpi_):
+        number = -int(mantissa) if sign else int(mantissa)
+        if exponent < -_SMALLEST and number:
+            outwards = 1 if is_high and number > 0 else 0
+            outwards = -1 if not is_high and number < 0 else outwards
+            ends.append(Fraction(outwards, 1 << _SMALLEST))
+        else:
+            ends.append(Fraction(number) * Fraction(2) ** exponent)
+    return ends[0], ends[1]

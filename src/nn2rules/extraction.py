@@ -303,5 +303,5 @@ def _check_options(
         raise OptionError("order is for the form 'paper': other rules have none")
     if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
         raise OptionError(
-            f"n_jobs: {n_jobs!r}, expected 1 or more threads, or -1 for one on each core"
+            f"n_jobs: {n_jobs!r}, expected 1 or more threads, or -1 for all cores"
         )

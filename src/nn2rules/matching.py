@@ -78,7 +78,6 @@ def _distinct_rows(
     """
     if np.prod(sizes.astype(object)) >= 1 << 62:
         return codes, None
-    shape = tuple(int(size) for size in sizes)
-    numbers = np.ravel_multi_index(tuple(codes.T), shape)
-    distinct, positions = np.unique(numbers, return_inverse=True)
-    return np.stack(np.unravel_index(distinct, shape), axis=1), positions
+    steps = np.concatenate([np.cumprod(sizes[:0:-1])[::-1], [1]])
+    distinct, positions = np.unique(codes @ steps, return_inverse=True)
+    return distinct[:, np.newaxis] // steps % sizes, positions

@@ -83,6 +83,9 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
     undecided = int((first(rules.boxes, table.sizes) < 0).sum())
     assert rules.certificate["undecided"] == undecided
+    decided = int((first(rules.boxes, table.sizes)[rows] >= 0).sum())
+    assert rules.certificate["rows"] == len(rows)
+    assert rules.certificate["rows_decided"] == decided
     assert (rules.form, rules.scope) == (form, "support")
     assert "different" not in rules.certificate
     assert "fewest_rules" not in rules.certificate

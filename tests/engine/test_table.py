@@ -438,6 +438,15 @@ def test_strides_find_inputs():
     assert math.prod(network.domain.sizes) == len(table.classes)
 
 
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "elu", "silu", "gelu"])
+def test_dead_units_before_a_smooth_layer_leave_a_tie_that_is_decided(name):
+    """All smooth units are at 0, where their values are rational."""
+    dead = Layer([[-1.0], [-2.0]], [0.0], "relu")
+    middle = Layer([[1.0, 3.0]], [0.0, 0.0], name)
+    network = binary([2], dead, middle, Layer([[1], [-1]], [0], "sigmoid"))
+    assert classes_of(network) == [0, 0]
+
+
 def test_an_undecided_tie_names_the_input():
     hidden = Layer([[1, 2]], [0, 0], "tanh")
     middle = Layer([[1, 1], [1, 1]], [0, 0], "tanh")

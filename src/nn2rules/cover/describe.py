@@ -11,6 +11,7 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
 from nn2rules.domain import Rows, Value
 from nn2rules.engine import Budget, Meter, score_range
+from nn2rules.engine.ranges import outwards
 from nn2rules.errors import BudgetExceededError
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
@@ -127,12 +128,10 @@ def describe_table(
         np.minimum.at(low, fired, scores - 2 * error)
         np.maximum.at(high, fired, scores + 2 * error)
     ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
-    lowest = np.maximum(0.0, ends[0] * (1 - 2**-40))
-    highest = np.minimum(1.0, ends[1] * (1 + 2**-40))
     return [
         Facts(
             inputs=int(counts[index]),
-            probability=(float(lowest[index]), float(highest[index]))
+            probability=outwards(float(ends[0, index]), float(ends[1, index]))
             if counts[index]
             else None,
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nn2rules.domain import Domain, Rows, Value
 from nn2rules.engine import Meter, box_of
-from nn2rules.engine.oracle import check_box
+from nn2rules.engine.answer import check_box
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
 
@@ -82,7 +82,7 @@ def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
             for name, values in item.items()
         }
         box = box_of(network, allowed)
-        check_box(network, box)
+        check_box(network.domain, box)
         boxes.append(box)
     return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
 

@@ -117,7 +117,7 @@ class _Grower:
     """Grows boxes from rows; one workspace for each try, so that threads can share."""
 
     def __init__(self, oracle: Oracle, codes: NDArray[np.int64], goal: Goal) -> None:
-        self.goal = goal
+        self.goal, self.meter = goal, oracle.meter
         self.nets: Sequence[FlatNetwork] = oracle.nets
         self.offsets = oracle.network.domain.offsets
         self.columns = codes + self.offsets[:-1]
@@ -151,8 +151,11 @@ class _Grower:
             for i, row in enumerate(rows)
         )
         if self.goal.n_jobs in (None, 1):
-            return [function(*args) for function, args, _ in work]
-        return list(Parallel(self.goal.n_jobs, prefer="threads")(work))
+            grown = [function(*args) for function, args, _ in work]
+        else:
+            grown = list(Parallel(self.goal.n_jobs, prefer="threads")(work))
+        self.meter.spend(sum(n_boxes for _, _, n_boxes in grown))
+        return [(box, answer) for box, answer, _ in grown]
 
     def _grow_one(
         self,
@@ -162,13 +165,13 @@ class _Grower:
         left: NDArray[np.float64],
         answers: NDArray[np.int64],
         ignored: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.bool_], int]:
+    ) -> tuple[NDArray[np.bool_], int, int]:
         spaces, stack, ties = self.spaces[index]
         answer = int(answers[row])
         box = np.zeros(int(self.offsets[-1]), dtype=np.bool_)
         box[self.columns[row]] = True
         same = answers == answer
-        growth.grow(
+        n_boxes = growth.grow(
             self.nets[answer],
             spaces[answer],
             stack,
@@ -180,7 +183,7 @@ class _Grower:
             left[same],
             noise,
         )
-        return box, answer
+        return box, answer, int(n_boxes)
 
 
 class _Pool:

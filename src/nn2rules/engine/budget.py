@@ -39,7 +39,7 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("seconds", "boxes", "memory"):
             value = getattr(self, name)
-            if value is not None and value < 0:
+            if value is not None and not value >= 0:
                 raise OptionError(f"budget: {name} is {value}, expected 0 or more")
 
 

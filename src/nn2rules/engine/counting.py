@@ -217,7 +217,7 @@ def _checked_chances(
         raise DomainError(
             f"probabilities of feature {name!r} add up to {total:g}, expected 1"
         )
-    return [own.get(value, 0.0) for value in values]
+    return [own.get(value, 0.0) / total for value in values]
 
 
 def most_fragile(network: Network, margin: float, meter: Meter) -> int:
@@ -225,6 +225,8 @@ def most_fragile(network: Network, margin: float, meter: Meter) -> int:
 
     The others are counted, class by class, until the budget of `meter` is spent.
     """
+    if not math.isfinite(margin):
+        return network.domain.n_inputs
     clear = [Tally() for _ in network.classes]
     chances = value_chances(network.domain, None)
     with suppress(BudgetExceededError):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.boxes import first_held, is_covered
 from nn2rules.engine._kernels.search import PROVED, REFUTED, search
-from nn2rules.engine.answer import Answer
+from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import claim, workspace
 from nn2rules.engine.table import settle_codes
@@ -90,8 +90,13 @@ class Oracle:
         BudgetExceededError
             If the budget is spent before the answer is known.
         """
-        check_box(self.network, box)
+        check_question(self.network.domain, len(self.nets), box, index)
         ignored = self._nothing if ignoring is None else ignoring
+        if ignored.shape[1:] != box.shape or ignored.dtype != np.bool_:
+            raise DomainError(
+                f"ignoring: an array of boxes of shape {ignored.shape} and type "
+                f"{ignored.dtype}, expected (n, {len(box)}) of bool"
+            )
         self.n_questions += 1
         offsets, known = self.network.domain.offsets, self._known[index]
         n_known = min(self._n_known[index], _REMEMBERED)
@@ -147,21 +152,6 @@ def slab(network: Network, box: NDArray[np.bool_], column: int) -> NDArray[np.bo
     restricted[offsets[feature] : offsets[feature + 1]] = False
     restricted[column] = True
     return restricted
-
-
-def check_box(network: Network, box: NDArray[np.bool_]) -> None:
-    """Refuse a box of the wrong shape, or one with no input in it."""
-    domain = network.domain
-    if box.shape != (int(domain.offsets[-1]),) or box.dtype != np.bool_:
-        raise DomainError(
-            f"a box is a boolean array with an entry for each of the "
-            f"{int(domain.offsets[-1])} values; this one is {box.dtype} of shape "
-            f"{box.shape}"
-        )
-    kept = np.logical_or.reduceat(box, domain.offsets[:-1])
-    if not kept.all():
-        name = domain.names[int(np.argmin(kept))]
-        raise DomainError(f"the box is empty: feature {name!r} keeps no value")
 
 
 def box_of(

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.domain import Value
 from nn2rules.engine._kernels.search import minimise
+from nn2rules.engine.answer import check_box
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import flatten, workspace
-from nn2rules.engine.oracle import check_box
 from nn2rules.errors import OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
@@ -39,10 +39,15 @@ class ScoreRange:
     def probability(self) -> tuple[float, float]:
         """A range that holds the probability of class 1 of every input of the box."""
         ends = ACTIVATIONS["sigmoid"].floats(np.array([self.low[0], self.high[1]]))
-        return (
-            float(max(0.0, ends[0] * (1 - 2**-50))),
-            float(min(1.0, ends[1] * (1 + 2**-50))),
-        )
+        return outwards(float(ends[0]), float(ends[1]))
+
+
+def outwards(low: float, high: float) -> tuple[float, float]:
+    """Widen a range of probabilities by more than the rounding of the sigmoid."""
+    return (
+        float(max(0.0, np.nextafter(low * (1 - 2**-40), -1))),
+        float(min(1.0, np.nextafter(high * (1 + 2**-40), 2))),
+    )
 
 
 def score_range(
@@ -75,7 +80,7 @@ def score_range(
     >>> [round(end) for end in (*ends.low, *ends.high)], ends.at_high["color"]
     ([-1, -1, 1, 1], 'red')
     """
-    check_box(network, box)
+    check_box(network.domain, box)
     if not 0 <= index < len(network.layers[-1].bias):
         raise OptionError(f"index: there is no score {index}")
     if not tolerance >= 0:
@@ -117,7 +122,8 @@ def _minimum(
             meter.allowance(_BATCH),
         )
         meter.spend(n_boxes)
-    lowest = np.fmin(floor, best - net.error[0])
-    if np.isnan(floor) or np.isnan(lowest):  # something overflowed
-        lowest = -np.inf
-    return (float(lowest), float(best + net.error[0])), best_input
+    error = float(net.error[0])
+    if not (np.isfinite(error) and np.isfinite(best) and np.isfinite(floor)):
+        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
+        return (-np.inf, np.inf), np.array(first)  # something overflowed
+    return (min(float(floor), float(best) - error), float(best) + error), best_input

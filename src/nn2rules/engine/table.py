@@ -16,15 +16,22 @@ from nn2rules import arithmetic
 from nn2rules.domain import Domain, Value
 from nn2rules.engine._kernels.boxes import first_other
 from nn2rules.engine._kernels.network import FlatNetwork, table_classes
-from nn2rules.engine.answer import Answer
+from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
-from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.errors import (
+    BudgetExceededError,
+    UndecidedError,
+    UnsupportedModelError,
+)
 from nn2rules.exact import UNDECIDED, settle
 from nn2rules.network import Network
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 """The unit roundoff of the formats that frameworks compute in."""
+
+MOST_CLASSES = 255
+"""A byte for each input, and one value of it for inputs that cannot occur."""
 
 _CHUNK = 1 << 18
 _LISTED = 5
@@ -65,6 +72,7 @@ class Table:
 
     def ask(self, box: NDArray[np.bool_], index: int) -> Answer:
         """Tell whether every input of `box` is of class `index`."""
+        check_question(self.domain, self.n_classes, box, index)
         found = np.zeros(len(self.domain.sizes), dtype=np.int64)
         wanted = np.zeros(256, dtype=np.bool_)
         wanted[index] = True
@@ -86,8 +94,11 @@ class Table:
 
 
 def fits(domain: Domain, budget: Budget) -> bool:
-    """Tell whether the table of `domain` is within the budget's memory."""
-    return domain.n_inputs <= budget.memory
+    """Tell whether the table of `domain` is within the budget's memory.
+
+    An array of numpy has 64 dimensions at most, and a table one for each feature.
+    """
+    return domain.n_inputs <= budget.memory and len(domain.sizes) <= 64
 
 
 def build_table(
@@ -114,6 +125,11 @@ def build_table(
         raise BudgetExceededError(
             f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
             f"budget of {meter.budget.memory:,}"
+        )
+    if len(network.classes) > MOST_CLASSES:
+        raise UnsupportedModelError(
+            f"a table holds at most {MOST_CLASSES} classes, and the network has "
+            f"{len(network.classes)}; use the engine 'search'"
         )
     net = flatten(network.layers, domain.offsets)
     limit, fragile = _limits(network)
@@ -185,8 +201,8 @@ def _classify(
         slack, limit, fragile, start, chunk, undecided, listed
     )
     for position in undecided[:n_undecided].tolist():
-        codes = np.unravel_index(start + position, network.domain.sizes)
-        chunk[position] = settle_codes(network, [int(code) for code in codes])
+        [codes] = network.domain.codes_of(np.array([start + position]))
+        chunk[position] = settle_codes(network, codes)
     positions = [start + p for p in listed[: n_fragile[0]].tolist()]
     return int(n_undecided), float(smallest), n_fragile, positions
 

@@ -10,14 +10,16 @@ from nn2rules.engine._kernels.search import PROVED, search
 def slab_holds(net, space, stack, ignored, ties, max_boxes, box, feature, column):
     """Tell whether the slab that a value adds to a box is proved to be of the class.
 
+    Returns that, and how many boxes it took.
+
     What cannot be decided within `max_boxes`, or only by exact arithmetic, counts as
     not proved: the box stays smaller than it might be, and right.
     """
     stack[0] = box
     stack[0, net.offsets[feature] : net.offsets[feature + 1]] = False
     stack[0, column] = True
-    status, _, n_ties, _ = search(net, space, stack, 1, ignored, ties, max_boxes)
-    return status == PROVED and n_ties == 0
+    status, _, n_ties, n_boxes = search(net, space, stack, 1, ignored, ties, max_boxes)
+    return status == PROVED and n_ties == 0, n_boxes
 
 
 @njit(cache=True, nogil=True)
@@ -41,8 +43,8 @@ def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noi
 
     Returns
     -------
-    float
-        The weight of the rows in the box.
+    int
+        How many boxes were searched.
     """
     n_rows, n_features = columns.shape
     feature_of = np.empty(box.size, dtype=np.int64)
@@ -57,6 +59,7 @@ def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noi
                 missing[row] += columns[row, feature]
     blocked = box.copy()
     gains = np.empty(box.size)
+    searched = 0
     while True:
         gains[:] = 0.0
         for row in range(n_rows):
@@ -76,19 +79,17 @@ def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noi
         if best < 0:
             break
         blocked[best] = True
-        if slab_holds(
+        holds, n_boxes = slab_holds(
             net, space, stack, ignored, ties, max_boxes, box, feature_of[best], best
-        ):
+        )
+        searched += n_boxes
+        if holds:
             box[best] = True
             for row in range(n_rows):
                 if columns[row, feature_of[best]] == best:
                     n_missing[row] -= 1
                     missing[row] -= best
-    total = 0.0
-    for row in range(n_rows):
-        if n_missing[row] == 0:
-            total += weights[row]
-    return total
+    return searched
 
 
 @njit(cache=True, nogil=True)
