@@ -1161,7 +1161,7 @@ WRONG_OPTIONS = {
         ["--form", "set", "--engine", "paper"],
         ["engine 'paper'", "not 'set'"],
     ),
-    "no threads": (["--jobs", "0"], ["0 threads", "-1 for all cores"]),
+    "no threads": (["--jobs", "0"], ["n_jobs: 0", "-1 for all cores"]),
     "target without data": (["--target", "id"], ["--target", "--data"]),
     "target is no column": (
         ["--data", "rows.csv", "--target", "truth"],
@@ -1171,7 +1171,7 @@ WRONG_OPTIONS = {
         ["--form", "set", "--class", "rotten"],
         ["--class", "no class 'rotten'", "unripe, ripe"],
     ),
-    "class of a list": (["--class", "ripe"], ["only a set"]),
+    "class of a list": (["--class", "ripe"], ["a class", "a set"]),
     "class of the paper's rules": ([*PAPER, "--class", "ripe"], ["not 'paper'"]),
     "fewer of the paper's rules": (
         [*PAPER, "--max-rules", "1"],

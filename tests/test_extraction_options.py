@@ -43,7 +43,7 @@ def refused(**options):
         ),
         (
             {"n_jobs": 0},
-            "n_jobs: 0, expected 1 or more threads, or -1 for one on each core",
+            "n_jobs: 0, expected 1 or more threads, or -1 for all cores",
         ),
         ({"effort": -1}, "effort: -1, expected 0, 1, 2, …"),
         ({"effort": 0.5}, "effort: 0.5, expected 0, 1, 2, …"),

@@ -41,6 +41,7 @@ def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
         "engine": "search",
         "method": "every rule proved by branch and bound with certified bounds",
         "inputs": network.domain.n_inputs,
+        "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
         "fragile_at_most": {

@@ -17,8 +17,8 @@ from nn2rules.engine import Budget, Meter
 from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
-from nn2rules.engine.table import fits
-from nn2rules.errors import OptionError
+from nn2rules.engine.table import fits, has_cube
+from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
@@ -139,6 +139,10 @@ def extract(
     if labels is not None and data is None:
         raise OptionError("labels belong to rows; give the data, too")
     network = read_network(model, domain=domain)
+    if engine == "table" and not has_cube(network.domain):
+        raise UnsupportedModelError(
+            "the engine 'table' takes 64 features at most; use the engine 'search'"
+        )
     meter = Meter(budget or Budget(), progress)
     if form == "paper":
         _refuse_for_paper(target, impossible, max_rules, fidelity)
@@ -175,10 +179,11 @@ def is_compiled() -> bool:
 
 def _by_table(job: Job, engine: str) -> bool:
     """Tell whether the table engine is to make the rules."""
-    small = job.network.domain.n_inputs <= COVERED_INPUTS
-    return engine == "table" or (
-        engine == "auto" and small and fits(job.network.domain, job.meter.budget)
-    )
+    domain = job.network.domain
+    if engine == "auto":
+        small = domain.n_inputs <= COVERED_INPUTS and has_cube(domain)
+        return small and fits(domain, job.meter.budget)
+    return engine == "table"
 
 
 def _job(

@@ -193,7 +193,7 @@ def test_something_must_be_possible(form, engine):
     ("given_", "message"),
     [
         (["v1"], "impossible: each entry is a dict from features to values, not 'v1'"),
-        ({"f0": "v1"}, "impossible: each entry is a dict from features to values, not"),
+        ({"f0": "v1"}, "impossible: a list of dicts or a function of rows, not {'f0'"),
         (
             lambda _: True,
             "impossible: the function must give one answer for each of 4 rows; it gave "

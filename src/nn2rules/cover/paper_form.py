@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nn2rules.certificate import search_certificate, table_certificate
 from nn2rules.domain import Domain, Rows, box_sizes
 from nn2rules.engine import Meter, Oracle, Table, build_table
-from nn2rules.engine.table import fits
+from nn2rules.engine.table import fits, has_cube
 from nn2rules.errors import BudgetExceededError, UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.paper.order import feature_order
@@ -89,7 +89,8 @@ def paper_form(
             f"{len(network.classes)}"
         )
     positions = feature_order(network, order)
-    if engine == "table" or (engine == "auto" and fits(network.domain, meter.budget)):
+    fitting = fits(network.domain, meter.budget) and has_cube(network.domain)
+    if engine == "table" or (engine == "auto" and fitting):
         table = build_table(network, meter=meter, n_jobs=n_jobs)
         rules = prefix_rules(network, positions, table_prefixes(table, positions))
         certificate = table_certificate(network, table)

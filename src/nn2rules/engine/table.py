@@ -35,6 +35,7 @@ MOST_CLASSES = 255
 
 _CHUNK = 1 << 18
 _LISTED = 5
+_MOST_DIMENSIONS = 64  # of an array, in numpy
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,13 @@ class Table:
 
 
 def fits(domain: Domain, budget: Budget) -> bool:
-    """Tell whether the table of `domain` is within the budget's memory.
+    """Tell whether the table of `domain` is within the budget's memory."""
+    return domain.n_inputs <= budget.memory
 
-    An array of numpy has 64 dimensions at most, and a table one for each feature.
-    """
-    return domain.n_inputs <= budget.memory and len(domain.sizes) <= 64
+
+def has_cube(domain: Domain) -> bool:
+    """Tell whether a table can be an array with a dimension for each feature."""
+    return len(domain.sizes) <= _MOST_DIMENSIONS
 
 
 def build_table(
