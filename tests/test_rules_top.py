@@ -281,3 +281,13 @@ def test_labels_and_rows_go_together():
     with pytest.raises(OptionError) as error:
         extract(TOMATO).curve(np.array([[0, 0], [1, 1]]), ["ripe"])
     assert str(error.value) == "1 labels for 2 rows, expected one for each"
+
+
+def test_a_short_list_says_on_how_many_rows_it_differs():
+    network = random_network(2)
+    rows = every_input(extract(network))[::3]
+    whole = extract(network, data=rows, effort=0)
+    for k in range(len(whole)):
+        short = extract(network, data=rows, effort=0, max_rules=k)
+        wrong = int((short.predict(rows) != network.predict(rows)).sum())
+        assert short.certificate["rows_different"] == wrong

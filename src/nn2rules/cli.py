@@ -315,6 +315,9 @@ def _summary(rules: RuleList, seconds: float) -> str:
     answers = "equal to the network on every input"
     if rules.warnings():
         answers = rules.warnings()[0]
+        if "rows_different" in certificate:
+            wrong = count(certificate["rows_different"], "given row")
+            answers += f",\n         and on {wrong}"
     elif rules.scope == "support":
         n_rows, n_decided = certificate.get("rows"), certificate.get("rows_decided")
         answers = "right wherever a rule decides; "

@@ -88,7 +88,7 @@ def extract(
         impossible. Rules may answer anything there, and counts leave them out.
     max_rules : int, optional
         The first so many rules of the exact list, with the best default for the rest.
-        The certificate says on how many inputs it differs from the network.
+        The certificate says on how many inputs, and rows, it differs from the network.
     fidelity : float, optional
         As many of the first rules as are needed to answer as the network does on this
         share of the inputs.
@@ -168,8 +168,13 @@ def extract(
     rules = rules_by_table(job) if _by_table(job, engine) else rules_by_search(job)
     if data is not None:
         rules = with_rows(rules, data, labels)
-    rules = _shortened(rules, max_rules, fidelity)
-    return rules.counted_on(data) if scope == "support" else rules
+    short = _shortened(rules, max_rules, fidelity)
+    if scope == "support":
+        return short.counted_on(data)
+    if data is None or short is rules:
+        return short
+    wrong = int((short.predict(data) != rules.predict(data)).sum())
+    return short.replace(certificate={**short.certificate, "rows_different": wrong})
 
 
 def is_compiled() -> bool:

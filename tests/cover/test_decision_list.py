@@ -103,6 +103,22 @@ def test_more_than_a_batch_of_rules():
     assert len(rules) >= 64
 
 
+def test_what_a_rule_decides_is_open_to_later_ones():
+    """If A then 0, else if B then 1, else if C then 0, else if D then 1, else 0.
+
+    Without overlaps eleven rules are needed.
+    """
+    inputs = np.array(naive.inputs([2] * 8))
+    pairs = inputs.reshape(-1, 4, 2).all(axis=2)
+    levels = np.where(pairs.any(axis=1), pairs.argmax(axis=1), 4)
+    table = Table((levels % 2).astype(np.uint8), (2,) * 8, 2)
+    for level, most in ((0, 8), (1, 4)):
+        effort = effort_of(level, 256)
+        rules = decision_list(table.classes, table.sizes, effort=effort)
+        check_answers((rules.boxes, rules.classes), rules.default, table)
+        assert len(rules) <= most
+
+
 @settings(max_examples=200)
 @given(tables(), st.randoms(use_true_random=False))
 def test_rules_become_prime_in_their_place(table, random):
