@@ -50,7 +50,8 @@ def network_of(name: str) -> Network:
 
 
 TOMATO, CAR = network_of("tomato"), network_of("car")
-TOMATO_RULES, CAR_RULES = nn2rules.extract(TOMATO), nn2rules.extract(CAR)
+TOMATO_RULES = nn2rules.extract(TOMATO, form="paper")
+CAR_RULES = nn2rules.extract(CAR, form="paper")
 CAR_ROWS = datasets.load("car").train.rows
 WIDE = plain_domain([10] * 9)  # 10 ** 9 inputs
 

@@ -93,7 +93,8 @@ def extract(
         As many of the first rules as are needed to answer as the network does on this
         share of the inputs.
     effort : int
-        How hard to look for short lists, from 0; more effort never gives more rules.
+        How hard to look for short lists, from 0. On a table, more effort never gives
+        more rules; by search it usually gives fewer.
     seed : int
         Same model, options and seed: the same rules.
     engine : {"auto", "table", "search", "paper"}

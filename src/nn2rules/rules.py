@@ -407,7 +407,7 @@ class RuleList:
         return self.take(range(k)).replace(
             default=self.classes[default],
             certificate={
-                **self.certificate,
+                **{k: v for k, v in self.certificate.items() if k != "fewest_rules"},
                 "method": f"the first {k:,} of {len(self):,} rules",
                 "different": self.certificate.get("different", 0) + different,
             },

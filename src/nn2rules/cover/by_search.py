@@ -7,7 +7,13 @@ import numpy as np
 from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.job import Job
-from nn2rules.cover.searched import Cover, Goal, cover_domain, cover_rows
+from nn2rules.cover.searched import (
+    Cover,
+    Goal,
+    cover_domain,
+    cover_rows,
+    find_uncovered,
+)
 from nn2rules.engine import Oracle
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.rules import RuleList
@@ -23,6 +29,8 @@ def rules_by_search(job: Job) -> RuleList:
             "impossible: on a domain this large give boxes, not a function"
         )
     oracle = Oracle(job.network, job.meter)
+    if len(job.impossible) and find_uncovered(oracle, job.impossible) is None:
+        raise OptionError("impossible: no input is left that can occur")
     goal = Goal(job.form == "list", TRIES * max(job.effort, 1), job.seed, job.n_jobs)
     try:
         if job.scope == "support":

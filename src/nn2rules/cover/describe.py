@@ -124,9 +124,11 @@ def describe_table(
         start += len(codes)
         fired = fired[chosen]
         counts += np.bincount(fired, minlength=n_rules + 1)
-        scores = _log_odds(network, codes[chosen], answers[fired])
-        np.minimum.at(low, fired, scores - 2 * error)
-        np.maximum.at(high, fired, scores + 2 * error)
+        with np.errstate(all="ignore"):  # what overflows has the widest range
+            scores = _log_odds(network, codes[chosen], answers[fired])
+            below, above = scores - 2 * error, scores + 2 * error
+        np.minimum.at(low, fired, np.where(np.isnan(below), -np.inf, below))
+        np.maximum.at(high, fired, np.where(np.isnan(above), np.inf, above))
     ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
     return [
         Facts(

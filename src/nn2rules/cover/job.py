@@ -78,7 +78,9 @@ def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
                 f"{item!r}"
             )
         allowed: dict[str, Sequence[object]] = {
-            name: [values] if isinstance(values, str | int | float) else list(values)
+            name: [values]
+            if values is None or isinstance(values, str | int | float)
+            else list(values)
             for name, values in item.items()
         }
         box = box_of(network, allowed)

@@ -122,10 +122,12 @@ class State:
     open: NDArray[np.uint64]
 
 
-def state_of(table: NDArray[np.uint8], sizes: Sequence[int]) -> State:
-    """Return the packed table."""
+def state_of(
+    table: NDArray[np.uint8], sizes: Sequence[int], *, at_least: int = 1
+) -> State:
+    """Return the packed table, with `at_least` so many classes."""
     inputs = space(sizes)
-    n_classes = int(table[table != DONT_CARE].max(initial=0)) + 1
+    n_classes = max(at_least, int(table[table != DONT_CARE].max(initial=0)) + 1)
     live = np.stack([inputs.set_of(table == index) for index in range(n_classes)])
     return State(inputs, live, np.bitwise_or.reduce(live, axis=0))
 

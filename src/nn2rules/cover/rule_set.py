@@ -29,7 +29,8 @@ def rule_set(
     `default` is the class without rules; if None every class is tried and the one that
     leaves the fewest rules is taken.
     """
-    state, meter = state_of(table, sizes), meter or Meter()
+    at_least = 1 if default is None else default + 1  # kernels read the default's set
+    state, meter = state_of(table, sizes, at_least=at_least), meter or Meter()
     present = np.unique(table[table != DONT_CARE]).tolist() or [0]
     defaults = present if default is None else [default]
     runs = [
@@ -68,8 +69,6 @@ def _run(
 
 def _others(state: State, default: int) -> NDArray[np.uint64]:
     """Return the inputs of every class but the default."""
-    if default >= len(state.live):
-        return state.open
     others: NDArray[np.uint64] = state.open & ~state.live[default]
     return others
 
@@ -87,7 +86,7 @@ def lower_bound(
     The best of `rounds` random families of inputs, no two of which fit in one pure box:
     each needs a rule of its own.
     """
-    state = state_of(table, sizes)
+    state = state_of(table, sizes, at_least=default + 1)
     todo = _others(state, default)
     rng = generator(seed, 0)
     if rounds is None:
