@@ -37,7 +37,8 @@ def effort_of(level: int, n_inputs: int) -> Effort:
     only get shorter; so a higher level never gives more rules.
     """
     if n_inputs <= 15_000:
-        once = Effort(runs=4, tries=32, steps=64, sweeps=10, rebuilds=2000)
+        runs = 4 if n_inputs <= 5_000 else 1
+        once = Effort(runs=runs, tries=32, steps=64, sweeps=10, rebuilds=2000)
     elif n_inputs <= 50_000:
         once = Effort(runs=1, tries=64, steps=192, sweeps=60, rebuilds=1000)
     else:
