@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from nn2rules import Domain, DomainError, Feature, RowsError, UnknownValueError
-from nn2rules.domain import box_sizes, text_of, value_of
+from nn2rules.domain import box_sizes
+from nn2rules.values import text_of, value_of
 from strategies import domains, plain_domain, rows_of, sizes, value_lists, values
 
 COLOURS = Domain((Feature("colour", ("red", "green")), Feature("size", (1, 2, 3))))

@@ -87,21 +87,39 @@ def test_missing_is_not_the_text_missing():
     assert label_text("missing") == '"missing"'
 
 
-def meanings(shown):
-    """Return every text that may stand for a set of values, and the sets it means."""
-    everything = range(len(shown))
-    found = {}
+def meanings(shown, n_plain):
+    """Return every text that may stand for a set of values, and the sets it means.
+
+    Ranges are of the first `n_plain` values; those behind them may be added by "or".
+    """
+    everything, found = range(len(shown)), {}
 
     def mean(text, codes):
         found.setdefault(text, set()).add(tuple(codes))
 
+    def runs(start):
+        yield [], []
+        for first in range(start, n_plain):
+            for last in range(first, n_plain):
+                text = f"between {shown[first]} and {shown[last]}"
+                if first == last:
+                    text = f"= {shown[first]}"
+                elif first == 0:
+                    text = f"≤ {shown[last]}"
+                elif last == n_plain - 1:
+                    text = f"≥ {shown[first]}"
+                for texts, codes in runs(last + 2):
+                    yield [text, *texts], [*range(first, last + 1), *codes]
+
+    for texts, codes in runs(0):
+        for size in range(len(shown) - n_plain + 1):
+            for rest in combinations(range(n_plain, len(shown)), size):
+                parts = [*texts, *(f"is {shown[code]}" for code in rest)]
+                if parts:
+                    mean(" or ".join(parts), [*codes, *rest])
     for i in everything:
         mean(f"= {shown[i]}", [i])
         mean(f"≠ {shown[i]}", [c for c in everything if c != i])
-        mean(f"≤ {shown[i]}", range(i + 1))
-        mean(f"≥ {shown[i]}", range(i, len(shown)))
-        for j in range(i + 1, len(shown)):
-            mean(f"between {shown[i]} and {shown[j]}", range(i, j + 1))
     for size in range(1, len(shown) + 1):
         for codes in combinations(everything, size):
             listed = ", ".join(shown[code] for code in codes)
@@ -114,7 +132,8 @@ def meanings(shown):
 @given(domains(max_inputs=5, max_features=1))
 def test_the_text_of_a_set_of_values_means_that_set(domain):
     (feature,) = domain.features
-    known = meanings([value_text(feature, value) for value in feature.values])
+    shown = [value_text(feature, value) for value in feature.values]
+    known = meanings(shown, len(shown) - (feature.values[-1] is None))
     for size in range(1, len(feature) + 1):
         for codes in combinations(range(len(feature)), size):
             values = tuple(feature.values[code] for code in codes)
@@ -158,3 +177,30 @@ def test_counts():
     assert count(1, "row") == "1 row"
     assert count(1_234_567, "row") == "1,234,567 rows"
     assert share(0, 0) == "0 %"
+
+
+def test_ranges_of_numbers():
+    age = Feature("age", (20, 30, 40, 50, 60, None), ordered=True)
+    assert condition_text(age, (20, 30)) == "age ≤ 30"
+    assert condition_text(age, (50, 60)) == "age ≥ 50"
+    assert condition_text(age, (50, 60, None)) == "(age ≥ 50 or age is missing)"
+    assert condition_text(age, (20, 30, 60)) == "(age ≤ 30 or age = 60)"
+    assert condition_text(age, (20, 40)) == "age in {20, 40}"
+    assert condition_text(age, (20, 30, 40, 50, 60)) == "age ≠ missing"
+    assert condition_text(age, (None,)) == "age = missing"
+    assert allowed_text(age, (30, 40, None)) == "between 30 and 40 or is missing"
+
+
+def test_bins_of_numbers():
+    age = Feature.bins("age", (25, 40.5, 65.0), missing=True)
+    low, young, middle, old, missing = age.values
+    assert condition_text(age, (low,)) == "age < 25"
+    assert condition_text(age, (young,)) == "25 ≤ age < 40.5"
+    assert condition_text(age, (middle, old)) == "age ≥ 40.5"
+    assert condition_text(age, (low, old)) == "(age < 25 or age ≥ 65)"
+    assert condition_text(age, (young, missing)) == (
+        "(25 ≤ age < 40.5 or age is missing)"
+    )
+    assert condition_text(age, (missing,)) == "age = missing"
+    assert condition_text(age, (low, young, middle, old)) == "age ≠ missing"
+    assert allowed_text(age, (young, middle)) == "from 25 to below 65"

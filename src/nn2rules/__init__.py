@@ -16,7 +16,7 @@ from nn2rules import datasets
 from nn2rules.adapters import read_network
 from nn2rules.boxes import Condition
 from nn2rules.checker import check
-from nn2rules.domain import Domain, Feature
+from nn2rules.domain import Domain
 from nn2rules.errors import (
     BudgetExceededError,
     DomainError,
@@ -29,6 +29,7 @@ from nn2rules.errors import (
     UnknownValueError,
     UnsupportedModelError,
 )
+from nn2rules.feature import Feature
 from nn2rules.formats import load, save
 from nn2rules.layer import Layer
 from nn2rules.network import Network

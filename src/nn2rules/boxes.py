@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Value
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError
+from nn2rules.values import Value
 
 
 @dataclass(frozen=True, slots=True)

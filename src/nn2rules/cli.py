@@ -26,7 +26,6 @@ from rich.progress import (
 
 import nn2rules
 from nn2rules.certificate import network_digest
-from nn2rules.domain import Value
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.extraction import is_compiled
 from nn2rules.formats import load_network, load_rules, save
@@ -35,6 +34,7 @@ from nn2rules.formats.table import Table, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, label_text, share, unused
+from nn2rules.values import Value
 
 app = typer.Typer(
     no_args_is_help=True,

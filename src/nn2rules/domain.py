@@ -1,4 +1,4 @@
-"""Features, their values, and the domain of all inputs.
+"""The domain: all features with their values.
 
 An *input* picks one value for each feature. Everything below this module works on
 *codes*, the positions of those values; this module owns the way from the user's
@@ -7,10 +7,8 @@ rows to codes (`Domain.encode`) and back (`Domain.decode`).
 
 import math
 import operator
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -20,206 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
-
-Value: TypeAlias = str | int | float | bool | None
-"""A value of a feature, or a class label. None stands for *missing*."""
+from nn2rules.feature import UNKNOWN, Feature, Lookup
+from nn2rules.values import Value
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 """Inputs as an integer array of shape (n_rows, n_features)."""
 
 Rows: TypeAlias = Any
 """A pandas, polars or pyarrow frame, a list of dicts, or an array of `Codes`."""
-
-UNKNOWN = -1
-"""The code of a value that its feature does not have."""
-
-
-def value_of(item: object) -> Value:
-    """Return `item` as a plain Python value; every kind of missing becomes None.
-
-    Examples
-    --------
-    >>> value_of(np.int64(3)), value_of(np.str_("red")), value_of(float("nan"))
-    (3, 'red', None)
-    """
-    if isinstance(item, np.generic):
-        item = item.item()
-    if item is None or isinstance(item, str | bool | int):
-        return item
-    if isinstance(item, float):
-        if math.isinf(item):
-            raise DomainError(f"{item!r} cannot be a value; values are finite")
-        return None if math.isnan(item) else item
-    if _is_missing(item):
-        return None
-    raise DomainError(
-        f"a {type(item).__name__} ({item!r}) cannot be a value; "
-        f"use strings, integers, floats, booleans or None (missing)"
-    )
-
-
-def _is_missing(cell: object) -> bool:
-    """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
-    if cell is None:
-        return True
-    if isinstance(cell, float):
-        return math.isnan(cell)
-    return type(cell).__name__ in {"NAType", "NaTType"}
-
-
-def text_of(value: Value) -> str:
-    """Return the text that stands for `value` in CSV files and in rules.
-
-    Examples
-    --------
-    >>> text_of(3), text_of("red"), text_of(True), text_of(None)
-    ('3', 'red', 'True', 'missing')
-    """
-    return "missing" if value is None else str(value)
-
-
-def checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
-    """Return `items` as values, all different and all reading differently."""
-    if isinstance(items, str):
-        raise DomainError(f"{kind}: its values are one string {items!r}, not several")
-    values = tuple(value_of(item) for item in items)
-    if not values:
-        raise DomainError(f"{kind} has no values")
-    seen: dict[str, Value] = {}
-    for value in values:
-        text = text_of(value)
-        if value in seen.values():
-            raise DomainError(f"{kind} repeats the value {value!r}")
-        if text in seen:
-            raise DomainError(
-                f"{kind} has the values {seen[text]!r} and {value!r}, "
-                f"which read the same in a rule; rename one of them"
-            )
-        seen[text] = value
-    return values
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One categorical input: a name and its values, in encoding order.
-
-    Parameters
-    ----------
-    name : str
-        The column of the user's data.
-    values : sequence of str, int, float, bool or None
-        Every value the feature can take; None means missing.
-    ordered : bool
-        Whether the values are in their natural order, so that rules may speak of
-        ranges.
-    labels : sequence of str, optional
-        What rules print instead of the values, one for each.
-
-    Examples
-    --------
-    >>> Feature("size", ["small", "medium", "big"], ordered=True)
-    Feature('size', ('small', 'medium', 'big'), ordered=True)
-    """
-
-    name: str
-    values: tuple[Value, ...]
-    ordered: bool = False
-    labels: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise DomainError(f"a feature's name is a string, not {self.name!r}")
-        kind = f"feature {self.name!r}"
-        object.__setattr__(self, "values", checked_values(kind, self.values))
-        if self.labels is None:
-            return
-        labels = tuple(str(label) for label in self.labels)
-        object.__setattr__(self, "labels", labels)
-        if len(labels) != len(self.values):
-            raise DomainError(
-                f"{kind} has {len(labels)} labels, expected {len(self.values)}, "
-                f"one for each value"
-            )
-        if len(set(labels)) != len(labels):
-            raise DomainError(f"{kind} repeats a label")
-
-    def __repr__(self) -> str:
-        ordered = ", ordered=True" if self.ordered else ""
-        labels = f", labels={self.labels!r}" if self.labels is not None else ""
-        return f"Feature({self.name!r}, {self.values!r}{ordered}{labels})"
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-class _Lookup(dict[object, int]):
-    """Cell of a column → code, worked out once for each distinct cell.
-
-    Equality comes first (so 1, 1.0 and True find the value 1), then the text: CSV
-    files hold only text, and a network file may hold `"1"` where the user's frame
-    holds 1. No two values of a feature share a text, so this is never ambiguous.
-    """
-
-    def __init__(self, feature: Feature) -> None:
-        super().__init__()
-        self._equal = {value: code for code, value in enumerate(feature.values)}
-        self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
-        self._missing = self._equal.get(None, UNKNOWN)
-
-    def __missing__(self, cell: object) -> int:
-        if _is_missing(cell):  # not kept: every NaN is another key
-            return self._missing
-        code = self._resolve(cell)
-        self[cell] = code
-        return code
-
-    def _resolve(self, cell: object) -> int:
-        if isinstance(cell, np.generic):
-            cell = cell.item()
-        if cell in self._equal:
-            return self._equal[cell]
-        if isinstance(cell, str):
-            return self._resolve_text(cell)
-        texts = _number_texts(cell) if isinstance(cell, float | int) else {str(cell)}
-        codes = [self._texts[text] for text in texts if text in self._texts]
-        return codes[0] if len(codes) == 1 else UNKNOWN
-
-    def _resolve_text(self, cell: str) -> int:
-        if cell in self._texts:
-            return self._texts[cell]
-        if cell == "":
-            return self._missing
-        if cell.lower() in {"true", "false"}:
-            return self._equal.get(cell.lower() == "true", UNKNOWN)
-        if _NUMBER.fullmatch(cell):
-            return self._equal.get(_number(cell), UNKNOWN)
-        return UNKNOWN
-
-
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-
-
-def _number(text: str) -> int | float:
-    """Return the number that a text spells; whole ones exactly."""
-    number = Decimal(text)
-    return int(number) if number == number.to_integral_value() else float(text)
-
-
-def _number_texts(number: float) -> set[str]:
-    """Return every text of the numbers that equal this one.
-
-    They share one entry of a lookup, so they must find the same value.
-    """
-    texts = {str(number)}
-    if number == int(number):
-        texts |= {str(int(number)), f"{int(number)}.0"}
-    if abs(number) < 1e300 and number == float(number):
-        texts.add(str(float(number)))
-    if number == 0:
-        texts.add("-0.0")
-    if number in {0, 1}:
-        texts.add(str(bool(number)))
-    return texts
 
 
 @dataclass(frozen=True)
@@ -295,7 +101,7 @@ class Domain:
     def code(self, name: str, value: object) -> int:
         """Return the code of `value` in the feature called `name`."""
         feature = self.feature(name)
-        code = _Lookup(feature)[value]
+        code = Lookup(feature)[value]
         if code == UNKNOWN:
             raise UnknownValueError(name, value, feature.values)
         return code
@@ -330,7 +136,7 @@ class Domain:
             columns = _columns(rows, self.names)
             codes = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
             for index, column in enumerate(columns):
-                lookup = _Lookup(self.features[index])
+                lookup = Lookup(self.features[index])
                 cells = map(lookup.__getitem__, column)
                 try:
                     codes[:, index] = np.fromiter(cells, np.int64, len(column))

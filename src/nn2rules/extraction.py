@@ -12,7 +12,7 @@ from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.describe import with_rows
 from nn2rules.cover.job import Impossible, Job, distinct_rows, impossible_boxes
 from nn2rules.cover.paper_form import paper_form
-from nn2rules.domain import Rows, Value
+from nn2rules.domain import Rows
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
@@ -22,6 +22,7 @@ from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
+from nn2rules.values import Value
 
 Form: TypeAlias = Literal["list", "set", "paper"]
 Engine: TypeAlias = Literal["auto", "table", "search", "paper"]

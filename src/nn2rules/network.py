@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.domain import Domain, Rows, Value, checked_values
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, FormatError, UndecidedError
 from nn2rules.exact import UNDECIDED
 from nn2rules.layer import Layer
+from nn2rules.values import Value, checked_values
 
 
 @dataclass(frozen=True)

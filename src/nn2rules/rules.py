@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.boxes import Condition, boxes_of, conditions_of
-from nn2rules.domain import UNKNOWN, Domain, Rows, Value
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, MissingExtraError, OptionError
+from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import checked_classes, labels_array
 from nn2rules.text import (
@@ -27,6 +28,7 @@ from nn2rules.text import (
     share,
     unused,
 )
+from nn2rules.values import Value
 
 Form: TypeAlias = Literal["list", "set"]
 Scope: TypeAlias = Literal["domain", "support"]

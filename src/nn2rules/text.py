@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from nn2rules.domain import Feature, Value, text_of
+from nn2rules.feature import Feature
+from nn2rules.values import Value, plain_number, text_of
 
 _PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
 _RESERVED = frozenset(
@@ -53,30 +54,7 @@ def allowed_text(feature: Feature, values: Sequence[Value]) -> str:
     >>> allowed_text(color, ("red", "green"))
     '≠ yellow'
     """
-    texts = [value_text(feature, value) for value in values]
-    if len(texts) == 1:
-        return f"= {texts[0]}"
-    span = _span(feature, values) if feature.ordered else None
-    if span is not None:
-        first, last = span
-        if first == 0:
-            return f"≤ {texts[-1]}"
-        if last == len(feature) - 1:
-            return f"≥ {texts[0]}"
-        return f"between {texts[0]} and {texts[-1]}"
-    others = [value_text(feature, v) for v in feature.values if v not in values]
-    if len(others) == 1:
-        return f"≠ {others[0]}"
-    if others and len(others) < len(texts):
-        return f"not in {{{', '.join(others)}}}"
-    return f"in {{{', '.join(texts)}}}"
-
-
-def _span(feature: Feature, values: Sequence[Value]) -> tuple[int, int] | None:
-    """Return the positions of the first and last value if none between is left out."""
-    positions = [feature.values.index(value) for value in values]
-    first, last = positions[0], positions[-1]
-    return (first, last) if positions == list(range(first, last + 1)) else None
+    return _allowed(feature, values)[0]
 
 
 def condition_text(feature: Feature, values: Sequence[Value]) -> str:
@@ -89,12 +67,89 @@ def condition_text(feature: Feature, values: Sequence[Value]) -> str:
     'size in {small, big}'
     >>> condition_text(size, ("medium", "big"))
     'medium ≤ size ≤ big'
+    >>> age = Feature.bins("age", [25, 40, 65], missing=True)
+    >>> condition_text(age, age.values[1:3]), condition_text(age, age.values[2:])
+    ('25 ≤ age < 65', '(age ≥ 40 or age is missing)')
     """
-    name, allowed = quoted(feature.name), allowed_text(feature, values)
-    if allowed.startswith("between "):
-        first, last = (value_text(feature, value) for value in (values[0], values[-1]))
-        return f"{first} ≤ {name} ≤ {last}"
-    return f"{name} {allowed}"
+    name = quoted(feature.name)
+    allowed, parts = _allowed(feature, values)
+    texts = [part.replace("\0", name) for part in parts]
+    if len(texts) > 1:
+        return f"({' or '.join(texts)})"
+    return texts[0] if texts else f"{name} {allowed}"
+
+
+def _allowed(feature: Feature, values: Sequence[Value]) -> tuple[str, list[str]]:
+    """Return the text behind a name, and the parts of one with the name (as NUL) in it.
+
+    There are parts only for ordered values that form a range, or several of numbers.
+    """
+    chosen = set(values)
+    codes = [code for code, value in enumerate(feature.values) if value in chosen]
+    plain = [code for code in codes if code < feature.n_plain]
+    rest = [value_text(feature, feature.values[code]) for code in codes[len(plain) :]]
+    runs = _runs(plain) if feature.ordered else []
+    if len(codes) == 1 and (feature.edges is None or rest):
+        return f"= {value_text(feature, feature.values[codes[0]])}", []
+    others = [v for v in feature.values if v not in chosen]
+    is_range = _is_range(feature, runs, rest)
+    is_gap = feature.edges is None and len(runs) > 1
+    if len(others) == 1 and (others[0] is None or is_gap or not is_range):
+        return f"≠ {value_text(feature, others[0])}", []
+    if is_range:
+        ranges = [_range(feature, first, last) for first, last in runs]
+        texts = [behind for behind, _ in ranges] + [f"is {text}" for text in rest]
+        parts = [whole for _, whole in ranges] + [f"\0 is {text}" for text in rest]
+        return " or ".join(texts), parts
+    texts = [value_text(feature, feature.values[code]) for code in codes]
+    if others and len(others) < len(texts):
+        excluded = [value_text(feature, value) for value in others]
+        return f"not in {{{', '.join(excluded)}}}", []
+    return f"in {{{', '.join(texts)}}}", []
+
+
+def _is_range(
+    feature: Feature, runs: Sequence[tuple[int, int]], rest: Sequence[str]
+) -> bool:
+    """Tell whether values are said as ranges: of words one, of numbers several."""
+    if feature.has_numbers:
+        is_long = any(first < last for first, last in runs)
+        return bool(runs) and (is_long or feature.edges is not None)
+    return len(runs) == 1 and not rest
+
+
+def _runs(codes: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of each run of neighbours."""
+    runs: list[tuple[int, int]] = []
+    for code in codes:
+        if runs and runs[-1][1] == code - 1:
+            runs[-1] = (runs[-1][0], code)
+        else:
+            runs.append((code, code))
+    return runs
+
+
+def _range(feature: Feature, first: int, last: int) -> tuple[str, str]:
+    """Return a range of ordered values: behind a name, and with the name in it."""
+    is_first, is_last = first == 0, last == feature.n_plain - 1
+    if feature.edges is not None and feature.labels is None:
+        ends = [quoted(text_of(plain_number(edge))) for edge in feature.edges]
+        if is_first and is_last:
+            return "≠ missing", "\0 is a number"
+        if is_first:
+            return f"< {ends[last]}", f"\0 < {ends[last]}"
+        if is_last:
+            return f"≥ {ends[first - 1]}", f"\0 ≥ {ends[first - 1]}"
+        low, high = ends[first - 1], ends[last]
+        return f"from {low} to below {high}", f"{low} ≤ \0 < {high}"
+    low, high = (value_text(feature, feature.values[code]) for code in (first, last))
+    if first == last:
+        return f"= {low}", f"\0 = {low}"
+    if is_first:
+        return f"≤ {high}", f"\0 ≤ {high}"
+    if is_last:
+        return f"≥ {low}", f"\0 ≥ {low}"
+    return f"between {low} and {high}", f"{low} ≤ \0 ≤ {high}"
 
 
 def unused(name: str, taken: Collection[str]) -> str:

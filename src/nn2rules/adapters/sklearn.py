@@ -10,10 +10,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from nn2rules.domain import Domain, Feature, Value, value_of
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
+from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+from nn2rules.values import Value, value_of
 
 _ACTIVATIONS = {
     "identity": "identity",

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.checker.evaluate import UNDECIDED, classify
-from nn2rules.domain import Rows, Value, text_of
+from nn2rules.domain import Rows
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.values import Value, text_of
 
 _Codes = NDArray[np.int64]
 _Box = dict[int, NDArray[np.bool_]]  # feature → which of its codes are allowed

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
-from nn2rules.domain import Rows, Value
+from nn2rules.domain import Rows
 from nn2rules.engine import Budget, Meter, score_range
 from nn2rules.engine.ranges import outwards
 from nn2rules.errors import BudgetExceededError
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import Facts, RuleList
+from nn2rules.values import Value
 
 _CHUNK = 1 << 18
 _RANGE_BOXES = 2000

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows, Value
+from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Meter, box_of
 from nn2rules.engine.answer import check_box
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
+from nn2rules.values import Value
 
 Impossible: TypeAlias = (
     Sequence[Mapping[str, Sequence[Value]]] | Callable[[list[dict[str, Value]]], Any]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nn2rules.domain import Domain, Value
+from nn2rules.domain import Domain
 from nn2rules.errors import MissingExtraError
+from nn2rules.values import Value
 
 if TYPE_CHECKING:
     import pandas as pd

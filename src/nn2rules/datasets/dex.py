@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.datasets.dataset import Dataset, LabelledRows, split
-from nn2rules.domain import Domain, Feature
+from nn2rules.domain import Domain
+from nn2rules.feature import Feature
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from itertools import product
 
 from nn2rules.datasets.dataset import Dataset, LabelledRows, rows_of, split
-from nn2rules.domain import Domain, Feature
+from nn2rules.domain import Domain
+from nn2rules.feature import Feature
 
 
 def load_tomato() -> Dataset:

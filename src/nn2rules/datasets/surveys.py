@@ -18,7 +18,9 @@ from nn2rules.datasets.dataset import (
     rename_labels,
     split,
 )
-from nn2rules.domain import Domain, Feature, Value
+from nn2rules.domain import Domain
+from nn2rules.feature import Feature
+from nn2rules.values import Value
 
 _METHODS = {"1": "no method", "2": "long-term", "3": "short-term"}
 

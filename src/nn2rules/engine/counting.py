@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Value, box_sizes
+from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import claim, workspace
 from nn2rules.engine.table import build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
+from nn2rules.values import Value
 
 _BATCH = 4096
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.activations import ACTIVATIONS
-from nn2rules.domain import Value
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box
 from nn2rules.engine.budget import Meter
@@ -14,6 +13,7 @@ from nn2rules.engine.flat import flatten, workspace
 from nn2rules.errors import OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+from nn2rules.values import Value
 
 _BATCH = 4096
 

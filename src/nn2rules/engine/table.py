@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.domain import Domain, Value
+from nn2rules.domain import Domain
 from nn2rules.engine._kernels.boxes import first_other
 from nn2rules.engine._kernels.network import FlatNetwork, table_classes
 from nn2rules.engine.answer import Answer, check_question
@@ -26,6 +26,7 @@ from nn2rules.errors import (
 )
 from nn2rules.exact import UNDECIDED, settle
 from nn2rules.network import Network
+from nn2rules.values import Value
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 """The unit roundoff of the formats that frameworks compute in."""

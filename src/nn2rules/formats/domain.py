@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from nn2rules.domain import Domain, Feature, Value
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError
+from nn2rules.feature import Feature
 from nn2rules.formats.node import Node
+from nn2rules.values import Value, plain_number
 
 
 def domain_from_node(node: Node) -> Domain:
     """Read the features of a file."""
     features = []
     for item in node.items():
-        item.only(("name", "values", "ordered", "labels"))
+        item.only(("name", "values", "ordered", "labels", "edges", "nearest", "other"))
         try:
             features.append(
                 Feature(
@@ -19,6 +21,9 @@ def domain_from_node(node: Node) -> Domain:
                     tuple(value.scalar() for value in item["values"].items()),
                     ordered=item["ordered"].boolean() if "ordered" in item else False,
                     labels=_labels(item),
+                    edges=_edges(item),
+                    nearest=item["nearest"].boolean() if "nearest" in item else False,
+                    other=item["other"].string() if "other" in item else None,
                 )
             )
         except DomainError as error:
@@ -35,6 +40,15 @@ def _labels(item: Node) -> tuple[str, ...] | None:
     return tuple(label.string() for label in item["labels"].items())
 
 
+def _edges(item: Node) -> tuple[float, ...] | None:
+    if "edges" not in item:
+        return None
+    return tuple(
+        plain_number(edge.number()) if type(edge.value) is float else edge.integer()
+        for edge in item["edges"].items()
+    )
+
+
 def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
     """Return the features as JSON objects."""
     objects = []
@@ -47,6 +61,12 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["ordered"] = True
         if feature.labels is not None:
             document["labels"] = list(feature.labels)
+        if feature.edges is not None:
+            document["edges"] = list(feature.edges)
+        if feature.nearest:
+            document["nearest"] = True
+        if feature.other is not None:
+            document["other"] = feature.other
         objects.append(document)
     return objects
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from nn2rules.boxes import Condition
-from nn2rules.domain import Domain, Feature, Value
+from nn2rules.domain import Domain
+from nn2rules.feature import Feature
 from nn2rules.network import Network
 from nn2rules.paper.behaviour import Behaviour, Piece
 from nn2rules.paper.forward import forward
 from nn2rules.paper.order import feature_order
 from nn2rules.paper.select_weights import Prefix
 from nn2rules.text import condition_text, count, number_text
+from nn2rules.values import Value
 
 
 @dataclass(frozen=True, slots=True)

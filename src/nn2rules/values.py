@@ -1,0 +1,131 @@
+"""Values of features, and the texts that stand for them."""
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TypeAlias
+
+import numpy as np
+
+from nn2rules.errors import DomainError
+
+Value: TypeAlias = str | int | float | bool | None
+"""A value of a feature, or a class label. None stands for *missing*."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+def value_of(item: object) -> Value:
+    """Return `item` as a plain Python value; every kind of missing becomes None.
+
+    Examples
+    --------
+    >>> value_of(np.int64(3)), value_of(np.str_("red")), value_of(float("nan"))
+    (3, 'red', None)
+    """
+    if isinstance(item, np.generic):
+        item = item.item()
+    if item is None or isinstance(item, str | bool | int):
+        return item
+    if isinstance(item, float):
+        if math.isinf(item):
+            raise DomainError(f"{item!r} cannot be a value; values are finite")
+        return None if math.isnan(item) else item
+    if is_missing(item):
+        return None
+    raise DomainError(
+        f"a {type(item).__name__} ({item!r}) cannot be a value; "
+        f"use strings, integers, floats, booleans or None (missing)"
+    )
+
+
+def is_missing(cell: object) -> bool:
+    """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
+    if cell is None:
+        return True
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def is_number(value: object) -> bool:
+    """Tell whether `value` is a number: True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def text_of(value: Value) -> str:
+    """Return the text that stands for `value` in CSV files and in rules.
+
+    Examples
+    --------
+    >>> text_of(3), text_of("red"), text_of(True), text_of(None)
+    ('3', 'red', 'True', 'missing')
+    """
+    return "missing" if value is None else str(value)
+
+
+def checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
+    """Return `items` as values, all different and all reading differently."""
+    if isinstance(items, str):
+        raise DomainError(f"{kind}: its values are one string {items!r}, not several")
+    values = tuple(value_of(item) for item in items)
+    if not values:
+        raise DomainError(f"{kind} has no values")
+    seen: dict[str, Value] = {}
+    equal: set[Value] = set()
+    for value in values:
+        text = text_of(value)
+        if value in equal:
+            raise DomainError(f"{kind} repeats the value {value!r}")
+        if text in seen:
+            raise DomainError(
+                f"{kind} has the values {seen[text]!r} and {value!r}, "
+                f"which read the same in a rule; rename one of them"
+            )
+        seen[text] = value
+        equal.add(value)
+    return values
+
+
+def number_of(text: str) -> int | float | None:
+    """Return the number that a text spells, whole ones exactly; None if it is none.
+
+    Examples
+    --------
+    >>> number_of("25"), number_of("2.50"), number_of("1e3"), number_of("x")
+    (25, 2.5, 1000, None)
+    """
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else float(text)
+
+
+def plain_number(number: float) -> int | float:
+    """Return a whole float as an integer, which reads better; others as they are.
+
+    Examples
+    --------
+    >>> plain_number(25.0), plain_number(2.5)
+    (25, 2.5)
+    """
+    is_whole = isinstance(number, float) and number.is_integer() and abs(number) < 1e15
+    return int(number) if is_whole else number
+
+
+def number_texts(number: float) -> set[str]:
+    """Return every text of the numbers that equal this one.
+
+    They share one entry of a lookup, so they must find the same value.
+    """
+    texts = {str(number)}
+    if number == int(number):
+        texts |= {str(int(number)), f"{int(number)}.0"}
+    if abs(number) < 1e300 and number == float(number):
+        texts.add(str(float(number)))
+    if number == 0:
+        texts.add("-0.0")
+    if number in {0, 1}:
+        texts.add(str(bool(number)))
+    return texts
