@@ -108,13 +108,13 @@ def meanings(shown, n_plain):
                     text = f"≤ {shown[last]}"
                 elif last == n_plain - 1:
                     text = f"≥ {shown[first]}"
-                for texts, codes in runs(last + 2):
-                    yield [text, *texts], [*range(first, last + 1), *codes]
+                for others, codes in runs(last + 2):
+                    yield [text, *others], [*range(first, last + 1), *codes]
 
-    for texts, codes in runs(0):
+    for parts_of_runs, codes in runs(0):
         for size in range(len(shown) - n_plain + 1):
             for rest in combinations(range(n_plain, len(shown)), size):
-                parts = [*texts, *(f"is {shown[code]}" for code in rest)]
+                parts = [*parts_of_runs, *(f"is {shown[code]}" for code in rest)]
                 if parts:
                     mean(" or ".join(parts), [*codes, *rest])
     for i in everything:

@@ -7,7 +7,7 @@ rows to codes (`Domain.encode`) and back (`Domain.decode`).
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
+from nn2rules.observed import Column, Said, feature_of, said_of
 from nn2rules.values import Value
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
@@ -57,6 +58,50 @@ class Domain:
         for name in names:
             if names.count(name) > 1:
                 raise DomainError(f"two features are named {name!r}")
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        features: Mapping[str, Said] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        nearest: bool = False,
+    ) -> "Domain":
+        """Return the domain of a data frame: what each of its columns can be.
+
+        Words have the words that occur, categories all their categories in order,
+        numbers the numbers that occur. An empty cell is the value *missing*.
+
+        Parameters
+        ----------
+        data : pandas, polars or pyarrow frame, or list of dicts
+        features : mapping from names to what they can be, optional
+            A `Feature`; a sequence of values; or a text: ``"17..90"`` (integers),
+            ``"0..100:2.5"`` (steps), ``"quantiles:10"``, ``"bins:25,40,65"``.
+        columns : sequence of str, optional
+            The columns that are features; by default all.
+        nearest : bool
+            Whether a number that is not among the values of its feature stands for the
+            nearest of them. Otherwise it is an unknown value.
+
+        Examples
+        --------
+        >>> rows = [{"color": "red", "age": 31}, {"color": None, "age": 25}]
+        >>> for feature in Domain.from_data(rows, {"age": "bins:30"}).features:
+        ...     print(feature)
+        Feature('color', ('red', None))
+        Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,))
+        """
+        names = column_names(data) if columns is None else list(columns)
+        said = said_of(features, names)
+        observed = observed_columns(data, names)
+        return cls(
+            tuple(
+                feature_of(name, column, said.get(name), nearest=nearest)
+                for name, column in zip(names, observed, strict=True)
+            )
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -214,8 +259,40 @@ def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
     """Return the columns called `names` of a frame or of a list of dicts."""
     if isinstance(rows, list | tuple):
         return _columns_of_dicts(rows, names)
+    frame = _frame(rows)
+    _refuse_missing_columns(names, frame.columns)
+    return [frame[name].to_list() for name in names]
+
+
+def column_names(rows: Rows) -> list[str]:
+    """Return the names of the columns of a frame or of a list of dicts."""
+    if isinstance(rows, list | tuple):
+        first = rows[0] if rows else {}
+        return list(first) if isinstance(first, dict) else []
+    return list(_frame(rows).columns)
+
+
+def observed_columns(rows: Rows, names: Sequence[str]) -> list[Column]:
+    """Return what the data say of the columns called `names`."""
+    if isinstance(rows, list | tuple):
+        return [Column(dict.fromkeys(c)) for c in _columns_of_dicts(rows, names)]
+    frame = _frame(rows)
+    _refuse_missing_columns(names, frame.columns)
+    return [_observed(frame[name]) for name in names]
+
+
+def _observed(series: nw.Series[Any]) -> Column:
+    cells, dtype = series.unique().to_list(), series.to_native().dtype
+    categories = getattr(dtype, "categories", None)  # of pandas, or a polars Enum
+    if categories is None:
+        return Column(cells)
+    is_ordered = bool(getattr(dtype, "ordered", True))
+    return Column(cells, list(categories), is_ordered)
+
+
+def _frame(rows: Rows) -> nw.DataFrame[Any]:
     try:
-        frame = nw.from_native(rows, eager_only=True)
+        return nw.from_native(rows, eager_only=True)
     except TypeError:
         raise RowsError(
             f"rows are a pandas, polars or pyarrow frame, a list of dicts or an "
@@ -223,8 +300,6 @@ def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
         ) from None
     except nw.exceptions.NarwhalsError as error:  # two columns of one name
         raise RowsError(f"the frame cannot be read: {error}") from None
-    _refuse_missing_columns(names, frame.columns)
-    return [frame[name].to_list() for name in names]
 
 
 def _columns_of_dicts(

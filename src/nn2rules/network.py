@@ -11,6 +11,7 @@ activations real functions. `Network.predict` is exact in that sense (see
 `nn2rules.arithmetic`); `Network.scores` is its fast float64 approximation.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,9 @@ class Network:
     threshold : float
         Binary only: class 1 iff ``sigmoid(score) > threshold``, so a tie is class 0.
         Multiclass: the largest score, ties to the lowest index.
+    model_error : float, optional
+        How far the scores of the model that this network was read from may lie from
+        its own, because the model rounds. Inputs nearer to a tie are *fragile*.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Network:
     layers: tuple[Layer, ...]
     classes: tuple[Value, ...]
     threshold: float = field(default=0.5)
+    model_error: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
@@ -102,6 +107,10 @@ class Network:
             raise FormatError(
                 f"threshold: {self.threshold} is not between 0 and 1 (exclusive)"
             )
+
+        error = self.model_error
+        if error is not None and not 0 <= error < math.inf:
+            raise FormatError(f"model_error: {error} is not a finite number from 0 on")
 
     @property
     def is_binary(self) -> bool:

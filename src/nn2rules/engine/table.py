@@ -52,10 +52,11 @@ class Table:
         The smallest distance of a score from the decision, in float64.
     n_settled : int
         How many inputs were too near to a tie for float64 and settled exactly.
-    fragile : mapping from "float32" and "float64" to int
-        How many inputs lie within the error of a framework that computes so.
+    fragile : mapping from "model", "float32" and "float64" to int
+        How many inputs lie within the error of the model that the network was read
+        from, and of a framework that computes in these formats.
     fragile_inputs : list of dicts
-        The first few of float32.
+        The first few, of the model or else of float32.
     """
 
     domain: Domain
@@ -157,14 +158,14 @@ def build_table(
         listed += positions
         meter.spend()
         meter.report("classifying every input", number / len(starts))
-    names = dict(zip(FLOAT_UNITS, map(int, n_fragile), strict=True))
+    kinds = fragile_margins(network)
     return Table(
         domain,
         classes,
         len(network.classes),
         float(smallest),
         n_settled,
-        names,
+        dict(zip(kinds, map(int, n_fragile), strict=True)),
         [domain.input(position) for position in listed[:_LISTED]],
     )
 
@@ -177,11 +178,17 @@ def _limits(network: Network) -> tuple[float, NDArray[np.float64]]:
 
 
 def fragile_margins(network: Network) -> dict[str, float]:
-    """Return how near to the decision a score must be to be fragile, by format."""
+    """Return how near to the decision a score must be to be fragile, by format.
+
+    For the model that the network was read from, if its rounding is known; for a
+    framework that computes as the network does, in float32 and in float64.
+    """
     offsets = network.domain.offsets
     own = arithmetic.error_bound(network.layers, offsets).max()
     factor = 1 if network.is_binary else 2  # two scores are compared
     margins = {}
+    if network.model_error is not None:
+        margins["model"] = factor * (network.model_error + float(own))
     for name, unit in FLOAT_UNITS.items():
         error = arithmetic.error_bound(network.layers, offsets, unit=unit).max()
         margins[name] = factor * float(error + own)

@@ -23,7 +23,9 @@ FORMAT = "nn2rules-network/1"
 
 def network_from_node(document: Node) -> Network:
     """Read a network; whatever is wrong gets one error that names its place."""
-    document.only(("format", "features", "layers", "classes", "threshold"))
+    document.only(
+        ("format", "features", "layers", "classes", "threshold", "model_error")
+    )
     domain = domain_from_node(document["features"])
     layers: list[Layer] = []
     rows, reason = int(domain.offsets[-1]), "one for each value of the features"
@@ -38,7 +40,8 @@ def network_from_node(document: Node) -> Network:
             raise document["threshold"].error(
                 "only a network with one output has a threshold"
             )
-    return Network(domain, tuple(layers), classes, threshold)
+    error = document["model_error"].number() if "model_error" in document else None
+    return Network(domain, tuple(layers), classes, threshold, error)
 
 
 def _layer(node: Node, n_rows: int, reason: str) -> Layer:
@@ -91,6 +94,8 @@ def network_to_json(network: Network) -> str:
     }
     if network.is_binary:
         document["threshold"] = network.threshold
+    if network.model_error is not None:
+        document["model_error"] = network.model_error
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,0 +1,230 @@
+"""What each column of a table can be: features, from data and from what the user says.
+
+A column of words has the words that occur. A column of numbers must become finite, and
+never silently: it has the numbers that occur, unless the user says what it has.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from nn2rules.errors import DomainError, OptionError
+from nn2rules.feature import Feature
+from nn2rules.values import Value, is_number, number_of, plain_number, value_of
+
+Said: TypeAlias = Any
+"""What a user says of a feature: a `Feature`, values, or one of the texts below."""
+
+MOST_VALUES = 1000
+"""A column with more different values must be said to have fewer."""
+
+_TEXTS = "'observed', '17..90', '0..100:2.5', 'quantiles:10' or 'bins:25,40,65'"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the data say of a column.
+
+    Attributes
+    ----------
+    cells : iterable
+        The different cells; missing ones in whatever form.
+    categories : sequence, optional
+        Its categories, if the data declare them.
+    is_ordered : bool
+        Whether their order means something.
+    """
+
+    cells: Iterable[object]
+    categories: Sequence[object] | None = None
+    is_ordered: bool = False
+
+
+def feature_of(
+    name: str,
+    column: Column,
+    said: Said = None,
+    *,
+    nearest: bool = False,
+    known: Sequence[Value] = (),
+) -> Feature:
+    """Return the feature that a column of data is.
+
+    Parameters
+    ----------
+    name : str
+    column : Column
+    said : Feature, sequence of values, or str, optional
+        A Feature is taken as it is. Values replace those observed. A text says which
+        numbers there are: ``"17..90"`` integers, ``"0..100:2.5"`` steps,
+        ``"quantiles:10"``, ``"bins:25,40,65"`` or ``"observed"``.
+    nearest : bool
+        Whether other numbers stand for the nearest of these.
+    known : sequence of values
+        Values that the model knows, whether or not they occur.
+
+    Examples
+    --------
+    >>> ages = Column([31, 25])
+    >>> feature_of("age", ages)
+    Feature('age', (25, 31), ordered=True)
+    >>> feature_of("age", ages, "bins:30")
+    Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,))
+    """
+    if isinstance(said, Feature):
+        if said.name != name:
+            raise OptionError(f"the column {name!r} is given a feature {said.name!r}")
+        return said
+    try:
+        cells = [value_of(cell) for cell in column.cells]
+    except DomainError as error:
+        raise DomainError(f"column {name!r}: {error}") from None
+    has_missing = None in cells
+    present = set(cells) - {None}
+    if isinstance(said, str) and said != "observed":
+        return _spoken(name, said, present, has_missing=has_missing, nearest=nearest)
+    ordered = False
+    if said is not None and said != "observed":
+        values = [value_of(item) for item in said]
+        ordered = _is_ascending(values)
+        has_missing = has_missing or None in values
+        values = [value for value in values if value is not None]
+    else:
+        values, ordered = _observed(column, present, known)
+    _refuse_too_many(name, values, asked=said is not None)
+    if not values and not has_missing:
+        raise DomainError(f"the column {name!r} has no values; there are no rows")
+    numbers = ordered and all(is_number(value) for value in values)
+    return Feature(
+        name,
+        (*values, None) if has_missing else tuple(values),
+        ordered=ordered,
+        nearest=nearest and numbers,
+    )
+
+
+def said_of(
+    said: Mapping[str, Said] | None, names: Sequence[str]
+) -> Mapping[str, Said]:
+    """Return what is said of features, refusing names that are no column."""
+    if said is None:
+        return {}
+    if not isinstance(said, Mapping):
+        raise OptionError(
+            f"features are said by a dict from names to values, not a "
+            f"{type(said).__name__}"
+        )
+    for name in said:
+        if name not in names:
+            known = ", ".join(repr(known) for known in names)
+            raise OptionError(f"there is no column {name!r}; the columns are {known}")
+    return said
+
+
+def _observed(
+    column: Column, present: set[Value], known: Sequence[Value]
+) -> tuple[list[Value], bool]:
+    """Return the values of a column, in order, and whether the order means something.
+
+    Categories of the data keep their order, and so do those that the model knows.
+    """
+    if column.categories is not None:
+        return [value_of(item) for item in column.categories], column.is_ordered
+    if present and all(isinstance(value, bool) for value in present):
+        return [False, True], False
+    if known:
+        listed = [value for value in known if value is not None]
+        extra = present - set(listed)
+        return [*listed, *_sorted(extra)], False
+    if present and all(is_number(value) for value in present):
+        whole = all(float(v).is_integer() for v in present)  # type: ignore[arg-type]
+        numbers: Any = present
+        if whole:
+            numbers = {plain_number(value) for value in numbers}
+        return sorted(numbers), True
+    return _sorted(present), False
+
+
+def _sorted(values: set[Value]) -> list[Value]:
+    return sorted(values, key=lambda value: (not is_number(value), value))
+
+
+def _is_ascending(values: Sequence[Value]) -> bool:
+    numbers: Any = [value for value in values if value is not None]
+    return all(is_number(n) for n in numbers) and list(numbers) == sorted(numbers)
+
+
+def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None:
+    if len(values) <= MOST_VALUES or asked:
+        return
+    if all(is_number(value) for value in values):
+        raise DomainError(
+            f"the column {name!r} has {len(values):,} different numbers; say which are "
+            f"to be told apart, as in {{{name!r}: 'quantiles:20'}} or a list of numbers"
+        )
+    raise DomainError(
+        f"the column {name!r} has {len(values):,} different values, like a name or a "
+        f"number of a case; leave it out, or say its values"
+    )
+
+
+def _spoken(
+    name: str, said: str, present: set[Value], *, has_missing: bool, nearest: bool
+) -> Feature:
+    """Return the feature that a text describes."""
+    kind, _, rest = said.partition(":")
+    if kind == "bins":
+        edges = [_number(name, said, text) for text in rest.split(",")]
+        return Feature.bins(name, tuple(edges), missing=has_missing)
+    numbers: Sequence[float]
+    if kind == "quantiles":
+        numbers = _quantiles(name, said, rest, present)
+    elif ".." in kind:
+        low, _, high = kind.partition("..")
+        numbers = _steps(
+            _number(name, said, low),
+            _number(name, said, high),
+            _number(name, said, rest) if rest else 1,
+        )
+    else:
+        raise _misspoken(name, said)
+    if not numbers:
+        raise _misspoken(name, said)
+    values = tuple(plain_number(number) for number in numbers)
+    return Feature(
+        name, (*values, None) if has_missing else values, ordered=True, nearest=nearest
+    )
+
+
+def _quantiles(name: str, said: str, rest: str, present: set[Value]) -> list[float]:
+    numbers: Any = sorted(value for value in present if is_number(value))
+    if not re.fullmatch(r"\d+", rest) or not 1 <= int(rest) <= MOST_VALUES:
+        raise _misspoken(name, said)
+    if not numbers or len(numbers) < len(present):
+        raise DomainError(f"the column {name!r} has values that are no numbers")
+    shares = np.linspace(0, 1, int(rest) + 1)
+    found = np.quantile(numbers, shares, method="inverted_cdf")
+    return sorted({float(number) for number in found})
+
+
+def _steps(low: float, high: float, step: float) -> list[float]:
+    """Return ``low, low + step, …`` up to `high`."""
+    if not step > 0 or high < low or (high - low) / step > MOST_VALUES * 100:
+        return []
+    n_steps = math.floor((high - low) / step + 1e-9)
+    return [low + index * step for index in range(n_steps + 1)]
+
+
+def _number(name: str, said: str, text: str) -> float:
+    number = number_of(text.strip())
+    if number is None:
+        raise _misspoken(name, said)
+    return number
+
+
+def _misspoken(name: str, said: str) -> OptionError:
+    return OptionError(f"{name!r} is said to be {said!r}; expected {_TEXTS}")
