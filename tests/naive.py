@@ -77,13 +77,11 @@ def _code_of_text(values: Sequence[Any], cell: str) -> int:
 
 
 EXACT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
-    "relu": lambda y, _: max(y, Fraction(0)),
+    "relu": lambda y, _: max(y, 0),
     "identity": lambda y, _: y,
     "leaky_relu": lambda y, slope: y if y > 0 else slope * y,
-    "hard_tanh": lambda y, _: max(Fraction(-1), min(Fraction(1), y)),
-    "hard_sigmoid": lambda y, _: max(
-        Fraction(0), min(Fraction(1), y / 6 + Fraction(1, 2))
-    ),
+    "hard_tanh": lambda y, _: max(-1, min(1, y)),
+    "hard_sigmoid": lambda y, _: max(0, min(1, (y + 3) / 6)),
 }
 
 SMOOTH: dict[str, Callable[[Any], Any]] = {
@@ -202,7 +200,7 @@ def soft_binary_class(network: Any, codes: Sequence[int]) -> int:
         if layer.activation == "sigmoid":
             values = [Fraction(int(y > 0)) for y in dense]
         else:
-            values = [max(y, Fraction(0)) for y in dense]
+            values = [max(y, 0) for y in dense]
     score = _dense(network.layers[-1], values, Fraction)[0]
     return int(exceeds(score, network.threshold))
 

@@ -201,7 +201,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("treshold",), 0.5)],
             "unknown key 'treshold'; the keys are format, features, layers, classes, "
-            "threshold",
+            "threshold, model_error",
         ),
         (
             [(("layers", 0, "biases"), [0])],

@@ -178,7 +178,7 @@ class Domain:
         if isinstance(rows, np.ndarray):
             codes = self._checked_codes(rows)
         else:
-            columns = _columns(rows, self.names)
+            columns = cells_of(rows, self.names)
             codes = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
             for index, column in enumerate(columns):
                 lookup = Lookup(self.features[index])
@@ -255,7 +255,7 @@ def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:
     return [math.prod(row) for row in allowed.tolist()]
 
 
-def _columns(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
+def cells_of(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
     """Return the columns called `names` of a frame or of a list of dicts."""
     if isinstance(rows, list | tuple):
         return _columns_of_dicts(rows, names)

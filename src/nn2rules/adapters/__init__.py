@@ -1,43 +1,107 @@
 """MODEL IN: whatever the user has becomes the one network form.
 
 A framework's adapter is imported only when a model of that framework is handed over,
-so nothing here needs the framework to be installed.
+so nothing here needs the framework to be installed. Every adapter has three functions:
+``prepare(model)``, which refuses what it cannot read; ``columns(model, encode)``, what
+the model knows of its columns; and ``read(model, source, classes, threshold)``.
 """
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.network import Network
+import numpy as np
 
-ADAPTERS = {"sklearn": "nn2rules.adapters.sklearn"}
+from nn2rules.domain import Domain, Rows
+from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
+from nn2rules.network import Network
+from nn2rules.values import Value
+
+ADAPTERS = {
+    "keras": "nn2rules.adapters.keras",
+    "onnx": "nn2rules.adapters.onnx",
+    "sklearn": "nn2rules.adapters.sklearn",
+    "torch": "nn2rules.adapters.torch",
+}
 """The top-level module of a framework, and the adapter that reads its models."""
 
 
-def read_network(model: object, *, domain: Any = None) -> Network:
+def read_network(
+    model: object,
+    *,
+    data: Rows = None,
+    domain: Domain | Mapping[str, Any] | None = None,
+    encode: Callable[[Rows], Any] | Any = None,
+    classes: Sequence[Value] | None = None,
+    threshold: float = 0.5,
+    other: bool | Sequence[str] = False,
+    nearest: bool = False,
+) -> Network:
     """Return the `Network` that computes what `model` computes.
+
+    It is compared with the model itself before it is returned: on the rows of `data`
+    and on random inputs of the domain.
 
     Parameters
     ----------
-    model : Network, or a fitted scikit-learn MLPClassifier or Pipeline
-    domain : Domain, or fitted OneHotEncoder, optional
-        How the columns of the model group into features; models that know it
-        themselves need none.
+    model : Network, or a model of scikit-learn, PyTorch, Keras or ONNX
+    data : frame or list of dicts, optional
+        Rows as the model was trained on: they say what its features can be.
+    domain : Domain, or mapping, optional
+        What the features can be, where the data do not say it: all of them, or some by
+        name. See `Domain.from_data`.
+    encode : callable, or fitted scikit-learn transformer, optional
+        Turns rows of the data into the arrays that the model takes.
+    classes : sequence of class labels, optional
+        Where the model has none; by default 0, 1, ….
+    threshold : float
+        Of a model with a single output: class 1 iff its probability is larger.
+    other : bool, or sequence of feature names
+        Whether features of words get a value `other`, for all that are not listed.
+    nearest : bool
+        Whether numbers that are not among those of their feature stand for the nearest.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model, or a step of it, cannot be read exactly; the message says which.
     """
     if isinstance(model, Network):
         if domain is not None and domain != model.domain:
             raise OptionError("a Network has its own domain; leave out `domain`")
         return model
+    adapter = _adapter(model)
+    if isinstance(data, np.ndarray):
+        raise RowsError(
+            "data is an array, whose columns have no names; give a data frame, such as "
+            "pandas.DataFrame(X, columns=[...])"
+        )
+    # These load what only models need, and nothing of a framework.
+    from nn2rules.adapters.confirm import confirm
+    from nn2rules.adapters.features import domain_of, encoder_of, without_unused
+    from nn2rules.adapters.rows import RowMaker
+    from nn2rules.adapters.source import Source
+
+    model = adapter.prepare(model)
+    known = adapter.columns(model, encode)
+    found = domain_of(data, domain, known, other=other, nearest=nearest)
+    maker = RowMaker(found, data)
+    source = Source(found, maker, encoder_of(encode))
+    reading = adapter.read(model, source, classes, threshold)
+    network = confirm(reading, maker, data)
+    return network if isinstance(domain, Domain) else without_unused(network)
+
+
+def _adapter(model: object) -> ModuleType:
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:
-            network = import_module(ADAPTERS[framework]).read(model, domain)
-            assert isinstance(network, Network), "every adapter returns a Network"
-            return network
+            return import_module(ADAPTERS[framework])
     if isinstance(model, str | os.PathLike):
         raise UnsupportedModelError(
-            f"{str(model)!r} is a path; read the network with nn2rules.load first"
+            f"{str(model)!r} is a path; read the model with nn2rules.load_model first"
         )
     cls = type(model)
     raise UnsupportedModelError(

@@ -101,7 +101,7 @@ def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _tolerance(reading: Reading, ours: NDArray[np.float64]) -> Any:
-    """Return what rounding explains: the certified bound, or what is usual if smaller."""
+    """Return what rounding explains: the smaller of a proof and of what is usual."""
     certified = reading.network.model_error
     bound = np.inf if certified is None else 2 * certified
     usual = (

@@ -65,14 +65,16 @@ def probe(
 
 
 class _Design:
-    """The rows to ask about: one in which all is at its first value, and then for each
-    feature and each of its values one that differs from it there.
+    """The rows to ask about.
+
+    One in which all is at its first value, and then for each feature and each of its
+    values one that differs from it there.
     """
 
     def __init__(self, domain: Domain, maker: RowMaker) -> None:
         self.maker = maker
         first = [maker.examples(index, 0)[0] for index in range(len(domain.sizes))]
-        cells, self.places = [first], []  # type: ignore[var-annotated]
+        cells, self.places = [first], []
         for index, feature in enumerate(domain.features):
             for code in range(len(feature)):
                 for cell in maker.examples(index, code):
@@ -185,8 +187,8 @@ def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModel
 
 def _split_bin(feature: Feature) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"feature {feature.name!r}: the model tells numbers of one bin apart; only bins "
-        f"that the model itself makes can be its values, so say single numbers instead"
+        f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
+        f"bins that the model itself makes can be values, so say single numbers instead"
     )
 
 
@@ -208,18 +210,18 @@ def _check(
             if owner != CONSTANT and feature.edges is not None:
                 raise _split_bin(feature)
             raise UnsupportedModelError(
-                f"the preprocessing does not treat every feature on its own: {name(entry)}"
-                f" depends on several, or on other rows"
+                f"the preprocessing does not treat every feature on its own: "
+                f"{name(entry)} depends on several, or on other rows"
             )
 
 
 def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
     """Compare numbers up to their last bits, and anything else exactly."""
     if left.dtype.kind in "fc" or right.dtype.kind in "fc":
-        eps = float(
-            max(np.finfo(a.dtype).eps for a in (left, right) if a.dtype.kind == "f")
-        )
+        floats = [a.dtype for a in (left, right) if a.dtype.kind == "f"]
+        eps = max(float(np.finfo(dtype).eps) for dtype in floats)
         with np.errstate(all="ignore"):
-            return np.isclose(left, right, rtol=8 * eps, atol=0, equal_nan=True)
+            close = np.isclose(left, right, rtol=8 * eps, atol=0, equal_nan=True)
+        return np.asarray(close, dtype=np.bool_)
     same: NDArray[np.bool_] = np.asarray(left == right, dtype=np.bool_)
     return same

@@ -1,21 +1,30 @@
-"""Read a scikit-learn MLPClassifier trained on one-hot columns."""
+"""Read fitted scikit-learn classifiers: MLPs and linear ones, with their pipelines."""
 
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from nn2rules.domain import Domain
-from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
-from nn2rules.feature import Feature
-from nn2rules.layer import Layer
+from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
+from nn2rules.adapters.probing import probe
+from nn2rules.adapters.sklearn_columns import Known, known_columns
+from nn2rules.adapters.source import Port, Source, as_array
+from nn2rules.adapters.tracing import Tensor, Trace
+from nn2rules.domain import Rows, cells_of
+from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.network import Network
-from nn2rules.values import Value, value_of
+from nn2rules.values import value_of
 
 _ACTIVATIONS = {
     "identity": "identity",
@@ -25,51 +34,160 @@ _ACTIVATIONS = {
 }
 
 
-def read(model: object, domain: object = None) -> Network:
-    """Return the network of an MLPClassifier, or of a one-hot encoder and one.
-
-    Parameters
-    ----------
-    model : MLPClassifier, or Pipeline of OneHotEncoder and MLPClassifier
-    domain : Domain or fitted OneHotEncoder
-        How the classifier's columns group into features: a Domain whose values are the
-        columns, in order, or the encoder that made them. A Pipeline needs none.
-    """
+def prepare(model: object) -> object:
+    """Return the classifier that answers, refusing what is none that can be read."""
+    if isinstance(model, BaseSearchCV):
+        _refuse_unfitted(model)
+        model = model.best_estimator_
     _refuse_unfitted(model)
-    if isinstance(model, Pipeline):
-        if domain is not None:
-            raise OptionError("a Pipeline knows its features; leave out `domain`")
-        return _read_pipeline(model)
-    if not isinstance(model, MLPClassifier):
-        raise UnsupportedModelError(
-            f"cannot read a {type(model).__name__}; of scikit-learn, nn2rules reads "
-            f"MLPClassifier, alone or behind a OneHotEncoder in a Pipeline"
-        )
-    if domain is None:
-        raise UnsupportedModelError(
-            "an MLPClassifier does not know which of its columns belong to one "
-            "feature; give domain= the fitted OneHotEncoder, or a Domain"
-        )
-    if isinstance(domain, OneHotEncoder):
-        _refuse_unfitted(domain)
-        return _read_encoded(domain, model)
-    if not isinstance(domain, Domain):
-        raise UnsupportedModelError(
-            f"domain= is a Domain or a fitted OneHotEncoder, not a "
-            f"{type(domain).__name__}"
-        )
-    return _network(domain, np.asarray(model.coefs_[0], dtype=np.float64), model)
+    final = _classifier(model)
+    _refuse_kind(final)
+    if isinstance(model, Pipeline) and len(_steps(model)) == 0:
+        return final
+    return model
 
 
-def _read_pipeline(pipeline: Pipeline) -> Network:
-    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-    kinds = [type(step).__name__ for step in steps]
-    if kinds != ["OneHotEncoder", "MLPClassifier"]:
+def columns(model: object, encode: object = None) -> dict[str, Known] | None:
+    """Return what the model knows of its columns, by their names; None if nothing.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> columns(None, OneHotEncoder().fit([["red"], ["blue"]]))["x0"].values
+    ('blue', 'red')
+    """
+    first = encode if encode is not None else _preprocessing(model)
+    if first is None:
+        names = getattr(model, "feature_names_in_", None)
+        return None if names is None else {str(name): Known() for name in names}
+    if not hasattr(first, "transform"):
+        return None
+    _refuse_unfitted(first)
+    names = getattr(first, "feature_names_in_", None)
+    if names is None:
+        n_columns = getattr(first, "n_features_in_", 0)
+        names = [f"x{index}" for index in range(n_columns)]
+    return known_columns(first, [str(name) for name in names]) or None
+
+
+def encoder(transformer: Any) -> Callable[[Rows], Any]:
+    """Return a fitted transformer as a function of rows."""
+    names = getattr(transformer, "feature_names_in_", None)
+    n_columns = getattr(transformer, "n_features_in_", None)
+
+    def encode(rows: Rows) -> Any:
+        return transformer.transform(_input(rows, names, n_columns))
+
+    return encode
+
+
+def read(
+    model: Any, source: Source, classes: Sequence[Any] | None, threshold: float
+) -> Reading:
+    """Return the network of a fitted classifier, with the classifier's own answers."""
+    if classes is not None:
+        raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
+    final, first = _classifier(model), _preprocessing(model)
+    if first is not None and source.encode is not None:
+        raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
+    if first is not None:
+        source = Source(source.domain, source.maker, encoder(first))
+    encode = source.arrays([Port("X", int(final.n_features_in_))])
+    trace = Trace(source.domain)
+    with warnings.catch_warnings():  # arrays have no feature names; that is fine here
+        warnings.simplefilter("ignore")
+        [tensor] = probe(encode, source.maker, names=_entry_names(first or final))
+    if tensor.shape != (final.n_features_in_,):
         raise UnsupportedModelError(
-            f"cannot read a Pipeline of {', '.join(kinds)}; it must be a OneHotEncoder "
-            f"and an MLPClassifier"
+            f"the preprocessing makes {tensor.shape[0]} columns, but the "
+            f"{type(final).__name__} was trained on {final.n_features_in_}"
         )
-    return _read_encoded(*steps)
+    network, unit = _network(final, trace, tensor, threshold)
+
+    def answer(rows: Rows) -> NDArray[Any]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            [array] = encode(rows)
+            if isinstance(final, MLPClassifier):
+                return np.asarray(final.predict_proba(array))
+            return np.asarray(final.decision_function(array))
+
+    return Reading(network, answer, unit, is_score=not isinstance(final, MLPClassifier))
+
+
+def _network(
+    final: Any, trace: Trace, tensor: Tensor, threshold: float
+) -> tuple[Network, float]:
+    labels = tuple(value_of(label) for label in final.classes_)
+    if not isinstance(final, MLPClassifier):
+        weights = as_array(final.coef_)
+        scores = trace.linear(tensor, weights.T, np.atleast_1d(final.intercept_))
+        unit = FLOAT32 if weights.dtype == np.float32 else FLOAT64
+        return trace.finish(scores, labels, threshold=threshold, unit=unit), unit
+    hidden = _ACTIVATIONS[final.activation]
+    for index, (weights, bias) in enumerate(
+        zip(final.coefs_, final.intercepts_, strict=True)
+    ):
+        if index > 0:
+            tensor = trace.activate(tensor, hidden)
+        tensor = trace.linear(tensor, weights, bias)
+    output = "softmax" if final.out_activation_ == "softmax" else "sigmoid"
+    tensor = trace.activate(tensor, output)
+    unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
+    return trace.finish(tensor, labels, threshold=threshold, unit=unit), unit
+
+
+def _input(rows: Rows, names: Any, n_columns: int | None) -> Any:
+    """Return rows as an estimator takes them: a frame if it was fitted on one.
+
+    One that was fitted on an array gets an array, of numbers where all are numbers.
+    """
+    if names is not None:
+        return rows
+    listed = [f"x{index}" for index in range(n_columns or 0)]
+    columns = np.array(cells_of(rows, listed), dtype=object)
+    array = columns.T
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return array
+
+
+def _entry_names(step: Any) -> Callable[[int, int], str]:
+    """Return how encoded columns are called, for messages."""
+    try:
+        names = [str(name) for name in step.get_feature_names_out()]
+    except (AttributeError, ValueError, TypeError, NotFittedError):
+        names = []
+
+    def name(_array: int, entry: int) -> str:
+        return repr(names[entry]) if entry < len(names) else f"column {entry}"
+
+    return name
+
+
+def _classifier(model: object) -> Any:
+    """Return the last step of a pipeline, or the model itself."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def _steps(pipeline: Pipeline) -> list[Any]:
+    found = [step for _, step in pipeline.steps[:-1]]
+    if isinstance(pipeline.steps[-1][1], Pipeline):
+        found += _steps(pipeline.steps[-1][1])
+    return [step for step in found if step not in (None, "passthrough")]
+
+
+def _preprocessing(model: object) -> Any:
+    """Return the steps before the classifier as one transformer; None without any."""
+    if not isinstance(model, Pipeline):
+        return None
+    steps = _steps(model)
+    if not steps:
+        return None
+    return Pipeline([(f"step {index}", step) for index, step in enumerate(steps)])
 
 
 def _refuse_unfitted(model: object) -> None:
@@ -83,95 +201,37 @@ def _refuse_unfitted(model: object) -> None:
         return
 
 
-def _read_encoded(encoder: OneHotEncoder, model: MLPClassifier) -> Network:
-    """Ask the encoder for the columns of every value, and add up their weights.
-
-    The encoder itself says what a value becomes, so dropped and infrequent categories
-    need no special case.
-    """
-    categories = encoder.categories_
-    names = getattr(encoder, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{index}" for index in range(len(categories))]
-    domain = Domain(
-        tuple(
-            Feature(str(name), tuple(_value(item) for item in items))
-            for name, items in zip(names, categories, strict=True)
-        )
-    )
-    encoded, owners = _encoded_values(encoder), _owners(encoder)
-    first = np.asarray(model.coefs_[0], dtype=np.float64)
-    if not encoded.shape[1] == len(owners) == len(first):
+def _refuse_kind(final: Any) -> None:
+    """Refuse what is no network, each with its reason."""
+    name = type(final).__name__
+    if isinstance(final, CalibratedClassifierCV):
         raise UnsupportedModelError(
-            f"the OneHotEncoder makes {encoded.shape[1]} columns, but the "
-            f"MLPClassifier was trained on {len(first)}"
+            "a CalibratedClassifierCV averages classifiers whose answers it bends, so "
+            "no single network answers as it does; extract the rules of the classifier "
+            "inside it: model.calibrated_classifiers_[0].estimator"
         )
-    tables = [
-        encoded[: len(items), owners == feature] @ first[owners == feature]
-        for feature, items in enumerate(categories)
-    ]
-    return _network(domain, np.concatenate(tables), model)
-
-
-def _owners(encoder: OneHotEncoder) -> NDArray[np.int64]:
-    """Return which feature each encoded column belongs to."""
-    categories = encoder.categories_
-    infrequent = getattr(encoder, "infrequent_categories_", [None] * len(categories))
-    dropped = encoder.drop_idx_
-    n_columns = []
-    for feature, items in enumerate(categories):
-        grouped = infrequent[feature]
-        n_grouped = 0 if grouped is None else len(grouped) - 1  # one column for all
-        is_dropped = dropped is not None and dropped[feature] is not None
-        n_columns.append(len(items) - n_grouped - is_dropped)
-    return np.repeat(np.arange(len(categories)), n_columns)
-
-
-def _encoded_values(encoder: OneHotEncoder) -> NDArray[np.float64]:
-    """Encode rows in which every feature goes through its values, from the first on.
-
-    A feature with fewer values than another stays at its first one.
-    """
-    longest = max(len(items) for items in encoder.categories_)
-    rows = np.empty((longest, len(encoder.categories_)), dtype=object)
-    for feature, items in enumerate(encoder.categories_):
-        rows[:, feature] = items[0]
-        rows[: len(items), feature] = items
-    with warnings.catch_warnings():  # an array has no feature names; that is fine here
-        warnings.simplefilter("ignore", UserWarning)
-        encoded = encoder.transform(rows)
-    dense = encoded.toarray() if hasattr(encoded, "toarray") else encoded
-    return np.asarray(dense, dtype=np.float64)
-
-
-def _value(item: object) -> Value:
-    try:
-        return value_of(item)
-    except DomainError as error:
-        raise UnsupportedModelError(f"the OneHotEncoder: {error}") from None
-
-
-def _network(
-    domain: Domain, tables: NDArray[np.float64], model: MLPClassifier
-) -> Network:
-    if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
+    if is_regressor(final):
         raise UnsupportedModelError(
-            "this MLPClassifier is multi-label: it answers several questions at once; "
-            "train one classifier for each label"
+            f"a {name} predicts a number; nn2rules reads classifiers, such as "
+            f"MLPClassifier"
         )
-    if len(tables) != domain.offsets[-1]:
+    if hasattr(final, "tree_") or hasattr(final, "estimators_"):
         raise UnsupportedModelError(
-            f"the domain has {domain.offsets[-1]} values, but the MLPClassifier was "
-            f"trained on {len(tables)} columns; it needs one column for each value"
+            f"a {name} is made of trees or of other models, and is no network; "
+            f"of scikit-learn, nn2rules reads MLPClassifier and linear classifiers"
         )
-    weights = [tables, *model.coefs_[1:]]
-    last = len(weights) - 1
-    hidden = _ACTIVATIONS[model.activation]
-    output = "softmax" if model.out_activation_ == "softmax" else "sigmoid"
-    layers = tuple(
-        Layer(matrix, bias, output if index == last else hidden)
-        for index, (matrix, bias) in enumerate(
-            zip(weights, model.intercepts_, strict=True)
+    if isinstance(final, MLPClassifier):
+        if final.out_activation_ == "logistic" and final.n_outputs_ > 1:
+            raise UnsupportedModelError(
+                "this MLPClassifier is multi-label: it answers several questions at "
+                "once; train one classifier for each label"
+            )
+        return
+    is_linear = isinstance(final, LinearClassifierMixin) and hasattr(final, "coef_")
+    if isinstance(final, SVC):
+        is_linear = final.kernel == "linear" and len(final.classes_) == 2
+    if not is_linear:
+        raise UnsupportedModelError(
+            f"cannot read a {name}; of scikit-learn, nn2rules reads MLPClassifier and "
+            f"linear classifiers, alone or at the end of a Pipeline"
         )
-    )
-    return Network(domain, layers, tuple(value_of(c) for c in model.classes_))

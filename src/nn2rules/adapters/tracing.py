@@ -519,8 +519,8 @@ class Trace:
         while tensor.level < level:
             if not (tensor.weights.any() or tensor.sizes.any()):  # a constant
                 n_units = self._layers[level - 1].size
-                zeros = np.zeros((n_units, len(tensor.bias)))
-                return replace(tensor, level=level, weights=zeros, sizes=zeros)
+                none: Array = np.zeros((n_units, len(tensor.bias)))
+                return replace(tensor, level=level, weights=none, sizes=none)
             layer = self._layers[tensor.level]
             if layer.activation != "relu":
                 raise UnsupportedModelError(
@@ -533,11 +533,11 @@ class Trace:
             size, start = len(tensor.bias), layer.size
             is_positive = self._is_positive(tensor)
             layer.blocks += [tensor] if is_positive else [tensor, negative]
-            weights = np.zeros((layer.size, size))
+            weights: Array = np.zeros((layer.size, size))
             weights[start : start + size] = np.eye(size)
             if not is_positive:
                 weights[start + size :] = -np.eye(size)
-            zeros = np.zeros(size)
+            zeros: Array = np.zeros(size)
             tensor = Affine(
                 tensor.shape, tensor.level + 1, weights, zeros, np.abs(weights), zeros
             )

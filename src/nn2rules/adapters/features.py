@@ -1,0 +1,172 @@
+"""What the features of a model can be: from the model, from data, and from the user."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nn2rules.domain import Domain, Rows, column_names, observed_columns
+from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
+from nn2rules.feature import Feature
+from nn2rules.layer import Layer
+from nn2rules.network import Network
+from nn2rules.observed import Column, feature_of, said_of
+from nn2rules.text import unused
+from nn2rules.values import Value, value_of
+
+
+def domain_of(
+    data: Rows,
+    said: Domain | Mapping[str, Any] | None,
+    known: Mapping[str, Any] | None,
+    *,
+    other: bool | Sequence[str],
+    nearest: bool,
+) -> Domain:
+    """Return the domain of a model.
+
+    Parameters
+    ----------
+    data : frame or list of dicts, or None
+    said : Domain, or mapping from names to what the user says of features, or None
+    known : mapping from names to `Known`, or None
+        What the model knows of its columns.
+    other, nearest
+        As in `read_network`.
+    """
+    if isinstance(said, Domain):
+        return said
+    if said is not None and not isinstance(said, Mapping):
+        raise OptionError(
+            f"domain= is a Domain, or a dict from features to what they can be, not a "
+            f"{type(said).__name__}; a fitted transformer goes to encode="
+        )
+    if data is None:
+        names = list(known or said or ())
+        observed = [Column(()) for _ in names]
+    else:
+        names = list(known) if known else column_names(data)
+        observed = _observed(data, names)
+    said = said_of(said, names)
+    if not names:
+        raise UnsupportedModelError(
+            "the model does not know its columns; give data=, rows as it was trained "
+            "on, or domain="
+        )
+    features = []
+    for name, column in zip(names, observed, strict=True):
+        facts = known.get(name) if known else None
+        feature = _feature(name, column, said.get(name), facts, nearest=nearest)
+        features.append(_with_other(feature, other, facts))
+    _check_other(other, features)
+    return Domain(tuple(features))
+
+
+def _observed(data: Rows, names: Sequence[str]) -> list[Column]:
+    try:
+        return observed_columns(data, names)
+    except RowsError as error:
+        raise RowsError(f"the data are not those of the model: {error}") from None
+
+
+def _feature(
+    name: str, column: Column, said: Any, known: Any, *, nearest: bool
+) -> Feature:
+    cells = [value_of_or_text(cell) for cell in column.cells]
+    if said is None and known is not None and known.steps:
+        from nn2rules.adapters.sklearn_columns import edges_of
+
+        edges = edges_of(known.steps)
+        if edges:
+            return Feature.bins(name, edges, missing=None in cells)
+    values: tuple[Value, ...] = ()
+    if known is not None:
+        values = tuple(v for v in known.values if v not in known.fill or v in cells)
+        if None in known.values and None not in cells:
+            column = Column([*column.cells, None], column.categories, column.is_ordered)
+    if said is None and not cells and not values:
+        raise UnsupportedModelError(
+            f"the model does not know what its column {name!r} can be; give data=, "
+            f"rows as it was trained on, or domain={{{name!r}: [...]}}"
+        )
+    feature = feature_of(name, column, said, nearest=nearest, known=values)
+    if said is None and known is not None and known.is_ordered:
+        return Feature(name, feature.values, ordered=True)
+    return feature
+
+
+def known_of(encode: Any) -> Mapping[str, Any] | None:
+    """Return what the user's `encode` knows of columns, if it is a transformer."""
+    if encode is None or not hasattr(encode, "transform"):
+        return None
+    from nn2rules.adapters.sklearn import columns
+
+    return columns(None, encode)
+
+
+def value_of_or_text(cell: object) -> Value:
+    """Return a cell as a value; what cannot be one, as its text."""
+    try:
+        return value_of(cell)
+    except ValueError:
+        return str(cell)
+
+
+def _with_other(feature: Feature, other: bool | Sequence[str], known: Any) -> Feature:
+    """Add the value for others, where it is wanted and makes sense."""
+    wanted = other is True or (not isinstance(other, bool) and feature.name in other)
+    has_words = feature.edges is None and not feature.has_numbers
+    is_encoded = known is not None and bool(known.values)
+    if not wanted or feature.other is not None or not (has_words or is_encoded):
+        return feature
+    texts = {str(value) for value in feature.values}
+    name = unused("other", texts)
+    plain, rest = feature.values[: feature.n_plain], feature.values[feature.n_plain :]
+    return Feature(
+        feature.name, (*plain, name, *rest), ordered=feature.ordered, other=name
+    )
+
+
+def _check_other(other: bool | Sequence[str], features: Sequence[Feature]) -> None:
+    if isinstance(other, bool):
+        return
+    for name in other:
+        if not any(f.name == name and f.other is not None for f in features):
+            raise OptionError(
+                f"other: {name!r} is not a feature of words, so it cannot have a value "
+                f"for others"
+            )
+
+
+def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
+    """Return what the user gave as `encode`, as a function of rows."""
+    if encode is None or not hasattr(encode, "transform"):
+        if encode is not None and not callable(encode):
+            raise OptionError(
+                f"encode= is a function of rows or a fitted transformer, not a "
+                f"{type(encode).__name__}"
+            )
+        return encode  # type: ignore[no-any-return]
+    from nn2rules.adapters.sklearn import encoder
+
+    return encoder(encode)
+
+
+def without_unused(network: Network) -> Network:
+    """Leave out features that the model does not look at, such as dropped columns."""
+    domain, first = network.domain, network.layers[0]
+    blocks = np.split(first.weights, domain.offsets[1:-1])
+    used = [bool(block.any()) for block in blocks]
+    if all(used) or not any(used):
+        return network
+    chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
+    return Network(
+        Domain(tuple(f for f, u in zip(domain.features, used, strict=True) if u)),
+        (
+            Layer(np.concatenate(chosen), first.bias, first.activation, first.slope),
+            *network.layers[1:],
+        ),
+        network.classes,
+        network.threshold,
+        network.model_error,
+    )
