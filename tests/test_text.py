@@ -203,4 +203,12 @@ def test_bins_of_numbers():
     )
     assert condition_text(age, (missing,)) == "age = missing"
     assert condition_text(age, (low, young, middle, old)) == "age ≠ missing"
-    assert allowed_text(age, (young, middle)) == "from 25 to below 65"
+    assert allowed_text(age, (young, middle)) == "≥ 25 and < 65"
+
+
+def test_a_bin_above_a_number_says_so():
+    gain = Feature.bins("gain", (5e-324, 100.0))
+    assert gain.values == ("(-inf, 0]", "(0, 100)", "[100, inf)")
+    assert condition_text(gain, gain.values[:1]) == "gain ≤ 0"
+    assert condition_text(gain, gain.values[1:]) == "gain > 0"
+    assert condition_text(gain, gain.values[1:2]) == "0 < gain < 100"

@@ -16,11 +16,11 @@ from nn2rules.errors import DomainError
 from nn2rules.values import (
     Value,
     checked_values,
+    edge_text,
     is_missing,
     is_number,
     number_of,
     number_texts,
-    plain_number,
     text_of,
 )
 
@@ -128,9 +128,10 @@ class Feature:
         >>> Feature.bins("age", [25, 40]).values
         ('(-inf, 25)', '[25, 40)', '[40, inf)')
         """
-        ends = [text_of(plain_number(edge)) for edge in edges]
-        lows, highs = ["(-inf", *(f"[{end}" for end in ends)], [*ends, "inf"]
-        values = [f"{low}, {high})" for low, high in zip(lows, highs, strict=True)]
+        ends = [edge_text(edge) for edge in edges]
+        lows = ["(-inf", *(f"{'(' if strict else '['}{end}" for end, strict in ends)]
+        highs = [*(f"{end}{']' if strict else ')'}" for end, strict in ends), "inf)"]
+        values = [f"{low}, {high}" for low, high in zip(lows, highs, strict=True)]
         return cls(
             name,
             (*values, None) if missing else tuple(values),

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from nn2rules.feature import Feature
-from nn2rules.values import Value, plain_number, text_of
+from nn2rules.values import Value, edge_text, text_of
 
 _PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
 _RESERVED = frozenset(
@@ -133,15 +133,9 @@ def _range(feature: Feature, first: int, last: int) -> tuple[str, str]:
     """Return a range of ordered values: behind a name, and with the name in it."""
     is_first, is_last = first == 0, last == feature.n_plain - 1
     if feature.edges is not None and feature.labels is None:
-        ends = [quoted(text_of(plain_number(edge))) for edge in feature.edges]
-        if is_first and is_last:
-            return "≠ missing", "\0 is a number"
-        if is_first:
-            return f"< {ends[last]}", f"\0 < {ends[last]}"
-        if is_last:
-            return f"≥ {ends[first - 1]}", f"\0 ≥ {ends[first - 1]}"
-        low, high = ends[first - 1], ends[last]
-        return f"from {low} to below {high}", f"{low} ≤ \0 < {high}"
+        return _bins(
+            feature.edges, None if is_first else first, None if is_last else last
+        )
     low, high = (value_text(feature, feature.values[code]) for code in (first, last))
     if first == last:
         return f"= {low}", f"\0 = {low}"
@@ -150,6 +144,27 @@ def _range(feature: Feature, first: int, last: int) -> tuple[str, str]:
     if is_last:
         return f"≥ {low}", f"\0 ≥ {low}"
     return f"between {low} and {high}", f"{low} ≤ \0 ≤ {high}"
+
+
+def _bins(
+    edges: Sequence[float], first: int | None, last: int | None
+) -> tuple[str, str]:
+    """Return a range of bins: behind a name, and with the name in it."""
+    above = below = None
+    if first is not None:
+        low, is_strict = edge_text(edges[first - 1])
+        above = (">", "<", low) if is_strict else ("≥", "≤", low)
+    if last is not None:
+        high, is_strict = edge_text(edges[last])
+        below = ("≤" if is_strict else "<", high)
+    if above is not None and below is not None:
+        behind = f"{above[0]} {above[2]} and {below[0]} {below[1]}"
+        return behind, f"{above[2]} {above[1]} \0 {below[0]} {below[1]}"
+    if above is not None:
+        return f"{above[0]} {above[2]}", f"\0 {above[0]} {above[2]}"
+    if below is not None:
+        return f"{below[0]} {below[1]}", f"\0 {below[0]} {below[1]}"
+    return "≠ missing", "\0 is a number"
 
 
 def unused(name: str, taken: Collection[str]) -> str:

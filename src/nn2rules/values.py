@@ -114,6 +114,22 @@ def plain_number(number: float) -> int | float:
     return int(number) if is_whole else number
 
 
+def edge_text(edge: float) -> tuple[str, bool]:
+    """Return how an edge between numbers is written, and whether it is strict.
+
+    The numbers from an edge on are those above the float before it. Where that reads
+    better, as in ``> 0``, it is written, and the edge is strict.
+
+    Examples
+    --------
+    >>> edge_text(25.0), edge_text(5e-324), edge_text(2.5)
+    (('25', False), ('0', True), ('2.5', False))
+    """
+    here = str(plain_number(edge))
+    before = str(plain_number(math.nextafter(edge, -math.inf)))
+    return (before, True) if len(before) < len(here) else (here, False)
+
+
 def number_texts(number: float) -> set[str]:
     """Return every text of the numbers that equal this one.
 
