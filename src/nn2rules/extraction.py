@@ -1,6 +1,6 @@
 """Model in, rule list out: the one entry that chooses how."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.describe import with_rows
 from nn2rules.cover.job import Impossible, Job, distinct_rows, impossible_boxes
 from nn2rules.cover.paper_form import paper_form
-from nn2rules.domain import Rows
+from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
@@ -25,6 +25,7 @@ from nn2rules.rules import RuleList
 from nn2rules.values import Value
 
 Form: TypeAlias = Literal["list", "set", "paper"]
+Scope: TypeAlias = Literal["domain", "support"]
 Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
 
 FORMS = ("list", "set", "paper")
@@ -44,9 +45,14 @@ def extract(
     model: object,
     *,
     data: Rows = None,
-    domain: Any = None,
+    domain: Domain | Mapping[str, Any] | None = None,
+    encode: Any = None,
+    classes: Sequence[Value] | None = None,
+    threshold: float = 0.5,
+    other: bool | Sequence[str] = False,
+    nearest: bool = False,
     form: Form = "list",
-    scope: Literal["domain", "support"] = "domain",
+    scope: Scope | None = None,
     target: Value = None,
     labels: Sequence[Value] | None = None,
     impossible: Impossible | None = None,
@@ -65,19 +71,21 @@ def extract(
 
     Parameters
     ----------
-    model : Network, or fitted scikit-learn MLPClassifier or Pipeline
-        `nn2rules.load` reads a network from a file.
-    data : frame, list of dicts, or array of codes, optional
-        Rows on which support is counted. Rules that decide many come first.
-    domain : Domain, or fitted OneHotEncoder, optional
-        How the columns of a model group into features, where it cannot know.
+    model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
+        `nn2rules.load` reads a network from a file, `nn2rules.load_model` a model.
+    data : frame, list of dicts, or, of a Network, array of codes, optional
+        Rows as the model was trained on. They say what its features can be; support is
+        counted on them, and rules that decide many come first.
+    domain, encode, classes, threshold, other, nearest
+        How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
         What rules look like. A list is read from the top, and the first rule that holds
         answers. The rules of a set hold on their own, in any order, and are those of
         all classes but the default. The paper's rules fix the features in one order.
-    scope : {"domain", "support"}
+    scope : {"domain", "support"}, optional
         Rules for every input of the domain; or rules that are right on every input they
-        decide, and decide every row of `data`.
+        decide, and decide every row of `data`. By default the domain, unless it has
+        more than four million inputs and there is data.
     target : class label, optional
         The class that a set of two classes has rules for; by default the one that needs
         fewer.
@@ -140,7 +148,19 @@ def extract(
     _check_options(form, engine, scope, approximate, order, n_jobs)
     if labels is not None and data is None:
         raise OptionError("labels belong to rows; give the data, too")
-    network = read_network(model, domain=domain)
+    network = read_network(
+        model,
+        data=data,
+        domain=domain,
+        encode=encode,
+        classes=classes,
+        threshold=threshold,
+        other=other,
+        nearest=nearest,
+    )
+    if scope is None:
+        is_large = network.domain.n_inputs > COVERED_INPUTS
+        scope = "support" if is_large and data is not None else "domain"
     if engine == "table" and not has_cube(network.domain):
         raise UnsupportedModelError(
             "the engine 'table' takes 64 features at most; use the engine 'search'"
@@ -196,7 +216,7 @@ def _by_table(job: Job, engine: str) -> bool:
 def _job(
     network: Network,
     form: Literal["list", "set"],
-    scope: Literal["domain", "support"],
+    scope: Scope,
     *,
     target: Value,
     data: Rows,
@@ -292,7 +312,7 @@ def _refuse_for_paper(
 def _check_options(
     form: str,
     engine: str,
-    scope: str,
+    scope: str | None,
     approximate: str | None,
     order: Sequence[str] | None,
     n_jobs: int | None,
@@ -300,10 +320,10 @@ def _check_options(
     for name, value, known in (
         ("form", form, FORMS),
         ("engine", engine, ENGINES),
-        ("scope", scope, ("domain", "support")),
+        ("scope", scope, (None, "domain", "support")),
     ):
         if value not in known:
-            raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
+            raise OptionError(f"{name}: {value!r}, expected {_either(known)}")
     if engine == "paper" and form != "paper":
         raise OptionError(f"the engine 'paper' makes the form 'paper', not {form!r}")
     if approximate is not None and engine != "paper":
@@ -317,3 +337,7 @@ def _check_options(
         raise OptionError(
             f"n_jobs: {n_jobs!r}, expected 1 or more threads, or -1 for all cores"
         )
+
+
+def _either(known: Sequence[str | None]) -> str:
+    return " or ".join(name for name in known if name is not None)

@@ -71,6 +71,9 @@ def read_network(
     if isinstance(model, Network):
         if domain is not None and domain != model.domain:
             raise OptionError("a Network has its own domain; leave out `domain`")
+        for name, given in (("encode", encode), ("classes", classes)):
+            if given is not None:
+                raise OptionError(f"a Network needs none; leave out `{name}`")
         return model
     adapter = _adapter(model)
     if isinstance(data, np.ndarray):

@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import growth
+from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine.flat import workspace
@@ -121,6 +122,7 @@ class _Grower:
         self.nets: Sequence[FlatNetwork] = oracle.nets
         self.offsets = oracle.network.domain.offsets
         self.columns = codes + self.offsets[:-1]
+        self.lines = _lines(oracle.network.domain)
         n_columns, n_features = int(self.offsets[-1]), codes.shape[1]
         self.spaces = [
             (
@@ -182,8 +184,19 @@ class _Grower:
             self.columns[same],
             left[same],
             noise,
+            self.lines,
         )
         return box, answer, int(n_boxes)
+
+
+def _lines(domain: Domain) -> NDArray[np.int64]:
+    """Return which values are numbers in a row: the feature's position, or -1."""
+    lines = np.full(int(domain.offsets[-1]), -1, dtype=np.int64)
+    for index, feature in enumerate(domain.features):
+        if feature.has_numbers:
+            start = int(domain.offsets[index])
+            lines[start : start + feature.n_plain] = index
+    return lines
 
 
 class _Pool:

@@ -23,7 +23,36 @@ def slab_holds(net, space, stack, ignored, ties, max_boxes, box, feature, column
 
 
 @njit(cache=True, nogil=True)
-def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noise):
+def is_next(box, lines, column):
+    """Tell whether a value may be added: on a line, only beside one that is there."""
+    if lines[column] < 0:
+        return True
+    if column > 0 and lines[column - 1] == lines[column] and box[column - 1]:
+        return True
+    return (
+        column + 1 < box.size and lines[column + 1] == lines[column] and box[column + 1]
+    )
+
+
+@njit(cache=True, nogil=True)
+def look_ahead(gains, box, lines):
+    """Add to what a value beside a range is worth half of what lies behind it."""
+    size = box.size
+    for column in range(size):
+        if lines[column] < 0 or box[column] or not is_next(box, lines, column):
+            continue
+        step = 1 if column > 0 and box[column - 1] else -1
+        behind, at = 0.0, column + step
+        while 0 <= at < size and lines[at] == lines[column] and not box[at]:
+            behind += gains[at]
+            at += step
+        gains[column] += 0.5 * behind
+
+
+@njit(cache=True, nogil=True)
+def grow(
+    net, space, stack, ignored, ties, max_boxes, box, columns, weights, noise, lines
+):
     """Grow `box`, in place, until no value can be added.
 
     Every step adds the value whose slab brings the most weight of rows.
@@ -40,6 +69,9 @@ def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noi
         What it is worth to decide a row.
     noise : ndarray of float64, shape (n_columns,)
         Factors on the gain of each value.
+    lines : ndarray of int64, shape (n_columns,)
+        Values with the same number from 0 on are numbers in a row, and a box keeps a
+        range of them; -1 for values that come in any order.
 
     Returns
     -------
@@ -69,9 +101,10 @@ def grow(net, space, stack, ignored, ties, max_boxes, box, columns, weights, noi
                 for feature in range(n_features):
                     if not box[columns[row, feature]]:
                         gains[columns[row, feature]] += 0.01 * weights[row]
+        look_ahead(gains, box, lines)
         best = -1
         for column in range(box.size):
-            if not blocked[column]:
+            if not blocked[column] and is_next(box, lines, column):
                 gain = (gains[column] + 1e-9) * noise[column]
                 if best < 0 or gain > gains[best]:
                     best = column
