@@ -39,12 +39,14 @@ from nn2rules.version import __version__
 if TYPE_CHECKING:
     from nn2rules import engine, paper
     from nn2rules.engine import Budget
+    from nn2rules.evaluation import evaluate
     from nn2rules.extraction import extract
 
 # These need the compiled kernels, and with them numba: imported when asked for.
 _LAZY = {
     "Budget": "nn2rules.engine",
     "engine": "nn2rules.engine",
+    "evaluate": "nn2rules.evaluation",
     "extract": "nn2rules.extraction",
     "paper": "nn2rules.paper",
 }
@@ -72,6 +74,7 @@ __all__ = [
     "check",
     "datasets",
     "engine",
+    "evaluate",
     "extract",
     "load",
     "paper",

@@ -22,7 +22,7 @@ from nn2rules.errors import BudgetExceededError
 Found = Callable[[int, float], None]
 """Called after each rule, with the number of rules and the share that is decided."""
 
-_SLAB_BOXES = 2000
+_SLAB_BOXES = 500
 _SAMPLE = 4096
 _WITNESS_BOXES = 1 << 20
 

@@ -1,0 +1,141 @@
+"""What a model answers, as positions of the classes of a rule list.
+
+A `Network` answers exactly. Every other model is asked for its labels, by its own
+`predict`, with rows that look like those the user gave.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.domain import Domain, Rows
+from nn2rules.errors import (
+    OptionError,
+    RowsError,
+    UnknownValueError,
+    UnsupportedModelError,
+)
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+
+Codes: TypeAlias = NDArray[np.int64]
+
+
+def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Codes:
+    """Return the positions of the classes that `labels` name; errors begin with `what`.
+
+    Examples
+    --------
+    >>> from nn2rules import Domain, Feature
+    >>> rules = RuleList(Domain((Feature("size", (1, 2)),)), (), 0, (0, 1))
+    >>> label_positions(rules, np.array(["1", "0"]), 2, "y")
+    array([1, 0])
+    """
+    shape = getattr(labels, "shape", None)
+    if isinstance(labels, str) or (shape is not None and len(shape) != 1):
+        found = "a string" if shape is None else f"an array of shape {tuple(shape)}"
+        raise OptionError(f"{what}: {found}, expected one class label for each row")
+    for name in ("tolist", "to_list", "to_pylist"):  # plain values, whatever the frame
+        if hasattr(labels, name):
+            labels = getattr(labels, name)()
+            break
+    listed = list(labels)
+    for row, label in enumerate(listed):
+        if not isinstance(label, Hashable):
+            raise OptionError(f"{what}: row {row} has {label!r}, expected one label")
+    try:
+        return rules.positions(listed, n_rows)
+    except OptionError as error:
+        raise OptionError(f"{what}: {error}") from None
+
+
+def network_positions(network: Network, rules: RuleList) -> Codes:
+    """Return the position of each class of a network among those of the rules."""
+    classes = network.classes
+    return label_positions(rules, classes, len(classes), "the model's answers")
+
+
+def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
+    """Return for each row the position of the class that the model answers."""
+    domain = getattr(model, "domain", None)
+    if isinstance(rows, np.ndarray) and isinstance(domain, Domain):
+        _refuse_other_codes(rules.domain, domain)
+    if isinstance(model, Network):
+        answers = model.predict_codes(model.domain.encode(rows))
+        return network_positions(model, rules)[answers]
+    if not callable(getattr(model, "predict", None)):
+        raise UnsupportedModelError(
+            f"the model is a {type(model).__name__}, which has no predict method; give "
+            f"a Network, or a model that answers predict(X) with class labels"
+        )
+    labels = model.predict(rows)
+    return label_positions(rules, labels, n_rows, "the model's answers")
+
+
+def _refuse_other_codes(ours: Domain, theirs: Domain) -> None:
+    """Refuse codes that would mean one thing to the rules and another to the model."""
+    features = zip(ours.features, theirs.features, strict=False)
+    same = ours.names == theirs.names and all(a.values == b.values for a, b in features)
+    if not same:
+        raise RowsError(
+            "an array of codes fits one domain, and the rules and the model have "
+            "different ones; give the rows as a data frame or as a list of dicts"
+        )
+
+
+def translation(network: Network, rules: RuleList) -> Callable[[Codes], Codes] | None:
+    """Return what turns the network's codes into those of the rules.
+
+    None where there is no such thing: the rules have a feature that the network has
+    not, or the network a value that the rules have not.
+    """
+    places: list[int] = []
+    tables: list[Codes] = []
+    for feature in rules.domain.features:
+        if feature.name not in network.domain.names:
+            return None
+        places.append(network.domain.index(feature.name))
+        values = network.domain.features[places[-1]].values
+        try:
+            codes = [rules.domain.code(feature.name, value) for value in values]
+        except UnknownValueError:
+            return None
+        tables.append(np.array(codes, dtype=np.int64))
+
+    def translate(codes: Codes) -> Codes:
+        columns = zip(places, tables, strict=True)
+        return np.stack([table[codes[:, place]] for place, table in columns], axis=1)
+
+    return translate
+
+
+def rows_like(rows: Rows, domain: Domain, codes: Codes) -> Rows | None:
+    """Return the inputs `codes` as rows of the same kind and spelling as `rows`.
+
+    None where that cannot be told: `rows` hold columns that are no features, or spell
+    values differently from the domain and do not show how they spell one of them.
+    """
+    if isinstance(rows, np.ndarray):
+        return codes.astype(rows.dtype)
+    is_listed = isinstance(rows, list | tuple)
+    frame = rows if is_listed else nw.from_native(rows, eager_only=True)
+    names = list(rows[0]) if is_listed else frame.columns
+    if set(names) != set(domain.names):
+        return None
+    shown, table = domain.encode(rows), {}
+    for name in names:
+        cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
+        place = domain.index(name)
+        spelling = dict(enumerate(domain.features[place].values))
+        seen = dict(zip(shown[:, place].tolist(), cells, strict=True))
+        if len(seen) < len(spelling) and any(seen[c] != spelling[c] for c in seen):
+            return None
+        spelling |= seen
+        table[name] = [spelling[code] for code in codes[:, place].tolist()]
+    if is_listed:
+        columns = zip(*table.values(), strict=True)
+        return [dict(zip(names, cells, strict=True)) for cells in columns]
+    return nw.from_dict(table, backend=frame.implementation).to_native()

@@ -1,0 +1,117 @@
+"""An evaluation as text: a few lines, then small tables."""
+
+from collections.abc import Callable, Sequence
+from itertools import count as counting
+from typing import TYPE_CHECKING
+
+from nn2rules.text import count, label_text, share
+
+if TYPE_CHECKING:
+    from nn2rules.evaluation.report import Evaluation
+
+SHARES = (0.9, 0.95, 0.99, 1.0)
+"""The shares of rows of which a report says how many rules decide them."""
+
+_NOTHING = "–"
+
+
+def steps(n_rules: int) -> list[int]:
+    """Return 1, 2, 5, 10, … below the number of rules, and that number.
+
+    Examples
+    --------
+    >>> steps(37), steps(5), steps(0)
+    ([1, 2, 5, 10, 20, 37], [1, 2, 5], [])
+    """
+    found: list[int] = []
+    for power in counting():
+        for digit in (1, 2, 5):
+            if digit * 10**power >= n_rules:
+                return [*found, n_rules] if n_rules else []
+            found.append(digit * 10**power)
+    raise AssertionError("the steps grow beyond every number")
+
+
+def evaluation_text(found: "Evaluation") -> str:
+    """Return an evaluation as people read it."""
+    tables = [_classes(found)]
+    if found.n_rules:
+        tables += [_first_rules(found), _rules_needed(found)]
+    numbers = (_aligned(table, str.rjust) for table in tables)
+    return "\n\n".join([_aligned(_summary(found), str.ljust), *numbers])
+
+
+def _summary(found: "Evaluation") -> list[list[str]]:
+    rows, size = found.n_rows, f"{found.n_rules:,}"
+    if found.conditions_per_rule is not None:
+        mean, most = found.conditions_per_rule, found.most_conditions
+        size += f"; {mean:.1f} conditions each, {most} at most"
+    if found.values_per_condition is not None:
+        size += f"; {found.values_per_condition:.1f} values in a condition"
+    several, mean = share(found.overlapping, rows), found.rules_per_row
+    lines = {
+        "rules": size,
+        "rows": f"{rows:,}; {share(found.decided[-1], rows)} decided by a rule",
+        "overlap": f"{several} of rows; {mean:.1f} rules hold for a row",
+        "fidelity": f"{share(found.same, rows)} of rows",
+        **_where(found),
+        "  in the domain": str(found.domain or "not measured"),
+    }
+    if found.right is not None:
+        lines["accuracy of the rules"] = _share(found.right, rows)
+        lines["accuracy of the model"] = _share(found.model_right, rows)
+    return [[name, text] for name, text in lines.items()]
+
+
+def _where(found: "Evaluation") -> dict[str, str]:
+    """Return the fidelity where the model is right, and where it is wrong."""
+    right, wrong = found.model_right, found.model_wrong
+    if right is None or wrong is None:
+        return {}
+    same = _share(found.same_where_right, right), _share(found.same_where_wrong, wrong)
+    return {
+        "  where the model is right": f"{same[0]} of {count(right, 'row')}",
+        "  where it is wrong": f"{same[1]} of {count(wrong, 'row')}",
+    }
+
+
+def _classes(found: "Evaluation") -> list[list[str]]:
+    lines = [["class", "rules", "rows", "fidelity", "recall", "precision"]]
+    for one in found.by_class:
+        numbers = [f"{one.n_rules:,}", f"{one.n_rows:,}", _share(one.same, one.n_rows)]
+        recall, precision = (one.right, one.labelled), (one.right, one.answered)
+        shares = [_share(*recall), _share(*precision)]
+        lines.append([label_text(one.label), *numbers, *shares])
+    return lines if found.right is not None else [line[:4] for line in lines]
+
+
+def _first_rules(found: "Evaluation") -> list[list[str]]:
+    ks = steps(found.n_rules)
+    return [
+        ["first rules", *(f"{k:,}" for k in ks)],
+        ["rows decided", *(share(found.decided[k], found.n_rows) for k in ks)],
+    ]
+
+
+def _rules_needed(found: "Evaluation") -> list[list[str]]:
+    needed = [found.rules_for(wanted) for wanted in SHARES]
+    return [
+        ["rows decided", *(f"{100 * wanted:.0f} %" for wanted in SHARES)],
+        ["rules needed", *(_NOTHING if k is None else f"{k:,}" for k in needed)],
+    ]
+
+
+def _share(part: int | None, whole: int | None) -> str:
+    return _NOTHING if part is None or not whole else share(part, whole)
+
+
+def _aligned(
+    table: Sequence[Sequence[str]], justified: Callable[[str, int], str]
+) -> str:
+    """Return a table with its columns below each other, the first to the left."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for first, *others in table:
+        cells = map(justified, others, widths[1:])
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)
