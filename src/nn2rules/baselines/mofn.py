@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, xlogy
 
-from nn2rules.domain import Domain, Feature
+from nn2rules.domain import Domain
+from nn2rules.feature import Feature
 from nn2rules.text import condition_text
 
 SIGNIFICANCE = 0.05

@@ -11,9 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows, Value, value_of
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, OptionError, RowsError
 from nn2rules.network import Network
+from nn2rules.values import Value, value_of
 
 
 class Oracle:

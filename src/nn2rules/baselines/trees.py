@@ -21,9 +21,10 @@ from nn2rules.baselines.oracle import (
     encoded_rows,
     labels_of,
 )
-from nn2rules.domain import Domain, Rows, Value, text_of
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.network import labels_array
+from nn2rules.values import Value, text_of
 
 DEPTHS = range(1, 21)
 """The depths that `max_depth="validate"` tries."""

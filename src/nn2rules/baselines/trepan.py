@@ -22,10 +22,11 @@ from nn2rules.baselines.oracle import (
     domain_for,
     encoded_rows,
 )
-from nn2rules.domain import Domain, Rows, Value
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError
 from nn2rules.network import labels_array
 from nn2rules.text import label_text
+from nn2rules.values import Value
 
 
 class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import narwhals as nw
 
-from nn2rules.domain import Value, text_of
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.evaluation.on_domain import DomainFidelity
 from nn2rules.evaluation.table import SHARES, evaluation_text, steps
+from nn2rules.values import Value, text_of
 
 
 @dataclass(frozen=True, slots=True)
