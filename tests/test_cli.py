@@ -1360,14 +1360,14 @@ def test_output_that_cannot_be_written(command: list[str], path: str, fact: str)
     assert message.startswith(f"{path.rstrip('/')}: {fact}")
 
 
-@pytest.mark.parametrize("name", ["extract", "load_network"])
+@pytest.mark.parametrize("name", ["extract", "load_model"])
 def test_interrupt_exits_130_and_writes_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    owner = nn2rules if name == "extract" else cli
+    owner = nn2rules if name == "extract" else cli.models
     monkeypatch.setattr(owner, name, interrupt)
     before = folder_content()
     result = run("extract", "net.json", "-o", "old")

@@ -32,6 +32,7 @@ from nn2rules.errors import (
 from nn2rules.feature import Feature
 from nn2rules.formats import load, save
 from nn2rules.layer import Layer
+from nn2rules.model_files import load_model
 from nn2rules.network import Network
 from nn2rules.rules import Rule, RuleList
 from nn2rules.version import __version__
@@ -77,6 +78,7 @@ __all__ = [
     "evaluate",
     "extract",
     "load",
+    "load_model",
     "paper",
     "read_network",
     "save",

@@ -12,6 +12,7 @@ from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, RowsError, UnknownValueError
 from nn2rules.formats.files import read_bytes
 from nn2rules.text import count
+from nn2rules.values import Value, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,30 @@ class Table:
         except RowsError as error:
             fact = str(error).removeprefix("row 0: ")
             raise RowsError(f"{self.path}: {fact}{self._hint()}") from None
+
+    def without(self, name: str) -> "Table":
+        """Return the table without a column."""
+        header = [known for known in self.header if known != name]
+        rows = [{known: row[known] for known in header} for row in self.rows]
+        return Table(self.path, header, rows, self.lines)
+
+    def typed(self) -> list[dict[str, Value]]:
+        """Return the rows with numbers as numbers and empty cells as missing.
+
+        A column is one of numbers if every cell spells one, or is empty or NA.
+
+        Examples
+        --------
+        >>> table = Table("x.csv", ["a", "b"], [{"a": "1", "b": "x"},
+        ...                                     {"a": "NA", "b": ""}], [2, 3])
+        >>> table.typed()
+        [{'a': 1, 'b': 'x'}, {'a': None, 'b': None}]
+        """
+        columns = [_typed([row[name] for row in self.rows]) for name in self.header]
+        return [
+            dict(zip(self.header, cells, strict=True))
+            for cells in zip(*columns, strict=True)
+        ]
 
     def _hint(self) -> str:
         """Guess why columns are missing."""
@@ -95,6 +120,17 @@ def _parse(path: str, text: str) -> Table:
         rows.append(dict(zip(header, cells or [""], strict=True)))
         lines.append(reader.line_num)
     return Table(path, header, rows, lines)
+
+
+_NO_NUMBER = frozenset(("", "NA", "N/A", "NaN", "nan", "null"))
+
+
+def _typed(cells: list[str]) -> list[Value]:
+    numbers = [None if cell in _NO_NUMBER else number_of(cell) for cell in cells]
+    n_empty = sum(cell in _NO_NUMBER for cell in cells)
+    if numbers.count(None) == n_empty < len(cells):
+        return list(numbers)
+    return [cell or None for cell in cells]
 
 
 def table_text(header: list[str], rows: list[list[str]]) -> str:

@@ -1,0 +1,18 @@
+"""The command line: parsing and printing, nothing else. One module a command."""
+
+import io
+import sys
+
+from nn2rules.cli import check, demo, extract, neurons, predict
+from nn2rules.cli.app import app
+
+COMMANDS = (extract, predict, check, neurons, demo)
+"""In the order of the help."""
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ≤ shows \u2264
+            stream.reconfigure(errors="backslashreplace")
+    app()

@@ -1,0 +1,97 @@
+"""What all commands share: the app, errors as one sentence, the progress bar.
+
+Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+import nn2rules
+from nn2rules.errors import BudgetExceededError, Nn2RulesError
+from nn2rules.extraction import is_compiled
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def plain_errors(command: Command) -> Command:
+    """Turn the errors of a command into one sentence and an exit code."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except Nn2RulesError as error:
+            stderr.print(f"error: {error}")
+            code = 3 if isinstance(error, BudgetExceededError) else 2
+            raise typer.Exit(code) from None
+        except KeyboardInterrupt:
+            stderr.print("interrupted")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+            _drop_output()
+            raise typer.Exit(0) from None
+        except OSError as error:
+            _drop_output()
+            stderr.print(f"error: the output cannot be written: {error.strerror}")
+            raise typer.Exit(2) from None
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _drop_output() -> None:
+    """Send what is left of the output nowhere, so that closing it cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None]]:
+    """Show how far the work is, on a terminal only."""
+    if not is_compiled():
+        stderr.print("compiling, once on this machine; this takes half a minute")
+    if not stderr.is_terminal:
+        yield lambda _what, _share: None
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=stderr,
+        transient=True,
+    ) as bar:
+        task = bar.add_task("working", total=1.0)
+        yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = (
+        False
+    ),
+) -> None:
+    """Turn a trained neural network into rules that answer the same on every input."""
+    if version:
+        print(f"nn2rules {nn2rules.__version__}")
+        raise typer.Exit

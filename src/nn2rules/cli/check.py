@@ -1,0 +1,44 @@
+"""nn2rules check: a second opinion on rules."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import nn2rules
+from nn2rules.certificate import network_digest
+from nn2rules.cli.app import app, plain_errors, stderr
+from nn2rules.cli.models import EncoderOption, ModelFile, Reading, TrustOption, read
+from nn2rules.formats import load_rules
+
+
+@app.command()
+@plain_errors
+def check(
+    model: ModelFile,
+    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="ROWS.csv", help="Rows on which they must agree, too."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
+    ] = 100_000,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    encoder: EncoderOption = None,
+    trust: TrustOption = False,
+) -> None:
+    """Check rules against a model with separate, simple code; exit 1 if they differ.
+
+    Tries every input where the domain is small enough, and says so if it is not.
+    """
+    loaded = load_rules(rules)
+    how = Reading(data=data, domain=loaded.domain, encoder=encoder, trust=trust)
+    network, rows, _ = read(model, how)
+    recorded = loaded.certificate.get("network")
+    if recorded not in (None, network_digest(network)):
+        stderr.print("note: these rules were extracted from another network")
+    report = nn2rules.check(network, loaded, rows=rows, samples=samples, seed=seed)
+    print(report)
+    if not report.ok:
+        raise typer.Exit(1)

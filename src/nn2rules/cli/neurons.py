@@ -1,0 +1,49 @@
+"""nn2rules neurons: what every neuron does."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import nn2rules
+from nn2rules.cli.app import app, plain_errors
+from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
+from nn2rules.errors import OptionError
+from nn2rules.formats import load_network
+
+
+@app.command()
+@plain_errors
+def neurons(
+    network: Annotated[
+        Path, typer.Argument(metavar="NETWORK.json", help="A network file.")
+    ],
+    layer: Annotated[
+        int | None, typer.Option(min=0, help="Only this layer, counted from 0.")
+    ] = None,
+    neuron: Annotated[
+        int | None, typer.Option(min=0, help="Only this neuron, counted from 0.")
+    ] = None,
+    order: OrderOption = None,
+    approximate: ApproximateOption = None,
+    top: Annotated[
+        int, typer.Option(min=0, help="Print so many rules a neuron; 0 prints all.")
+    ] = 10,
+) -> None:
+    """Print what every neuron does: where it is active, and what it then computes."""
+    model = load_network(network)
+    layers = nn2rules.paper.neurons(
+        model, order=names_of(order), approximate=approximate
+    )
+    shown = [
+        unit
+        for units in layers
+        for unit in units
+        if layer in (None, unit.layer) and neuron in (None, unit.unit)
+    ]
+    if not shown:
+        sizes = ", ".join(str(len(units)) for units in layers)
+        raise OptionError(
+            f"there is no such neuron; the layers, from 0, have {sizes} neurons"
+        )
+    print("\n\n".join(unit.text(top or None) for unit in shown))

@@ -1,0 +1,188 @@
+"""Model files: one function for each kind, chosen by the ending of the name.
+
+Some kinds are programs in disguise: reading a pickle runs whatever its author put into
+it. These are read only when the caller says that the file is to be trusted.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from nn2rules.errors import FormatError, MissingExtraError
+from nn2rules.formats import load_network
+from nn2rules.formats.files import read_bytes
+
+FilePath: TypeAlias = str | os.PathLike[str]
+
+
+def load_model(path: FilePath, *, trust: bool = False) -> Any:
+    """Read a model from a file, for `extract` and `read_network`.
+
+    Parameters
+    ----------
+    path : str or path
+        A network (.json), or a model of ONNX (.onnx), Keras (.keras), PyTorch (.pt2
+        from torch.export.save, or .pt from torch.save) or scikit-learn (.skops, or
+        .joblib, .pkl).
+    trust : bool
+        Whether to read files that can run code when they are read: pickles, in
+        .joblib, .pkl and .pt files, and unknown types in .skops files.
+
+    Raises
+    ------
+    FormatError
+        If the file is missing, damaged, of an unknown kind, or not to be trusted.
+    MissingExtraError
+        If the library that reads it is not installed; gives the pip command.
+
+    Examples
+    --------
+    >>> from nn2rules.datasets import network_file
+    >>> load_model(network_file("tomato")).classes
+    ('unripe', 'ripe')
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in (".h5", ".hdf5"):
+        raise FormatError(
+            f"{path}: this is the old format of Keras; save it anew with "
+            f'model.save("model.keras")'
+        )
+    if suffix not in (".json", *READERS):
+        return _unknown(path)
+    if suffix != ".json":
+        read_bytes(path)  # missing, a folder, no permission: the usual sentences
+    return READERS[suffix](path, trust)
+
+
+def _unknown(path: FilePath) -> Any:
+    """Read a file of unknown kind as a network."""
+    try:
+        return load_network(path)
+    except FormatError as error:
+        if "JSON" not in str(error):
+            raise
+        endings = ", ".join(READERS)
+        raise FormatError(f"{error}; files of models end in {endings}") from None
+
+
+def _network(path: FilePath, _trust: bool) -> Any:
+    return load_network(path)
+
+
+def _onnx(path: FilePath, _trust: bool) -> Any:
+    try:
+        from nn2rules.adapters.onnx import load
+    except ModuleNotFoundError:
+        raise MissingExtraError("onnx", "onnx", "reading an .onnx file") from None
+    return load(path)
+
+
+def _keras(path: FilePath, _trust: bool) -> Any:
+    try:
+        from nn2rules.adapters.keras import load
+    except ModuleNotFoundError as error:
+        if error.name != "keras":
+            raise FormatError(
+                f"{path}: Keras finds no backend ({error.name}); install one, such as "
+                f"torch, and set KERAS_BACKEND to its name"
+            ) from None
+        raise MissingExtraError("keras", "keras", "reading a .keras file") from None
+    return load(path)
+
+
+def _torch_program(path: FilePath, _trust: bool) -> Any:
+    torch = _torch()
+    try:
+        return torch.export.load(path)
+    except Exception as error:  # noqa: BLE001  a damaged archive raises anything
+        raise FormatError(
+            f"{path}: this is not a whole file of torch.export.save: {_line(error)}"
+        ) from None
+
+
+def _torch_pickle(path: FilePath, trust: bool) -> Any:
+    torch = _torch()
+    try:
+        weights = torch.load(path, weights_only=True, map_location="cpu")
+    except Exception as error:  # noqa: BLE001  a damaged archive raises anything
+        if not trust and "weights" in str(error).lower():
+            raise _untrusted(path, "a pickled PyTorch module") from None
+        weights = None
+    if weights is not None:
+        raise FormatError(
+            f"{path}: this file holds weights without their network; save the model "
+            f"with torch.export.save(torch.export.export(model, (row,)), 'model.pt2')"
+        )
+    if not trust:
+        raise FormatError(f"{path}: this is not a file of torch.save, or it is damaged")
+    try:
+        return torch.load(path, weights_only=False, map_location="cpu")
+    except Exception as error:  # noqa: BLE001
+        raise FormatError(f"{path}: cannot be read: {_line(error)}") from None
+
+
+def _torch() -> Any:
+    try:
+        import torch
+        import torch.export
+    except ModuleNotFoundError:
+        raise MissingExtraError("torch", "torch", "reading a PyTorch file") from None
+    return torch
+
+
+def _skops(path: FilePath, trust: bool) -> Any:
+    try:
+        from skops import io
+    except ModuleNotFoundError:
+        raise MissingExtraError("skops", "sklearn", "reading a .skops file") from None
+    try:
+        unknown = io.get_untrusted_types(file=path)
+        if not unknown or trust:
+            return io.load(path, trusted=unknown)
+    except Exception as error:  # noqa: BLE001  a damaged archive raises anything
+        raise FormatError(f"{path}: not a whole .skops file: {_line(error)}") from None
+    raise FormatError(
+        f"{path}: the file names types that skops does not know to be harmless "
+        f"({', '.join(unknown)}); if you trust its author, allow it with --trust, in "
+        f"Python with trust=True"
+    )
+
+
+def _pickle(path: FilePath, trust: bool) -> Any:
+    if not trust:
+        raise _untrusted(path, "a pickle")
+    import joblib
+
+    try:
+        return joblib.load(path)
+    except Exception as error:  # noqa: BLE001  a pickle can raise anything
+        raise FormatError(f"{path}: cannot be read: {_line(error)}") from None
+
+
+def _untrusted(path: FilePath, kind: str) -> FormatError:
+    return FormatError(
+        f"{path}: this is {kind}, and reading one runs whatever program its author put "
+        f"into it; if you trust its author, allow it with --trust, in Python with "
+        f"trust=True"
+    )
+
+
+def _line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]
+
+
+READERS: dict[str, Callable[[FilePath, bool], Any]] = {
+    ".json": _network,
+    ".onnx": _onnx,
+    ".keras": _keras,
+    ".pt2": _torch_program,
+    ".pt": _torch_pickle,
+    ".pth": _torch_pickle,
+    ".skops": _skops,
+    ".joblib": _pickle,
+    ".pkl": _pickle,
+    ".pickle": _pickle,
+}
+"""The ending of a file's name, and what reads it."""
