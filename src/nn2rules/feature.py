@@ -21,6 +21,7 @@ from nn2rules.values import (
     is_number,
     number_of,
     number_texts,
+    plain_number,
     text_of,
 )
 
@@ -99,6 +100,7 @@ class Feature:
         edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
         if not edges or not all(is_number(e) and math.isfinite(e) for e in edges):
             raise DomainError(f"{kind}: edges are one or more finite numbers")
+        edges = tuple(plain_number(edge) for edge in edges)
         if any(a >= b for a, b in pairwise(edges)):
             raise DomainError(f"{kind}: each edge must be larger than the one before")
         if self.n_plain != len(edges) + 1 or not self.ordered:

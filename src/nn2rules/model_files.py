@@ -137,9 +137,10 @@ def _skops(path: FilePath, trust: bool) -> Any:
     except ModuleNotFoundError:
         raise MissingExtraError("skops", "sklearn", "reading a .skops file") from None
     try:
-        unknown = io.get_untrusted_types(file=path)
+        named = io.get_untrusted_types(file=path)
+        unknown = [name for name in named if name not in HARMLESS]
         if not unknown or trust:
-            return io.load(path, trusted=unknown)
+            return io.load(path, trusted=named)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(f"{path}: not a whole .skops file: {_line(error)}") from None
     raise FormatError(
@@ -172,6 +173,15 @@ def _line(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0]
 
+
+HARMLESS = frozenset(
+    (
+        "numpy.dtype",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    )
+)
+"""Types inside every saved MLPClassifier, which skops does not list as harmless."""
 
 READERS: dict[str, Callable[[FilePath, bool], Any]] = {
     ".json": _network,

@@ -56,8 +56,7 @@ class Rule:
     inputs : int, optional
         The number of inputs of the domain that the rule decides.
     probability : (float, float), optional
-        A range that holds the network's probability of class 1 on all of them; of the
-        rule's class, if there are more than two.
+        A range that holds the network's probability of the rule's class on all of them.
     accuracy : float, optional
         The share of the rows it decides whose label is its class.
     """

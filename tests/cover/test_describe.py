@@ -65,10 +65,10 @@ def exact_scores(network, codes):
 
 
 def probability(network, codes, index):
-    """Return the exact probability of class 1, or of class `index` of several."""
+    """Return the exact probability of class `index`."""
     scores = exact_scores(network, codes)
     if len(scores) == 1:
-        return 1 / (1 + mp.exp(-scores[0]))
+        return 1 / (1 + mp.exp(-scores[0] if index == 1 else scores[0]))
     return 1 / mp.fsum(mp.exp(score - scores[index]) for score in scores)
 
 

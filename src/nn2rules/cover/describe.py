@@ -145,10 +145,10 @@ def describe_table(
 def _log_odds(
     network: Network, codes: NDArray[np.int64], answers: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the log-odds of class 1; of the class answered, if there are several."""
+    """Return the log-odds of the class that is answered."""
     scores = arithmetic.scores(network.layers, network.domain.offsets, codes)
     if network.is_binary:
-        return scores[:, 0]
+        return np.where(answers == 1, scores[:, 0], -scores[:, 0])
     rows = np.arange(len(codes))
     own = scores[rows, answers]
     others = scores.copy()
@@ -167,11 +167,11 @@ def describe_search(network: Network, rules: RuleList) -> list[Facts]:
     if not network.is_binary:
         return [Facts()] * len(rules)
     found = []
-    for box in rules.boxes:
+    for box, answer in zip(rules.boxes, rules.answers, strict=True):
         meter = Meter(Budget(boxes=_RANGE_BOXES))
         try:
             ends = score_range(network, box, tolerance=_RANGE_TOLERANCE, meter=meter)
-            found.append(Facts(probability=ends.probability))
+            found.append(Facts(probability=ends.probability_of(int(answer))))
         except BudgetExceededError:
             found.append(Facts())
     return found

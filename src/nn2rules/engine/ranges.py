@@ -38,7 +38,13 @@ class ScoreRange:
     @property
     def probability(self) -> tuple[float, float]:
         """A range that holds the probability of class 1 of every input of the box."""
-        ends = ACTIVATIONS["sigmoid"].floats(np.array([self.low[0], self.high[1]]))
+        return self.probability_of(1)
+
+    def probability_of(self, index: int) -> tuple[float, float]:
+        """Return a range that holds the probability of one of two classes."""
+        low, high = self.low[0], self.high[1]
+        scores = [low, high] if index == 1 else [-high, -low]
+        ends = ACTIVATIONS["sigmoid"].floats(np.array(scores))
         return outwards(float(ends[0]), float(ends[1]))
 
 
