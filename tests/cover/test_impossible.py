@@ -17,6 +17,7 @@ from tables import (
     tables,
 )
 
+import nn2rules
 from nn2rules import Feature, Layer, Network, OptionError, extract
 from nn2rules.domain import Domain
 from strategies import boxes
@@ -236,3 +237,12 @@ def test_a_search_needs_boxes():
     assert str(error.value) == (
         "impossible: on a domain this large give boxes, not a function"
     )
+
+
+def test_rules_by_search_say_what_is_impossible():
+    """The checker must know, or it calls right rules wrong."""
+    network = nn2rules.load(nn2rules.datasets.network_file("car"))
+    impossible = [{"safety": ["high"]}]
+    rules = nn2rules.extract(network, engine="search", impossible=impossible)
+    assert rules.certificate["impossible"] == impossible
+    assert nn2rules.check(network, rules).ok

@@ -6,7 +6,7 @@ import numpy as np
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
-from nn2rules.cover.job import Job
+from nn2rules.cover.job import Job, impossible_inputs
 from nn2rules.cover.searched import (
     Cover,
     Goal,
@@ -113,6 +113,9 @@ def _without_default(cover: Cover, job: Job) -> Cover:
 def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
     """Return the rule list of a cover, with what is known of its rules."""
     network = job.network
+    certificate = search_certificate(network, oracle)
+    if len(job.impossible):
+        certificate["impossible"] = impossible_inputs(job)
     rules = RuleList.from_boxes(
         network.domain,
         cover.array(int(network.domain.offsets[-1])),
@@ -121,7 +124,7 @@ def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
         network.classes,
         form=job.form,
         scope=job.scope,
-        certificate=search_certificate(network, oracle),
+        certificate=certificate,
     )
     if job.codes is not None:
         fired = rules.match(job.codes)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.boxes import conditions_of
 from nn2rules.certificate import table_certificate
 from nn2rules.cover.decision_list import decision_list, without_idle_end
 from nn2rules.cover.describe import describe_table, in_order, readable
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
-from nn2rules.cover.job import Job, possible_inputs
+from nn2rules.cover.job import Job, impossible_inputs, possible_inputs
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.rule_set import lower_bound, rule_set
 from nn2rules.cover.support import support_rules
@@ -32,7 +31,7 @@ def rules_by_table(job: Job) -> RuleList:
     if possible is not None:
         classes = np.where(possible, classes, np.uint8(DONT_CARE))
         certificate |= _possible_counts(classes, len(network.classes))
-        certificate["impossible"] = _impossible(job)
+        certificate["impossible"] = impossible_inputs(job)
     if job.scope == "support":
         del certificate["different"]
     try:
@@ -154,16 +153,6 @@ def _cover(
     return support_rules(
         classes, sizes, counts, is_ordered=is_ordered, default=default, **common
     )
-
-
-def _impossible(job: Job) -> Any:
-    """Return the inputs that cannot occur as the checker reads them."""
-    if job.is_impossible is not None:
-        return "a function of rows"
-    return [
-        {condition.feature: list(condition.values) for condition in conditions}
-        for conditions in conditions_of(job.network.domain, job.impossible)
-    ]
 
 
 def _possible_counts(classes: NDArray[np.uint8], n_classes: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.boxes import conditions_of
 from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Meter, box_of
 from nn2rules.engine.answer import check_box
@@ -114,3 +115,13 @@ def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
     if not possible.any():
         raise OptionError("impossible: no input is left that can occur")
     return possible
+
+
+def impossible_inputs(job: Job) -> Any:
+    """Return the inputs that cannot occur as the checker reads them."""
+    if job.is_impossible is not None:
+        return "a function of rows"
+    return [
+        {condition.feature: list(condition.values) for condition in conditions}
+        for conditions in conditions_of(job.network.domain, job.impossible)
+    ]
