@@ -7,6 +7,7 @@ A feature with `edges` has numbers put into bins, so every number belongs to a v
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -240,8 +241,8 @@ class Lookup(dict[object, int]):
         right = bisect_right(self._grid, number)
         if right in (0, len(self._grid)):
             return max(right - 1, 0)
-        below, above = self._grid[right - 1], self._grid[right]
-        return right - 1 if number - below <= above - number else right
+        below, above = Fraction(self._grid[right - 1]), Fraction(self._grid[right])
+        return right - 1 if 2 * Fraction(number) <= below + above else right
 
 
 def _is_finite(cell: object) -> bool:

@@ -17,9 +17,12 @@ from tables import (
 )
 
 import naive
+import nn2rules
 from nn2rules import (
     Budget,
     BudgetExceededError,
+    Domain,
+    Feature,
     Layer,
     Network,
     extract,
@@ -374,3 +377,27 @@ def test_a_whole_domain_beyond_any_table(form):
     codes = np.array(naive.inputs([2] * 5))
     rows = np.hstack([codes, np.ones((32, 35), dtype=int)])
     assert rules.predict(rows).tolist() == np.array(["no", "yes"])[truth].tolist()
+
+
+def test_rules_by_search_keep_ranges_of_numbers():
+    """A box has neighbouring numbers only; missing and other features are free."""
+    rng = np.random.default_rng(5)
+    features = (
+        Feature("age", (*range(20), None), ordered=True),
+        Feature.bins("income", tuple(range(9))),
+        Feature("word", ("a", "b", "c", "d", "e")),
+    )
+    domain = Domain(features)
+    layers = (
+        Layer(rng.normal(size=(int(domain.offsets[-1]), 5)), rng.normal(size=5)),
+        Layer(rng.normal(size=(5, 1)), [0.1], "sigmoid"),
+    )
+    network = Network(domain, layers, ("no", "yes"))
+    rules = extract(network, engine="search")
+    assert nn2rules.check(network, rules).ok
+    for feature, stop in ((0, 20), (1, 10)):
+        start = int(domain.offsets[feature])
+        block = rules.boxes[:, start : start + stop].astype(int)
+        ends = np.abs(np.diff(block, axis=1, prepend=0, append=0)).sum(axis=1)
+        assert (ends <= 2).all()
+    assert len(rules) > 3

@@ -1,0 +1,105 @@
+"""Which value a cell is: bins, grids, other values."""
+
+import math
+from bisect import bisect_right
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nn2rules import Domain, DomainError, Feature, UnknownValueError
+from nn2rules.formats import from_json, to_json
+from nn2rules.layer import Layer
+from nn2rules.network import Network
+
+numbers = st.floats(-1e6, 1e6) | st.integers(-1000, 1000)
+edge_lists = st.lists(numbers, min_size=1, max_size=6, unique=True).map(sorted)
+
+
+def code(feature, cell):
+    return int(Domain((feature,)).encode([{feature.name: cell}], unknown="mark")[0, 0])
+
+
+@given(edge_lists, numbers)
+def test_a_number_is_in_the_bin_whose_edges_enclose_it(edges, number):
+    feature = Feature.bins("x", edges)
+    place = code(feature, number)
+    assert place == sum(edge <= number for edge in edges)
+    assert code(feature, np.float64(number)) == place
+    assert code(feature, repr(number)) == place  # the text of a CSV file
+
+
+@given(edge_lists)
+def test_an_edge_belongs_to_the_bin_above_it(edges):
+    feature = Feature.bins("x", edges)
+    for index, edge in enumerate(edges):
+        assert code(feature, edge) == index + 1
+        below = math.nextafter(edge, -math.inf)
+        assert code(feature, below) == bisect_right(edges, below)
+
+
+@given(edge_lists, numbers)
+def test_the_nearest_number_stands_for_a_number(grid, number):
+    feature = Feature("x", grid, ordered=True, nearest=True)
+    distances = [abs(Fraction(number) - Fraction(value)) for value in grid]
+    assert code(feature, number) == distances.index(min(distances))
+
+
+def test_numbers_off_the_grid_are_unknown():
+    feature = Feature("x", (1, 2.5, None), ordered=True)
+    assert [code(feature, cell) for cell in (1, "2.5", 2, "", float("nan"))] == [
+        0, 1, -1, 2, 2,
+    ]  # fmt: skip
+    with pytest.raises(UnknownValueError, match=r"has no value 2; it has 1, 2\.5"):
+        Domain((feature,)).encode([{"x": 2}])
+
+
+@pytest.mark.parametrize("cell", [math.inf, -math.inf, "inf", "word", "1e999x"])
+def test_what_is_no_finite_number_is_in_no_bin(cell):
+    assert code(Feature.bins("x", (0, 1)), cell) == -1
+    assert code(Feature("x", (0, 1), ordered=True, nearest=True), cell) == -1
+
+
+def test_other_values():
+    feature = Feature("x", ("a", "b", "other", None), other="other")
+    cells = ["a", "c", "other", None, "", 7]
+    assert [code(feature, cell) for cell in cells] == [0, 2, 2, 3, 3, 2]
+    without_missing = Feature("x", ("a", "other"), other="other")
+    assert code(without_missing, None) == code(without_missing, "") == -1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Feature.bins("x", ()), "edges are one or more finite numbers"),
+        (lambda: Feature.bins("x", (2, 1)), "each edge must be larger"),
+        (lambda: Feature.bins("x", (1, 1)), "each edge must be larger"),
+        (lambda: Feature.bins("x", (math.nan,)), "edges are one or more finite"),
+        (lambda: Feature("x", ("a",), ordered=True, edges=(1,)), "1 edges make 2"),
+        (lambda: Feature("x", ("a",), nearest=True), "for ordered numbers"),
+        (
+            lambda: Feature("x", (2, 1), ordered=True, nearest=True),
+            "in ascending order",
+        ),
+        (lambda: Feature("x", ("a",), other="b"), "'b' stands for other values"),
+    ],
+)
+def test_features_that_make_no_sense(make, message):
+    with pytest.raises(DomainError, match=message):
+        make()
+
+
+@given(edge_lists, st.booleans())
+def test_features_survive_files(edges, has_missing):
+    features = (
+        Feature.bins("bins", edges, missing=has_missing),
+        Feature("grid", (*edges, None), ordered=True, nearest=True),
+        Feature("word", ("a", "rest", None), other="rest"),
+    )
+    domain = Domain(features)
+    weights = np.arange(domain.offsets[-1] * 1.0)[:, None]
+    network = Network(domain, (Layer(weights, [0.0], "sigmoid"),), ("no", "yes"))
+    assert from_json(to_json(network)) == network
+    assert to_json(from_json(to_json(network))) == to_json(network)
