@@ -4,29 +4,26 @@ A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are 
 from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nn2rules.boxes import Condition, boxes_of, conditions_of
+from nn2rules.boxes import boxes_of, conditions_of
 from nn2rules.domain import Domain, Rows
-from nn2rules.errors import DomainError, MissingExtraError, OptionError
+from nn2rules.errors import DomainError, OptionError
 from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import checked_classes, labels_array
+from nn2rules.rules.curve import curve_of
+from nn2rules.rules.frame import frame_of
+from nn2rules.rules.printing import text_of_rule, text_of_rules, warnings_of
+from nn2rules.rules.rule import Facts, Rule
 from nn2rules.text import (
-    allowed_text,
-    condition_text,
     count,
-    label_text,
-    share,
-    unused,
 )
 from nn2rules.values import Value
 
@@ -39,44 +36,6 @@ OUTSIDE = -2
 """What `RuleList.apply` gives a row outside the domain, if it may."""
 
 _SHOWN = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Conditions that must all hold, and the class that follows.
-
-    Parameters
-    ----------
-    conditions : tuple of Condition
-        In the order of the features; a feature without one is unrestricted.
-    then : str, int, float or bool
-        The class label.
-    support : int, optional
-        The number of rows of data that the rule decides.
-    inputs : int, optional
-        The number of inputs of the domain that the rule decides.
-    probability : (float, float), optional
-        A range that holds the network's probability of the rule's class on all of them.
-    accuracy : float, optional
-        The share of the rows it decides whose label is its class.
-    """
-
-    conditions: tuple[Condition, ...]
-    then: Value
-    support: int | None = None
-    inputs: int | None = None
-    probability: tuple[float, float] | None = None
-    accuracy: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a rule besides its conditions and class; see `Rule`."""
-
-    support: int | None = None
-    inputs: int | None = None
-    probability: tuple[float, float] | None = None
-    accuracy: float | None = None
 
 
 _NOTHING = Facts()
@@ -237,7 +196,7 @@ class RuleList:
         return bit_rows(self.boxes)
 
     @property
-    def _n_possible(self) -> int:
+    def n_possible(self) -> int:
         """The number of inputs that can occur."""
         return int(self.certificate.get("possible", self.domain.n_inputs))
 
@@ -376,7 +335,7 @@ class RuleList:
         certificate["rows_decided"] = int((fired != NO_RULE).sum())
         decided = [facts.inputs for facts in self.facts]
         if None not in decided:
-            certificate["undecided"] = self._n_possible - sum(decided)  # type: ignore[arg-type]
+            certificate["undecided"] = self.n_possible - sum(decided)  # type: ignore[arg-type]
         return self.replace(certificate=certificate)
 
     def top(self, k: int) -> "RuleList":
@@ -393,7 +352,7 @@ class RuleList:
         if self.certificate.get("different"):
             raise OptionError("these rules are cut short already; cut the exact list")
         decided = [facts.inputs for facts in self.facts]
-        total = self._n_possible
+        total = self.n_possible
         if None in decided or self.scope == "support":
             raise OptionError(
                 "only rules for the whole domain that carry the number of inputs they "
@@ -433,33 +392,7 @@ class RuleList:
             others get the class that most of them have; ``accuracy``, the share
             answered as labelled then, if labels are given.
         """
-        fired = self.apply(rows)
-        n_rows = max(len(fired), 1)
-        order = np.where(fired == NO_RULE, len(self), fired)
-        default = self.classes.index(self.default)
-        whole = np.array([*self.answers.tolist(), default])[order]
-
-        def by_rule(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-            """Count chosen rows by the number of rules that decide them, from 0."""
-            counted = np.bincount(order[chosen], minlength=len(self) + 1)
-            return np.concatenate([[0], np.cumsum(counted)])[: len(self) + 1]
-
-        classes = range(len(self.classes))
-        left = np.stack([(whole == c).sum() - by_rule(whole == c) for c in classes])
-        best, ks = left.argmax(axis=0), np.arange(len(self) + 1)
-        decided = by_rule(order < len(self))
-        curve: dict[str, Any] = {
-            "rules": ks,
-            "decided": decided / n_rows,
-            "fidelity": (decided + left[best, ks]) / n_rows,
-        }
-        if labels is not None:
-            truth = self.positions(labels, len(fired))
-            lucky = np.stack(
-                [(truth == c).sum() - by_rule(truth == c) for c in classes]
-            )
-            curve["accuracy"] = (by_rule(whole == truth) + lucky[best, ks]) / n_rows
-        return curve
+        return curve_of(self, rows, labels)
 
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
@@ -471,103 +404,19 @@ class RuleList:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        table: dict[str, list[object]] = {}
-        taken = set(self.domain.names)
-        table[unused("rule", taken)] = [*range(len(self)), NO_RULE]
-        for feature in self.domain.features:
-            column = [
-                next(
-                    (
-                        allowed_text(feature, condition.values)
-                        for condition in rule.conditions
-                        if condition.feature == feature.name
-                    ),
-                    "",
-                )
-                for rule in self.rules
-            ]
-            table[feature.name] = [*column, ""]
-        table[unused("then", taken)] = [
-            *(rule.then for rule in self.rules),
-            self.default,
-        ]
-        for name, facts in self._fact_columns().items():
-            table[unused(name, taken)] = [*facts, None]
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise OptionError(
-                f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-            )
-        try:
-            return nw.from_dict(table, backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise MissingExtraError(backend, backend, "to_frame()") from None
-
-    def _fact_columns(self) -> dict[str, list[object]]:
-        """Return what is known of the rules, by column; only what is known of any."""
-        columns: dict[str, list[object]] = {
-            name: [getattr(facts, name) for facts in self.facts]
-            for name in ("support", "inputs", "accuracy")
-        }
-        for end, name in enumerate(("p_low", "p_high")):
-            columns[name] = [
-                None if facts.probability is None else facts.probability[end]
-                for facts in self.facts
-            ]
-        return {
-            name: column
-            for name, column in columns.items()
-            if any(value is not None for value in column)
-        }
+        return frame_of(self, backend)
 
     def text(self, top: int | None = None) -> str:
         """Return the rules as text: all of them, or the `top` first ones."""
-        shown = len(self) if top is None else min(top, len(self))
-        width = len(str(len(self)))
-        lines = [
-            f"{index:>{width}}. {self.rule_text(rule)}"
-            for index, rule in enumerate(self.rules[:shown], 1)
-        ]
-        indent = " " * (width + 2) if len(self) else ""
-        if shown < len(self):
-            lines.append(f"{indent}… and {count(len(self) - shown, 'more rule')}")
-        note = "  [not proved]" if self.scope == "support" else ""
-        lines.append(f"{indent}otherwise {label_text(self.default)}{note}")
-        return "\n".join((*self.warnings(), *lines))
+        return text_of_rules(self, top)
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
-        different = self.certificate.get("different")
-        if not isinstance(different, int) or different < 1:
-            return []
-        inputs = self.certificate.get("possible", self.domain.n_inputs)
-        return [
-            f"APPROXIMATE ({self.certificate.get('method')}): not the network's answer "
-            f"on {different:,} of {count(inputs, 'input')} ({share(different, inputs)})"
-        ]
+        return warnings_of(self)
 
     def rule_text(self, rule: Rule) -> str:
         """Return one rule as text."""
-        parts = [
-            condition_text(self.domain.feature(c.feature), c.values)
-            for c in rule.conditions
-        ]
-        premise = " and ".join(parts) if parts else "anything"
-        return f"if {premise} then {label_text(rule.then)}{self._facts_text(rule)}"
-
-    def _facts_text(self, rule: Rule) -> str:
-        """Return what is known of a rule, in brackets."""
-        parts = []
-        if rule.support is not None:
-            parts.append(count(rule.support, "row"))
-        if rule.accuracy is not None:
-            parts.append(f"{100 * rule.accuracy:.0f} % right")
-        if rule.inputs is not None:
-            parts.append(f"{share(rule.inputs, self._n_possible)} of inputs")
-        if rule.probability is not None:
-            low, high = rule.probability  # rounded outwards: the range must hold
-            ends = math.floor(100 * low) / 100, math.ceil(100 * high) / 100
-            parts.append(f"p {ends[0]:.2f} to {ends[1]:.2f}")
-        return f"  [{', '.join(parts)}]" if parts else ""
+        return text_of_rule(self, rule)
 
     def __str__(self) -> str:
         return self.text(None if len(self) <= _SHOWN else _SHOWN)

@@ -1,0 +1,66 @@
+"""Rules as a data frame."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.matching import NO_RULE
+from nn2rules.text import allowed_text, unused
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+
+def frame_of(
+    rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"]
+) -> Any:
+    """Return what `RuleList.to_frame` does."""
+    table: dict[str, list[object]] = {}
+    taken = set(rules.domain.names)
+    table[unused("rule", taken)] = [*range(len(rules)), NO_RULE]
+    for feature in rules.domain.features:
+        column = [
+            next(
+                (
+                    allowed_text(feature, condition.values)
+                    for condition in rule.conditions
+                    if condition.feature == feature.name
+                ),
+                "",
+            )
+            for rule in rules.rules
+        ]
+        table[feature.name] = [*column, ""]
+    table[unused("then", taken)] = [
+        *(rule.then for rule in rules.rules),
+        rules.default,
+    ]
+    for name, facts in _fact_columns(rules).items():
+        table[unused(name, taken)] = [*facts, None]
+    if backend not in ("pandas", "polars", "pyarrow"):
+        raise OptionError(
+            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
+        )
+    try:
+        return nw.from_dict(table, backend=backend).to_native()
+    except ModuleNotFoundError:
+        raise MissingExtraError(backend, backend, "to_frame()") from None
+
+
+def _fact_columns(rules: "RuleList") -> dict[str, list[object]]:
+    """Return what is known of the rules, by column; only what is known of any."""
+    columns: dict[str, list[object]] = {
+        name: [getattr(facts, name) for facts in rules.facts]
+        for name in ("support", "inputs", "accuracy")
+    }
+    for end, name in enumerate(("p_low", "p_high")):
+        columns[name] = [
+            None if facts.probability is None else facts.probability[end]
+            for facts in rules.facts
+        ]
+    return {
+        name: column
+        for name, column in columns.items()
+        if any(value is not None for value in column)
+    }

@@ -1,0 +1,44 @@
+"""One rule, and what is known of it."""
+
+from dataclasses import dataclass
+
+from nn2rules.boxes import Condition
+from nn2rules.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Conditions that must all hold, and the class that follows.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        In the order of the features; a feature without one is unrestricted.
+    then : str, int, float or bool
+        The class label.
+    support : int, optional
+        The number of rows of data that the rule decides.
+    inputs : int, optional
+        The number of inputs of the domain that the rule decides.
+    probability : (float, float), optional
+        A range that holds the network's probability of the rule's class on all of them.
+    accuracy : float, optional
+        The share of the rows it decides whose label is its class.
+    """
+
+    conditions: tuple[Condition, ...]
+    then: Value
+    support: int | None = None
+    inputs: int | None = None
+    probability: tuple[float, float] | None = None
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a rule besides its conditions and class; see `Rule`."""
+
+    support: int | None = None
+    inputs: int | None = None
+    probability: tuple[float, float] | None = None
+    accuracy: float | None = None
