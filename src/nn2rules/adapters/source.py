@@ -13,7 +13,7 @@ from nn2rules.adapters.rows import RowMaker
 from nn2rules.domain import Domain, Rows, cells_of
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.feature import Feature
-from nn2rules.values import is_number
+from nn2rules.values import is_missing, is_number
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Source:
         _refuse_words(feature, port)
         [cells] = cells_of(rows, [feature.name])
         if port.kind == "text":
-            texts = ["" if cell is None else str(cell) for cell in cells]
+            texts = ["" if is_missing(cell) else str(cell) for cell in cells]
             return np.array(texts, dtype=object).reshape(-1, 1)
-        numbers = [np.nan if cell is None else float(cell) for cell in cells]  # type: ignore[arg-type]
+        numbers = [np.nan if is_missing(cell) else float(cell) for cell in cells]  # type: ignore[arg-type]
         kind = np.int64 if port.kind == "integer" else np.float64
         return np.array(numbers).astype(kind).reshape(-1, 1)
 

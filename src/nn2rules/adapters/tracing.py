@@ -54,12 +54,16 @@ class Columns:
         For each entry, in C order, its feature, or `CONSTANT`.
     tables : tuple of arrays
         For each entry, its value for each value of its owner; of constants, one value.
+    sizes, terms
+        As those of `Affine`, where the tables are not the framework's own numbers.
     """
 
     shape: tuple[int, ...]
     owners: tuple[int, ...]
     tables: tuple[NDArray[Any], ...]
     ending: Ending | None = None
+    sizes: tuple[Array, ...] | None = None
+    terms: int = 1
 
     @property
     def is_constant(self) -> bool:
@@ -184,7 +188,9 @@ class Trace:
         if picked.shape[:1] != (2,) or (picked[0] + total != picked[1]).any():
             raise UnsupportedModelError("a step of the model mixes rows of a batch")
         result = _picked(self._alike(tensors), picked[0])
-        return replace(result, ending=_ending_of(tensors, result.shape))
+        in_order = np.array_equal(picked[0].reshape(-1), np.arange(total))
+        ending = _ending_of(tensors, result.shape) if in_order else None
+        return replace(result, ending=ending)
 
     def apply(
         self,
@@ -327,8 +333,20 @@ class Trace:
             mapped(x.bias[np.newaxis], weights)[0] + shift,
             mapped(x.sizes, np.abs(weights)),
             mapped(x.bias_sizes[np.newaxis], np.abs(weights))[0] + np.abs(shift),
-            x.terms + n_in + 1,
+            x.terms + self._summands(x, n_in) + 1,
         )
+
+    def _summands(self, x: Affine, n_in: int) -> int:
+        """Return how many of `n_in` numbers that are added up can be other than 0.
+
+        Of the columns of a one-hot feature only one is: adding zeros rounds nothing.
+        """
+        if x.level > 0:
+            return n_in
+        groups = (x.sizes != 0).reshape(len(x.sizes), -1, n_in).sum(axis=2)
+        most = np.maximum.reduceat(groups, self.domain.offsets[:-1], axis=0).sum(axis=0)
+        fixed = (x.bias_sizes != 0).reshape(-1, n_in).sum(axis=1)
+        return min(n_in, int((most + fixed).max()))
 
     def activate(
         self, tensor: Tensor, name: str, *, slope: float | None = None
@@ -347,13 +365,9 @@ class Trace:
         if name == "softmax":
             return replace(self.affine(tensor), ending=Ending("softmax", tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
-        function = activation(name, slope).floats
         columns = self._unmixed(tensor)
         if columns is not None:
-            applied = self.apply(
-                columns, lambda rows: function(_floats(rows)), elementwise=True
-            )
-            return replace(applied, ending=ending)
+            return replace(self._activated(columns, name, slope), ending=ending)
         x = self.affine(tensor)
         layer = self._layer(x.level, name, slope)
         start = layer.size
@@ -364,6 +378,20 @@ class Trace:
         return Affine(
             x.shape, x.level + 1, weights, zeros, weights, zeros, ending=ending
         )
+
+    def _activated(self, tensor: Columns, name: str, slope: float | None) -> Columns:
+        """Return an activation of tables, with bounds on what the framework rounds."""
+        function = activation(name, slope)
+        made = self.apply(
+            tensor, lambda rows: function.floats(_floats(rows)), elementwise=True
+        )
+        before = tensor.sizes or tuple(np.abs(_floats(t)) for t in tensor.tables)
+        factor = function.rounding / tensor.terms
+        sizes = tuple(
+            np.abs(table) + function.lipschitz * size + factor * (1 + size)
+            for table, size in zip(made.tables, before, strict=True)
+        )
+        return replace(made, sizes=sizes, terms=tensor.terms)
 
     def finish(
         self,
@@ -416,7 +444,9 @@ class Trace:
         error = arithmetic.error_bound(sizes, offsets, unit=unit * terms).max()
         folding = arithmetic.error_bound(sizes, offsets).max()
         whole = float(error + terms * folding)
-        known = whole if math.isfinite(whole) else None
+        longest = max(len(layer.weights) for layer in layers) + 2
+        is_bound = math.isfinite(whole) and longest * unit * terms < 0.5  # see _gamma
+        known = whole if is_bound else None
         return Network(self.domain, tuple(layers), tuple(classes), threshold, known)
 
     # Parts -----------------------------------------------------------------------
@@ -425,24 +455,35 @@ class Trace:
         """Return a tensor as an affine function of the one-hot input, or as it is."""
         if isinstance(tensor, Affine):
             return self._padded(tensor)
-        n_columns, size = int(self.domain.offsets[-1]), len(tensor.owners)
-        weights, bias = np.zeros((n_columns, size)), np.zeros(size)
-        for entry, owner in enumerate(tensor.owners):
-            numbers = _floats(tensor.tables[entry])
-            if owner == CONSTANT:
-                bias[entry] = numbers[0]
-            else:
-                start, stop = self.domain.offsets[owner : owner + 2]
-                weights[start:stop, entry] = numbers
+        weights, bias = self._spread(tensor.owners, tensor.tables)
+        sizes, bias_sizes = np.abs(weights), np.abs(bias)
+        if tensor.sizes is not None:
+            sizes, bias_sizes = self._spread(tensor.owners, tensor.sizes)
         return Affine(
             tensor.shape,
             0,
             weights,
             bias,
-            np.abs(weights),
-            np.abs(bias),
-            ending=tensor.ending,
+            sizes,
+            bias_sizes,
+            tensor.terms,
+            tensor.ending,
         )
+
+    def _spread(
+        self, owners: Sequence[int], tables: Sequence[NDArray[Any]]
+    ) -> tuple[Array, Array]:
+        """Return tables as weights of the one-hot input, and constants as a bias."""
+        n_columns, size = int(self.domain.offsets[-1]), len(owners)
+        weights, bias = np.zeros((n_columns, size)), np.zeros(size)
+        for entry, owner in enumerate(owners):
+            numbers = _floats(tables[entry])
+            if owner == CONSTANT:
+                bias[entry] = numbers[0]
+            else:
+                start, stop = self.domain.offsets[owner : owner + 2]
+                weights[start:stop, entry] = numbers
+        return weights, bias
 
     def _padded(self, tensor: Affine) -> Affine:
         """Give a tensor weights of 0 for units that its level got since it was made."""
@@ -462,7 +503,7 @@ class Trace:
             return tensor
         if tensor.level > 0:
             return None
-        owners, tables = [], []
+        owners, tables, sizes = [], [], []
         offsets = self.domain.offsets
         starts = offsets[:-1]
         used = np.logical_or.reduceat(tensor.sizes != 0, starts, axis=0)
@@ -472,11 +513,21 @@ class Trace:
             features = np.flatnonzero(used[:, entry])
             owner = int(features[0]) if len(features) else CONSTANT
             numbers: Array = np.zeros(1)
+            bounds: Array = np.zeros(1)
             if owner != CONSTANT:
-                numbers = tensor.weights[offsets[owner] : offsets[owner + 1], entry]
+                rows = slice(offsets[owner], offsets[owner + 1])
+                numbers, bounds = tensor.weights[rows, entry], tensor.sizes[rows, entry]
             owners.append(owner)
             tables.append(numbers + tensor.bias[entry])
-        return Columns(tensor.shape, tuple(owners), tuple(tables), tensor.ending)
+            sizes.append(bounds + tensor.bias_sizes[entry])
+        return Columns(
+            tensor.shape,
+            tuple(owners),
+            tuple(tables),
+            tensor.ending,
+            tuple(sizes),
+            tensor.terms + 1,
+        )
 
     def _broadcast(self, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
         shape = np.broadcast_shapes(tensor.shape, shape)
@@ -495,7 +546,15 @@ class Trace:
         if len(columns) == len(tensors):
             owners = tuple(owner for c in columns for owner in c.owners)
             tables = tuple(table for c in columns for table in c.tables)
-            return Columns((len(owners),), owners, tables)
+            bounds: tuple[Array, ...] | None = None
+            if any(c.sizes is not None for c in columns):
+                bounds = tuple(
+                    size
+                    for c in columns
+                    for size in c.sizes or [np.abs(_floats(t)) for t in c.tables]
+                )
+            terms = max((c.terms for c in columns), default=1)
+            return Columns((len(owners),), owners, tables, None, bounds, terms)
         parts = self._same_level([self.affine(tensor) for tensor in tensors])
         size = sum(len(part.bias) for part in parts)
         return Affine(
@@ -588,6 +647,10 @@ def _picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
             positions.shape,
             tuple(tensor.owners[i] for i in flat),
             tuple(tensor.tables[i] for i in flat),
+            sizes=None
+            if tensor.sizes is None
+            else tuple(tensor.sizes[i] for i in flat),
+            terms=tensor.terms,
         )
     return Affine(
         positions.shape,

@@ -1,0 +1,181 @@
+"""Let Keras itself run a step on the tables of features that have not met."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import keras
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.adapters.confirm import FLOAT32, FLOAT64
+from nn2rules.adapters.tracing import CONSTANT, Columns
+from nn2rules.domain import Domain
+from nn2rules.errors import UnsupportedModelError
+
+Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
+"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
+
+_CHECKED_ROWS = 256
+_SLACK = 16  # roundings that may depend on which rows go in together
+
+
+UNITS = {
+    "float64": FLOAT64,
+    "float32": FLOAT32,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
+"""The unit roundoff of the formats that Keras computes in."""
+
+
+def format_of(dtype: str) -> str:
+    """Return the format that sums are really made in.
+
+    On most backends Keras adds up float32 numbers even where float64 is asked for.
+    """
+    if dtype != "float64":
+        return dtype
+    return str(keras.backend.result_type("float64", "float64"))
+
+
+def unit_of(dtype: str) -> float:
+    """Return the unit roundoff of sums of a format; 0 of whole numbers and words."""
+    return UNITS.get(format_of(dtype), 0.0)
+
+
+class MixingError(Exception):
+    """A step makes an entry of several features; `owners` are these."""
+
+    def __init__(self, owners: Sequence[int]) -> None:
+        super().__init__(owners)
+        self.owners = tuple(owners)
+
+
+def numpy_of(tensor: Any) -> NDArray[Any]:
+    """Return a tensor of any backend as an array; numpy has no bfloat16."""
+    if hasattr(tensor, "dtype") and "bfloat16" in str(tensor.dtype):
+        tensor = keras.ops.cast(tensor, "float32")
+    return np.asarray(keras.ops.convert_to_numpy(tensor))
+
+
+def tensor_of(array: NDArray[Any], dtype: str) -> Any:
+    """Return an array as a tensor of the backend, in the given format."""
+    return keras.ops.convert_to_tensor(array, dtype=dtype)
+
+
+def rounded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Return an array as it is after it has been stored in the given format."""
+    return numpy_of(tensor_of(array, dtype))
+
+
+def elementwise(tensor: Columns, run: Run) -> Columns:
+    """Return what a step makes of every entry on its own.
+
+    The tables of all entries lie side by side, so one call is enough.
+    """
+    n_rows = max((len(table) for table in tensor.tables), default=1)
+    padded = [np.resize(table, n_rows) for table in tensor.tables]
+    rows = np.stack(padded, axis=1).reshape(n_rows, *tensor.shape)
+    [result] = run([rows])
+    if result.shape != rows.shape:
+        raise UnsupportedModelError(
+            f"makes an array of shape {result.shape} of one of shape {rows.shape}"
+        )
+    flat = result.reshape(n_rows, -1)
+    tables = tuple(flat[: len(t), entry] for entry, t in enumerate(tensor.tables))
+    return Columns(tensor.shape, tensor.owners, tables)
+
+
+def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns]:
+    """Return what a step makes of tables, finding out what depends on which feature.
+
+    The step is run on rows in which all features have their first value but one, which
+    goes through its values; and then on random rows, which must agree.
+
+    Raises
+    ------
+    MixingError
+        If an entry of the result depends on several features.
+    """
+    owners = sorted({o for tensor in tensors for o in tensor.owners} - {CONSTANT})
+    sizes = np.array([domain.sizes[owner] for owner in owners], dtype=np.int64)
+    design = np.zeros((1 + int(sizes.sum()), len(owners)), dtype=np.int64)
+    starts = 1 + np.cumsum([0, *sizes])
+    for place, size in enumerate(sizes):
+        design[starts[place] : starts[place + 1], place] = np.arange(size)
+    sample = np.random.default_rng(0).integers(
+        sizes, size=(_CHECKED_ROWS, len(owners)), dtype=np.int64
+    )
+    results = run([_rows(tensor, owners, design) for tensor in tensors])
+    checked = run([_rows(tensor, owners, sample) for tensor in tensors])
+    found = []
+    for result, other in zip(results, checked, strict=True):
+        if len(result) != len(design) or len(other) != len(sample):
+            raise UnsupportedModelError("mixes rows of a batch")
+        blocks = np.split(result.reshape(len(result), -1), starts[:-1])
+        columns = _columns(blocks, owners, result.shape[1:])
+        found.append(_checked(columns, other.reshape(len(other), -1), owners, sample))
+    return found
+
+
+def _rows(
+    tensor: Columns, owners: Sequence[int], codes: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Return a tensor for rows of codes, one for each of the owners."""
+    columns = [
+        np.repeat(table, len(codes))
+        if owner == CONSTANT
+        else table[codes[:, owners.index(owner)]]
+        for owner, table in zip(tensor.owners, tensor.tables, strict=True)
+    ]
+    return np.stack(columns, axis=1).reshape(len(codes), *tensor.shape)
+
+
+def _columns(
+    blocks: Sequence[NDArray[Any]], owners: Sequence[int], shape: tuple[int, ...]
+) -> Columns:
+    first, *rest = blocks
+    differs = [np.any(~_same(block, first), axis=0).tolist() for block in rest]
+    who, tables = [], []
+    for entry in range(first.shape[1]):
+        places = [place for place, different in enumerate(differs) if different[entry]]
+        if len(places) > 1:
+            raise MixingError([owners[place] for place in places])
+        who.append(owners[places[0]] if places else CONSTANT)
+        tables.append((rest[places[0]] if places else first)[:, entry])
+    return Columns(shape, tuple(who), tuple(tables))
+
+
+def _checked(
+    columns: Columns,
+    array: NDArray[Any],
+    owners: Sequence[int],
+    sample: NDArray[np.int64],
+) -> Columns:
+    """Compare random rows with what the tables say of them."""
+    if not columns.owners:
+        return columns
+    flat = Columns((len(columns.owners),), columns.owners, columns.tables)
+    expected = _rows(flat, owners, sample)
+    if not _same(array, expected).all():
+        if len(owners) > 1:
+            raise MixingError(owners)
+        raise UnsupportedModelError("mixes rows of a batch")
+    if array.dtype.kind != "f" or np.array_equal(array, expected, equal_nan=True):
+        return columns
+    sizes = [np.full(len(t), 2 * _SLACK * np.abs(t).max()) for t in columns.tables]
+    return replace(columns, sizes=tuple(sizes))
+
+
+def _same(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
+    """Compare numbers up to their last bits, and anything else exactly."""
+    if left.dtype.kind != "f":
+        return np.asarray(left == right, dtype=np.bool_)
+    slack = _SLACK * float(np.finfo(left.dtype).eps)
+    with np.errstate(all="ignore"):
+        size = np.nan_to_num(np.abs(left), posinf=0.0).max(axis=0, initial=0.0)
+        near = np.abs(left - right) <= slack * size
+        both = np.isnan(left) & np.isnan(right)
+        same: NDArray[np.bool_] = near | both | (left == right)
+    return same

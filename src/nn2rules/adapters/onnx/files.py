@@ -1,0 +1,88 @@
+"""Read ONNX files, and refuse what is no model that can be read."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import external_data_helper
+
+from nn2rules.errors import FormatError, UnsupportedModelError
+
+MOST_PARAMETERS = 200_000_000
+"""Larger models are refused: they are no classifiers of a table."""
+
+_MOST_BYTES = 2**31
+
+
+def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
+    """Return the ONNX model in a file, with the numbers that lie in files beside it.
+
+    Raises
+    ------
+    FormatError
+        If the file is no ONNX model, is damaged, or is far too large.
+    """
+    try:
+        if os.path.getsize(path) >= _MOST_BYTES:
+            raise FormatError(f"{path}: an ONNX file of 2 GB or more cannot be read")
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: this is a folder, not a file") from None
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        model = onnx.load_model_from_string(data)
+    except Exception:  # noqa: BLE001  protobuf's own error, which onnx does not name
+        raise FormatError(
+            f"{path}: this is no ONNX model, or only a part of one"
+        ) from None
+    try:
+        refuse_large(model)
+        external_data_helper.load_external_data_for_model(model, os.path.dirname(path))
+        onnx.checker.check_model(model)
+    except UnsupportedModelError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except (OSError, onnx.checker.ValidationError) as error:
+        raise FormatError(f"{path}: {_problem(model, error)}") from None
+    return model
+
+
+def _problem(model: onnx.ModelProto, error: Exception) -> str:
+    """Return in a sentence what is wrong with a file."""
+    second = external_data(model)
+    if second is not None:
+        return (
+            f"the numbers of this model are in a second file, {second!r}, which is "
+            f"missing or damaged; put it into the same folder"
+        )
+    return f"this is no valid ONNX model: {first_line(error)}"
+
+
+def external_data(model: onnx.ModelProto) -> str | None:
+    """Return the file in which numbers of a model are that were not read, if any."""
+    for tensor in model.graph.initializer:
+        if external_data_helper.uses_external_data(tensor):
+            places = {entry.key: entry.value for entry in tensor.external_data}
+            return str(places.get("location", ""))
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """Return the first sentence of an error message."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(".")
+
+
+def refuse_large(model: onnx.ModelProto) -> None:
+    """Refuse a model with very many parameters."""
+    n_parameters = sum(
+        int(np.prod(tensor.dims, dtype=np.int64)) for tensor in model.graph.initializer
+    )
+    if n_parameters > MOST_PARAMETERS:
+        raise UnsupportedModelError(
+            f"the ONNX model has {n_parameters:,} parameters; nn2rules reads "
+            f"classifiers of tables, with {MOST_PARAMETERS:,} at most"
+        )

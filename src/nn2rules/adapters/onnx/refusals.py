@@ -1,0 +1,96 @@
+"""What an ONNX graph can have that is refused, each with a sentence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nn2rules.adapters.onnx.graph import Step
+from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor
+from nn2rules.domain import Domain
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.values import Value, text_of
+
+_READ = (
+    "dense layers (Gemm, MatMul, Add, Sub, Mul, Div by constants, BatchNormalization) "
+    "with Relu, LeakyRelu, PRelu, Elu, Gelu, SiLU, Softplus, Sigmoid, HardSigmoid, "
+    "Tanh or Clip, and Softmax last"
+)
+
+
+def refuse_kind(step: Step) -> None:
+    """Refuse what is no network, each with its reason."""
+    if step.op.startswith("TreeEnsemble"):
+        raise UnsupportedModelError(
+            f"{step} is {step.kind}: the model is made of trees and is no network; "
+            f"nn2rules reads networks and linear classifiers"
+        )
+    if step.op.startswith("SVM"):
+        raise UnsupportedModelError(
+            f"{step} is {step.kind}: a support vector machine is no network; nn2rules "
+            f"reads networks and linear classifiers, such as LinearSVC"
+        )
+    if step.op == "LinearRegressor":
+        raise UnsupportedModelError(
+            f"{step} is a LinearRegressor: the model predicts a number; nn2rules reads "
+            f"classifiers"
+        )
+    if step.op in ("If", "Loop", "Scan"):
+        raise UnsupportedModelError(
+            f"{step} is {step.kind}: the model has branches or loops; export it "
+            f"without them, such as with fixed shapes"
+        )
+
+
+def unknown(
+    step: Step, tensors: Sequence[Tensor], domain: Domain
+) -> UnsupportedModelError:
+    """Return the error of an operator that is not read where features meet."""
+    owners: set[int] = set()
+    for tensor in tensors:
+        if not isinstance(tensor, Columns):
+            return UnsupportedModelError(
+                f"{step} is {step.kind}; once features have met, nn2rules reads {_READ}"
+            )
+        owners.update(owner for owner in tensor.owners if owner != CONSTANT)
+    names = " and ".join(repr(domain.names[owner]) for owner in sorted(owners)[:3])
+    return UnsupportedModelError(
+        f"{step} is {step.kind}, and mixes features such as {names}; where features "
+        f"meet, nn2rules reads {_READ}"
+    )
+
+
+def refused_value(
+    step: Step, name: str, value: Value, reason: str
+) -> UnsupportedModelError:
+    """Return the error of a step that fails on a value of a feature."""
+    if value is None:
+        return UnsupportedModelError(
+            f"feature {name!r} is missing in some rows, and {step}, {step.kind}, "
+            f"cannot take that ({reason}); leave out those rows, or impute in the "
+            f"pipeline"
+        )
+    return UnsupportedModelError(
+        f"feature {name!r}: {step}, {step.kind}, cannot take the value "
+        f"{text_of(value)!r} ({reason})"
+    )
+
+
+def refuse_gaps(domain: Domain, tensor: Tensor) -> None:
+    """Refuse numbers that are missing or infinite where features are about to meet."""
+    if not isinstance(tensor, Columns):
+        return
+    for owner, table in zip(tensor.owners, tensor.tables, strict=True):
+        if owner == CONSTANT or table.dtype.kind != "f" or np.isfinite(table).all():
+            continue
+        feature = domain.features[owner]
+        value = feature.values[int(np.flatnonzero(~np.isfinite(table))[0])]
+        if value is None:
+            raise UnsupportedModelError(
+                f"feature {feature.name!r} is missing in some rows, and the ONNX model "
+                f"has no step that fills it in; leave out those rows, or impute in the "
+                f"pipeline"
+            )
+        raise UnsupportedModelError(
+            f"feature {feature.name!r}: the ONNX model turns its {text_of(value)!r} "
+            f"into a number that is not finite"
+        )

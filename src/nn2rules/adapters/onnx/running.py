@@ -1,0 +1,145 @@
+"""Run ONNX models and single nodes: by onnxruntime, or by the reference evaluator.
+
+Where onnxruntime is installed it answers, because that is what most models run on.
+What it is missing, or does not take, goes to the evaluator that comes with onnx.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+Arrays: TypeAlias = list[NDArray[Any]]
+Runner: TypeAlias = Callable[[Mapping[str, NDArray[Any]]], Arrays]
+
+
+def runner(model: onnx.ModelProto) -> Runner:
+    """Return the function from the arrays of a model's inputs to its outputs."""
+    if importlib.util.find_spec("onnxruntime") is not None:
+        try:
+            return _by_onnxruntime(model)
+        except Exception:  # noqa: BLE001  its errors have no common base
+            return reference_runner(model)
+    return reference_runner(model)
+
+
+def reference_runner(model: onnx.ModelProto) -> Runner:
+    """Return `runner` by the evaluator that comes with onnx."""
+    evaluator = ReferenceEvaluator(model)
+
+    def run(feeds: Mapping[str, NDArray[Any]]) -> Arrays:
+        with np.errstate(all="ignore"):
+            return [np.asarray(made) for made in evaluator.run(None, dict(feeds))]
+
+    return run
+
+
+def _by_onnxruntime(model: onnx.ModelProto) -> Runner:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4  # errors are raised; nothing is to be printed
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+    def run(feeds: Mapping[str, NDArray[Any]]) -> Arrays:
+        return [np.asarray(made) for made in session.run(None, dict(feeds))]
+
+    return run
+
+
+def part_of(
+    model: onnx.ModelProto,
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, int],
+    outputs: Sequence[str],
+) -> onnx.ModelProto:
+    """Return a model of some nodes of another.
+
+    Parameters
+    ----------
+    model : ModelProto
+        Gives the versions of the operators.
+    inputs : mapping from names to ONNX element types
+    outputs : sequence of names
+    """
+    made = helper.make_graph(
+        list(nodes),
+        "part",
+        [helper.make_tensor_value_info(n, kind, None) for n, kind in inputs.items()],
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+    )
+    return helper.make_model(
+        made, opset_imports=list(model.opset_import), ir_version=model.ir_version
+    )
+
+
+def with_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Return a model that answers with the tensor `name`, and what it needs for it."""
+    wanted, nodes = {name}, []
+    for node in reversed(model.graph.node):
+        if wanted.intersection(node.output):
+            wanted.update(node.input)
+            nodes.append(node)
+    made = helper.make_graph(
+        nodes[::-1],
+        "asked",
+        [item for item in model.graph.input if item.name in wanted],
+        [onnx.ValueInfoProto(name=name)],
+        [tensor for tensor in model.graph.initializer if tensor.name in wanted],
+    )
+    made.sparse_initializer.extend(model.graph.sparse_initializer)
+    return helper.make_model(
+        made, opset_imports=list(model.opset_import), ir_version=model.ir_version
+    )
+
+
+def run_node(
+    model: onnx.ModelProto,
+    node: onnx.NodeProto,
+    feeds: Mapping[str, NDArray[Any]],
+    *,
+    reference: bool = False,
+) -> Arrays:
+    """Return the outputs of one node; with `reference`, by the reference evaluator."""
+    outputs = [name for name in node.output if name]
+    kinds = {name: element_type(array) for name, array in feeds.items()}
+    part = part_of(model, [node], kinds, outputs)
+    run = reference_runner(part) if reference else runner(part)
+    return run(feeds)
+
+
+def element_type(array: NDArray[Any]) -> int:
+    """Return the ONNX type of an array's entries; texts may be objects."""
+    if array.dtype.kind in "OU":
+        return int(onnx.TensorProto.STRING)
+    return int(helper.np_dtype_to_tensor_dtype(array.dtype))
+
+
+def in_batches(
+    run: Callable[..., Arrays], arrays: Sequence[NDArray[Any]], batch: int | None
+) -> Arrays:
+    """Run a function of rows on as many rows at a time as it takes.
+
+    Parameters
+    ----------
+    run : callable
+        Takes arrays of rows, and returns such.
+    batch : int or None
+        How many rows a model with a fixed batch takes; the last batch is filled up.
+    """
+    n_rows = len(arrays[0])
+    if batch is None or batch == n_rows:
+        return run(*arrays)
+    parts = []
+    for start in range(0, n_rows, batch):
+        chosen = np.minimum(np.arange(start, start + batch), n_rows - 1)
+        parts.append(run(*(array[chosen] for array in arrays)))
+    return [np.concatenate(part)[:n_rows] for part in zip(*parts, strict=True)]
