@@ -26,6 +26,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from nn2rules.adapters.onnx import (  # noqa: E402
     load,
     prepare,
+    running,
 )
 from nn2rules.adapters.onnx.layers import HANDLERS  # noqa: E402
 
