@@ -87,7 +87,8 @@ def error_bound(
 
 def _gamma(operations: int, unit: float) -> float:
     """Bound the relative error of a sum of products, in whatever order it is made."""
-    return operations * unit / (1 - operations * unit)
+    share = operations * unit
+    return share / (1 - share) if share < 1 else math.inf
 
 
 def classify(

@@ -111,8 +111,8 @@ def _torch_pickle(path: FilePath, trust: bool) -> Any:
         weights = None
     if weights is not None:
         raise FormatError(
-            f"{path}: this file holds weights without their network; save the model "
-            f"with torch.export.save(torch.export.export(model, (row,)), 'model.pt2')"
+            f"{path}: this file holds weights without their network; save the whole "
+            f"model with torch.save(model, path), or, safer, with torch.export.save"
         )
     if not trust:
         raise FormatError(f"{path}: this is not a file of torch.save, or it is damaged")

@@ -1,0 +1,233 @@
+"""Read PyTorch modules, and programs exported from them."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import fx, nn
+from torch.export import ExportedProgram
+from torch.nn.parameter import is_lazy
+
+from nn2rules.adapters.confirm import Reading
+from nn2rules.adapters.features import known_of
+from nn2rules.adapters.probing import probe
+from nn2rules.adapters.source import Source
+from nn2rules.adapters.torch.by_export import export, exported_program
+from nn2rules.adapters.torch.by_fx import traced_program
+from nn2rules.adapters.torch.program import Input, Program, silence
+from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
+from nn2rules.adapters.torch.walk import follow
+from nn2rules.adapters.tracing import CONSTANT, Columns, Trace
+from nn2rules.domain import Rows
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.values import Value, value_of
+
+Layout = Callable[[Input], bool]
+"""Tells which inputs take a number for each row, instead of a row of one number."""
+
+_LAYOUTS: tuple[Layout, ...] = (
+    lambda each: each.port.kind == "integer",
+    lambda _each: True,
+    lambda _each: False,
+)
+
+
+def prepare(model: object) -> nn.Module | ExportedProgram:
+    """Return the module that answers, refusing what cannot be read."""
+    if isinstance(model, ExportedProgram):
+        return model
+    if isinstance(model, torch.jit.ScriptModule):
+        raise UnsupportedModelError(
+            "the model is compiled by torch.jit, and its steps are no longer in sight; "
+            "give the nn.Module that it was made from"
+        )
+    if not isinstance(model, nn.Module):
+        raise UnsupportedModelError(
+            f"a {type(model).__name__} is not a model; give the nn.Module"
+        )
+    while hasattr(model, "_orig_mod") or isinstance(model, nn.DataParallel):
+        inner = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
+        assert isinstance(inner, nn.Module), "a wrapper holds a module"
+        model = inner
+    if model.training:
+        raise UnsupportedModelError(
+            "the model is in training mode, where dropout and batch normalisation "
+            "answer at random; call model.eval() first"
+        )
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        _refuse_tensor(name, tensor)
+    return model
+
+
+def columns(_model: object, encode: object = None) -> Mapping[str, Any] | None:
+    """Return what the model knows of its columns: nothing; but `encode` may."""
+    return known_of(encode)
+
+
+def read(
+    model: nn.Module | ExportedProgram,
+    source: Source,
+    classes: Sequence[Any] | None,
+    threshold: float,
+) -> Reading:
+    """Return the network of a module, with the module's own answers."""
+    program = _program(model, source)
+    if not program.inputs:
+        raise UnsupportedModelError("the model's forward takes no tensor")
+    is_free = source.encode is None and len(program.inputs) > 1
+    errors = []
+    for layout in _LAYOUTS if is_free else _LAYOUTS[-1:]:
+        feed = Feed(program, source, layout)
+        try:
+            return _read(program, feed, classes, threshold)
+        except UnsupportedModelError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _program(model: nn.Module | ExportedProgram, source: Source) -> Program:
+    """Return the steps of a model; rows of the `source` serve as examples.
+
+    ``torch.fx`` keeps submodules in sight, so it comes first. What it cannot follow,
+    such as a test of a shape, is left to ``torch.export``.
+    """
+    if isinstance(model, ExportedProgram):
+        return exported_program(model)
+    try:
+        root: nn.Module = copy.deepcopy(model)  # following a model runs its own code
+    except Exception:  # noqa: BLE001  tensors in the middle of a computation, locks, …
+        root = model
+    try:
+        with silence():
+            graph = fx.Tracer().trace(root)
+    except Exception as error:  # noqa: BLE001  the model's own code may raise anything
+        return export(model, root, source, error)
+    return traced_program(model, root, graph)
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Rows to what the model takes: the user's encoding, in the model's own formats."""
+
+    program: Program
+    source: Source
+    layout: Layout
+
+    def tensors(self, rows: Rows) -> list[torch.Tensor]:
+        """Return a tensor for each input of the model."""
+        inputs = self.program.inputs
+        arrays = self.source.arrays([each.port for each in inputs])(rows)
+        made = []
+        for each, array in zip(inputs, arrays, strict=True):
+            tensor = _as_tensor(each, array)
+            is_column = tensor.ndim == 2 and tensor.shape[1] == 1
+            has_one = each.ndim == 1 or (each.ndim is None and self.layout(each))
+            made.append(tensor[:, 0] if is_column and has_one else tensor)
+        return made
+
+    def arrays(self, rows: Rows) -> list[NDArray[Any]]:
+        """Return the same as arrays."""
+        return [to_numpy(tensor) for tensor in self.tensors(rows)]
+
+    def name(self, index: int, entry: int) -> str:
+        """Return what an entry of an array is called in messages."""
+        if len(self.program.inputs) == 1:
+            return f"column {entry}"
+        return f"column {entry} of {self.program.inputs[index].port.name!r}"
+
+
+def _read(
+    program: Program, feed: Feed, classes: Sequence[Any] | None, threshold: float
+) -> Reading:
+    trace = Trace(feed.source.domain)
+    tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
+    values = []
+    for each, tensor in zip(program.inputs, tensors, strict=True):
+        _refuse_gaps(tensor, trace)
+        values.append(Traced(tensor, each.dtype))
+    result, dtypes = follow(program, trace, values)
+    unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
+    network = trace.finish(
+        result.tensor, _labels(result, classes), threshold=threshold, unit=unit
+    )
+
+    def answer(rows: Rows) -> NDArray[Any]:
+        with torch.no_grad():
+            made = to_numpy(program.call(feed.tensors(rows))).astype(np.float64)
+        made = made.reshape(len(made), -1)
+        made = made[:, 0] if made.shape[1] == 1 else made
+        return np.exp(made) if result.is_log else made
+
+    return Reading(network, answer, unit, is_score=not result.kind)
+
+
+def _labels(result: Traced, classes: Sequence[Any] | None) -> tuple[Value, ...]:
+    n_outputs = int(np.prod(result.tensor.shape, dtype=np.int64))
+    number = max(n_outputs, 2)
+    if classes is None:
+        return tuple(range(number))
+    labels = tuple(value_of(label) for label in classes)
+    if len(labels) != number:
+        outputs = "one output" if n_outputs == 1 else f"{n_outputs} outputs"
+        raise OptionError(
+            f"classes: {len(labels)} are given, but the model has {outputs}, so that "
+            f"it tells {number} classes apart"
+        )
+    return labels
+
+
+def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
+    """Return an array in the format that the model takes."""
+    try:
+        tensor = torch.from_numpy(np.array(array))  # a copy, which may be written to
+    except TypeError:
+        try:
+            tensor = torch.from_numpy(array.astype(np.float64))
+        except (TypeError, ValueError):
+            raise UnsupportedModelError(
+                f"encode= gives texts for the model's input {each.port.name!r}, which "
+                f"takes numbers"
+            ) from None
+    if each.port.kind == "integer" and tensor.dtype.is_floating_point:
+        broken = tensor[tensor != tensor.round()]
+        if len(broken):
+            raise UnsupportedModelError(
+                f"the model looks up its input {each.port.name!r} in an Embedding, "
+                f"which takes whole numbers, not {float(broken[0]):g}"
+            )
+    return tensor.to(each.dtype)
+
+
+def _refuse_tensor(name: str, tensor: torch.Tensor) -> None:
+    if is_lazy(tensor):
+        raise UnsupportedModelError(
+            f"{name} has no shape yet; the model was never run, so train it first"
+        )
+    device = tensor.device.type
+    if device == "meta":
+        raise UnsupportedModelError(
+            f"{name} is on the device 'meta', which holds no numbers; load the trained "
+            f"weights into a model on the CPU (model.cpu())"
+        )
+    if device != "cpu":
+        raise UnsupportedModelError(
+            f"the model is on the device {device!r}; call model.cpu() first"
+        )
+
+
+def _refuse_gaps(tensor: Columns, trace: Trace) -> None:
+    """Refuse values that reach the model as NaN."""
+    for owner, table in zip(tensor.owners, tensor.tables, strict=True):
+        gaps = np.flatnonzero(~np.isfinite(table))
+        if len(gaps) and owner != CONSTANT:
+            feature = trace.domain.features[owner]
+            value = feature.values[int(gaps[0])]
+            shown = "missing" if value is None else repr(value)
+            raise UnsupportedModelError(
+                f"feature {feature.name!r}: {shown} reaches the model as "
+                f"{table[gaps[0]]}; leave out those rows, or replace it in encode="
+            )
