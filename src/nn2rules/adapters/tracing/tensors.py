@@ -1,0 +1,149 @@
+"""Tensors of a model, as functions of its features or of hidden units."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import UnsupportedModelError
+
+CONSTANT = -1
+"""The owner of an entry that depends on no feature."""
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a tensor is made of by a last step that only turns scores into shares.
+
+    `kind` is "sigmoid", "complement" (1 - sigmoid), "pair" (both) or "softmax".
+    """
+
+    kind: str
+    scores: "Tensor"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A tensor each entry of which depends on one feature at most.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    owners : tuple of int
+        For each entry, in C order, its feature, or `CONSTANT`.
+    tables : tuple of arrays
+        For each entry, its value for each value of its owner; of constants, one value.
+    sizes, terms
+        As those of `Affine`, where the tables are not the framework's own numbers.
+    """
+
+    shape: tuple[int, ...]
+    owners: tuple[int, ...]
+    tables: tuple[NDArray[Any], ...]
+    ending: Ending | None = None
+    sizes: tuple[Array, ...] | None = None
+    terms: int = 1
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no entry depends on any feature."""
+        return all(owner == CONSTANT for owner in self.owners)
+
+    @property
+    def value(self) -> NDArray[Any]:
+        """The array that a constant tensor is."""
+        assert self.is_constant, "only a constant has one value"
+        return np.array([t[0] for t in self.tables]).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A tensor that is an affine function of the units of one level.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    level : int
+        0 for the one-hot input, k for the units of the k-th hidden layer.
+    weights : ndarray of shape (n_units, n_entries)
+    bias : ndarray of shape (n_entries,)
+    sizes, bias_sizes : ndarrays of the same shapes
+        The sums of the absolute values of what was added up to get these: they bound
+        the rounding errors of the framework.
+    terms : int
+        How many roundings an entry has gone through at most.
+    """
+
+    shape: tuple[int, ...]
+    level: int
+    weights: Array
+    bias: Array
+    sizes: Array
+    bias_sizes: Array
+    terms: int = 1
+    ending: Ending | None = None
+
+
+Tensor: TypeAlias = Columns | Affine
+
+
+def floats(array: Any) -> Array:
+    """Return numbers as float64."""
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnsupportedModelError(
+            "a step of the model computes with texts as if they were numbers"
+        ) from None
+
+
+def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
+    """Return the tensor whose entries are those of a flat one at `positions`."""
+    flat = positions.reshape(-1)
+    if isinstance(tensor, Columns):
+        return Columns(
+            positions.shape,
+            tuple(tensor.owners[i] for i in flat),
+            tuple(tensor.tables[i] for i in flat),
+            sizes=None
+            if tensor.sizes is None
+            else tuple(tensor.sizes[i] for i in flat),
+            terms=tensor.terms,
+        )
+    return Affine(
+        positions.shape,
+        tensor.level,
+        tensor.weights[:, flat],
+        tensor.bias[flat],
+        tensor.sizes[:, flat],
+        tensor.bias_sizes[flat],
+        tensor.terms,
+    )
+
+
+def complement(ending: Ending | None, factor: Array, shift: Array) -> Ending | None:
+    """Return the ending of ``1 - sigmoid``, if that is what was computed."""
+    is_sigmoid = ending is not None and ending.kind == "sigmoid"
+    if ending is None or not is_sigmoid or (factor != -1).any() or (shift != 1).any():
+        return None
+    return Ending("complement", ending.scores)
+
+
+def ending_of(tensors: Sequence[Tensor], shape: tuple[int, ...]) -> Ending | None:
+    """Return the ending that survives a rearrangement, if any does.
+
+    Only of tensors that keep their size: what is left of a softmax is no softmax.
+    """
+    endings = [tensor.ending for tensor in tensors]
+    kinds = [None if ending is None else ending.kind for ending in endings]
+    size = int(np.prod(shape, dtype=np.int64))
+    if kinds == ["complement", "sigmoid"] and size == 2:
+        [first, second] = (ending.scores for ending in endings if ending is not None)
+        return Ending("pair", second) if first is second else None
+    if len(tensors) != 1 or size != np.prod(tensors[0].shape, dtype=np.int64):
+        return None
+    return endings[0]
