@@ -19,6 +19,7 @@ from nn2rules.adapters.tracing.tensors import (
     complement,
     ending_of,
     floats,
+    picked,
 )
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
