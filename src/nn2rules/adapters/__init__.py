@@ -91,7 +91,7 @@ def read_network(
     known = adapter.columns(model, encode)
     found = domain_of(data, domain, known, other=other, nearest=nearest)
     maker = RowMaker(found, data)
-    source = Source(found, maker, encoder_of(encode))
+    source = Source(found, maker, encoder_of(encode), isinstance(domain, Domain))
     reading = adapter.read(model, source, classes, threshold)
     network = confirm(reading, maker, data)
     return network if isinstance(domain, Domain) else without_unused(network)

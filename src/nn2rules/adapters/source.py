@@ -15,6 +15,13 @@ from nn2rules.errors import UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.values import is_missing, is_number
 
+_UNKNOWN_ORDER = (
+    "the model takes {width} numbers, as many as the features have values, so they "
+    "may be one-hot columns, but in which order is not known; give encode= the "
+    "function, or the fitted transformer, that made them, or domain= a Domain with the "
+    "values in the order of the columns"
+)
+
 
 @dataclass(frozen=True)
 class Port:
@@ -35,11 +42,16 @@ class Port:
 
 @dataclass(frozen=True)
 class Source:
-    """The features of a model, and the user's way to its arrays, if there is one."""
+    """The features of a model, and the user's way to its arrays, if there is one.
+
+    `is_stated` says whether the user gave the whole domain, and with it the order of
+    the values, which one-hot columns follow; one made up from data would be a guess.
+    """
 
     domain: Domain
     maker: RowMaker
     encode: Callable[[Rows], Any] | None = None
+    is_stated: bool = True
 
     def arrays(self, ports: Sequence[Port]) -> Encode:
         """Return the function from rows to one array for each port.
@@ -59,6 +71,8 @@ class Source:
             ]
         [port] = ports
         if port.width == self.domain.offsets[-1] and port.kind != "text":
+            if not self.is_stated:
+                raise UnsupportedModelError(_UNKNOWN_ORDER.format(width=port.width))
             return lambda rows: [self.one_hot(rows)]
         if port.width in (None, len(self.domain.sizes)):
             for feature in self.domain.features:
