@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench paper clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
@@ -22,6 +22,10 @@ lint: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
 
+paper: .venv/paper
+	$(BIN)/nn2rules paper -o paper-results
+	@echo; echo "Open paper-results/index.html in a browser."
+
 clean:
 	rm -rf .venv
 
@@ -32,6 +36,10 @@ clean:
 .venv/user: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+.venv/paper: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[paper]"
+	@touch $@ .venv/user
 
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --editable . --group dev

@@ -38,7 +38,7 @@ from nn2rules.rules import Rule, RuleList
 from nn2rules.version import __version__
 
 if TYPE_CHECKING:
-    from nn2rules import engine, paper
+    from nn2rules import engine, experiments, paper
     from nn2rules.engine import Budget
     from nn2rules.evaluation import evaluate
     from nn2rules.extraction import extract
@@ -48,6 +48,7 @@ _LAZY = {
     "Budget": "nn2rules.engine",
     "engine": "nn2rules.engine",
     "evaluate": "nn2rules.evaluation",
+    "experiments": "nn2rules.experiments",
     "extract": "nn2rules.extraction",
     "paper": "nn2rules.paper",
 }
@@ -76,6 +77,7 @@ __all__ = [
     "datasets",
     "engine",
     "evaluate",
+    "experiments",
     "extract",
     "load",
     "load_model",

@@ -1,0 +1,179 @@
+"""Run the experiments: train, extract, compare, and write everything to a folder."""
+
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from nn2rules.errors import OptionError
+from nn2rules.experiments import figures
+from nn2rules.experiments.case import PAPER_SETS, Case, paper_cases
+from nn2rules.experiments.counts import timings
+from nn2rules.experiments.folder import PAGE, check_folder, write_folder
+from nn2rules.experiments.lists import Seconds, timed, warm_up
+from nn2rules.experiments.measure import Measured, measure
+from nn2rules.experiments.own_data import own_case
+from nn2rules.experiments.page import page
+from nn2rules.experiments.printed import METHODS, NAMES
+from nn2rules.experiments.results import Result, Results
+from nn2rules.experiments.table import files_of
+from nn2rules.experiments.tables import tables_of
+from nn2rules.experiments.train import Trial, given, trained
+
+Progress: TypeAlias = Callable[[str, float], None]
+FilePath: TypeAlias = str | os.PathLike[str]
+
+
+def run(
+    folder: FilePath,
+    *,
+    datasets: Iterable[str] | None = None,
+    seeds: int = 5,
+    seed: int = 0,
+    progress: Progress | None = None,
+    data: FilePath | None = None,
+    target: str | None = None,
+    model: FilePath | None = None,
+    trust: bool = False,
+) -> Path:
+    """Repeat the paper's experiments, and write tables, figures and a page.
+
+    Parameters
+    ----------
+    folder : path
+        Where the results go. It is made if it is missing; an earlier result in it is
+        replaced, and a folder with any other file is refused.
+    datasets : sequence of str, optional
+        Which of the paper's: car, nursery, contraception and adult; by default all.
+    seeds : int
+        How many networks are trained for each data set.
+    seed : int
+        The seed of the first; the others follow. The same seed gives the same files,
+        byte for byte, except for the timings.
+    progress : callable, optional
+        Called now and then with what is being done and the share that is done.
+    data : path, optional
+        The user's own rows instead, as a CSV file.
+    target : str, optional
+        The column of `data` that holds the true class.
+    model : path, optional
+        The user's model for these rows, instead of networks trained here.
+    trust : bool
+        Whether to read a `model` that can run code when it is read, such as a pickle.
+
+    Returns
+    -------
+    Path
+        The page, ``index.html``.
+
+    Raises
+    ------
+    OptionError, FormatError, RowsError
+        If an option makes no sense, or a file or the folder cannot be used.
+    Nn2RulesError
+        If a list that must be exact differs from its network on any input.
+
+    Notes
+    -----
+    Five seeds of all four sets take some minutes on two cores; car alone takes
+    seconds.
+
+    Examples
+    --------
+    >>> page = run("results", datasets=["car"], seeds=2)  # doctest: +SKIP
+    """
+    _check(seeds, seed, datasets, data, target, model)
+    check_folder(folder)
+    if data is None:
+        cases = paper_cases(PAPER_SETS if datasets is None else datasets)
+    else:
+        cases = [own_case(data, target, seed, has_model=model is not None)]
+    steps = _Steps(progress, cases, 1 if model is not None else seeds)
+    numbers = range(seed, seed + steps.seeds)
+    warm_up()
+    sets = tuple(
+        _studied(case, numbers, steps, model, is_paper=data is None, trust=trust)
+        for case in cases
+    )
+    files = _files(Results(sets, steps.seeds, seed))
+    return write_folder(folder, files)
+
+
+def _check(
+    seeds: Any, seed: Any, datasets: Any, data: Any, target: Any, model: Any
+) -> None:
+    if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
+        raise OptionError(f"seeds: {seeds!r}, expected 1 or more networks")
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise OptionError(f"seed: {seed!r}, expected a whole number from 0 on")
+    if data is None:
+        for name, value in (("target", target), ("model", model)):
+            if value is not None:
+                raise OptionError(f"{name} belongs to rows of your own; give data, too")
+    elif datasets is not None:
+        raise OptionError("datasets are the paper's, data are your own; give only one")
+
+
+class _Steps:
+    """How far the work is: a step for training and one for each method."""
+
+    def __init__(
+        self, progress: Progress | None, cases: list[Case], seeds: int
+    ) -> None:
+        self.progress, self.seeds, self.done = progress, seeds, 0.0
+        self.weights = {case.name: _weight(case) for case in cases}
+        self.total = sum(self.weights.values()) * seeds * (1 + len(METHODS))
+
+    def next(self, case: Case, seed: int, what: str) -> None:
+        if self.progress is not None:
+            words = f"{case.title}, seed {seed}: {what}"
+            self.progress(words, min(self.done / self.total, 1.0))
+        self.done += self.weights[case.name]
+
+
+def _weight(case: Case) -> float:
+    inputs = 0 if case.domain is None else min(case.domain.n_inputs, 500_000)
+    return 1 + inputs / 2000
+
+
+def _studied(
+    case: Case,
+    numbers: range,
+    steps: _Steps,
+    model: FilePath | None,
+    *,
+    is_paper: bool,
+    trust: bool,
+) -> Result:
+    """Train and measure the networks of one data set."""
+    networks: list[Measured] = []
+    trial: Trial | None = None
+    for number in numbers:
+        steps.next(case, number, "training")
+        seconds: Seconds = {}
+        if model is not None:
+            trial = given(case, model, number, trust=trust)
+        else:
+            trial = timed(partial(trained, case, number), "training", seconds)
+
+        def report(method: str, number: int = number) -> None:
+            steps.next(case, number, NAMES[method])
+
+        is_first = number == numbers.start
+        networks.append(measure(trial, seconds, is_first=is_first, report=report))
+    assert trial is not None, "there is at least one seed"
+    sizes = trial.network.domain.sizes
+    return Result(case, sizes, tuple(networks), is_paper, model is not None)
+
+
+def _files(results: Results) -> dict[str, bytes]:
+    """Return every file of the folder."""
+    tables, drawings = tables_of(results), figures.figures_of(results)
+    text = page(results, tables, drawings)
+    return {
+        PAGE: text.encode(),
+        **files_of(tables, "tables/"),
+        **files_of([timings(results)]),
+        **figures.files_of(drawings),
+    }

@@ -1,0 +1,187 @@
+"""The tables of the experiments: data sets, fidelity, accuracy, errors, the domain."""
+
+from collections.abc import Callable, Mapping
+
+from nn2rules.experiments.contrast import differences
+from nn2rules.experiments.counts import (
+    number_of_rules,
+    rules_needed,
+    same_number,
+    side_by_side,
+)
+from nn2rules.experiments.measure import Score
+from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES
+from nn2rules.experiments.results import Result, Results
+from nn2rules.experiments.table import Cell, Column, Spread, Table
+from nn2rules.values import text_of
+
+Printed = Mapping[str, Mapping[str, float]]
+
+
+def tables_of(results: Results) -> list[Table]:
+    """Return every table that can be made of what was measured."""
+    found = [
+        data_sets(results),
+        fidelity(results),
+        on_domain(results),
+        accuracy(results),
+        number_of_rules(results),
+        on_errors(results),
+        side_by_side(results),
+        same_number(results),
+        rules_needed(results),
+        differences(results),
+    ]
+    return [table for table in found if table is not None]
+
+
+def spread_words(results: Results) -> str:
+    """Say what a cell of several networks shows."""
+    if results.seeds == 1:
+        return ""
+    words = (
+        f" Each number is the mean over {results.seeds} networks, trained with "
+        f"different seeds, with the smallest and the largest in brackets."
+    )
+    if results.is_paper:
+        words += " The columns named paper hold the figures that it prints."
+    return words
+
+
+def data_sets(results: Results) -> Table:
+    """Return what the data sets are."""
+    columns = [
+        Column("data set"),
+        Column("features", "count"),
+        Column("values of the features"),
+        Column("inputs", "count"),
+        Column("training rows", "count"),
+        Column("test rows", "count"),
+        Column("class 1"),
+        Column("rows of class 1", "share"),
+    ]
+    if results.is_paper:
+        columns.insert(3, Column("values, paper"))
+    return Table(
+        "data-sets",
+        "Data sets",
+        "A feature has a few values, and an input has one value for each feature; so "
+        "there are as many inputs as the product of the numbers of values. The paper's "
+        "rules are about class 1; its share is taken of the training rows."
+        + (
+            " The paper lists the same numbers of values in another order."
+            if results.is_paper
+            else ""
+        ),
+        tuple(columns),
+        tuple(_data_set(result) for result in results.sets),
+    )
+
+
+def _data_set(result: Result) -> tuple[Cell, ...]:
+    case = result.case
+    positive = case.train.labels.count(case.classes[1])
+    row: list[Cell] = [
+        result.label,
+        len(result.sizes),
+        ", ".join(map(str, result.sizes)),
+        result.networks[0].n_inputs,
+        len(case.train.labels),
+        len(case.test.labels),
+        text_of(case.classes[1]),
+        positive / len(case.train.labels),
+    ]
+    if result.is_paper:
+        row.insert(3, ", ".join(map(str, VALUES[case.name])))
+    return tuple(row)
+
+
+def fidelity(results: Results) -> Table:
+    """Return how often each method answers as the network does, on test rows."""
+    return Table(
+        "fidelity",
+        "Fidelity on test rows",
+        "Fidelity is the share of test rows on which a method answers as the network "
+        "does." + spread_words(results),
+        results.columns("method", "share"),
+        _by_method(results, lambda score: score.fidelity, FIDELITY),
+    )
+
+
+def on_domain(results: Results) -> Table | None:
+    """Return the same for all inputs of the domain."""
+    rows = tuple(
+        (
+            method.name,
+            *(r.score(method.key, lambda s: s.on_domain) for r in results.sets),
+        )
+        for method in results.methods
+    )
+    if not any(isinstance(c, Spread) and c.known for row in rows for c in row):
+        return None
+    return Table(
+        "fidelity-on-the-domain",
+        "Fidelity on the whole domain",
+        "The share of all inputs, also of those that no row shows, on which a method "
+        "answers as the network does. Every input was asked. NN2Rules(Full) and the "
+        "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
+        "table." + spread_words(results).replace(_PAPER_COLUMNS, ""),
+        (Column("method"), *(Column(r.label, "share") for r in results.sets)),
+        rows,
+    )
+
+
+_PAPER_COLUMNS = " The columns named paper hold the figures that it prints."
+
+
+def accuracy(results: Results) -> Table:
+    """Return how often each method, and the network, answers as labelled."""
+    network: list[Cell] = ["Neural network"]
+    for result in results.sets:
+        network.append(result.spread(lambda found: found.accuracy))
+        if result.is_paper:
+            network.append(ACCURACY[result.case.name]["network"])
+    return Table(
+        "accuracy",
+        "Accuracy on test rows",
+        "Accuracy is the share of test rows that are answered as they are labelled. A "
+        "list that equals the network has its accuracy, by necessity."
+        + spread_words(results),
+        results.columns("method", "share"),
+        (tuple(network), *_by_method(results, lambda score: score.accuracy, ACCURACY)),
+    )
+
+
+def on_errors(results: Results) -> Table:
+    """Return the fidelity on the test rows that the network gets wrong."""
+    errors: list[Cell] = ["errors of the network"]
+    for result in results.sets:
+        found = [f"{measured.n_errors}" for measured in result.networks]
+        errors.append(", ".join(found))
+        if result.is_paper:
+            errors.append(None)
+    return Table(
+        "fidelity-on-errors",
+        "Fidelity on the network's errors",
+        "The share of those test rows that the network gets wrong on which a method "
+        "answers as the network does, wrong as it is. The first line says how many "
+        "such rows there are for each network; where there are none, there is no "
+        "fidelity, and brackets say how many networks count." + spread_words(results),
+        results.columns("method", "share"),
+        (tuple(errors), *_by_method(results, lambda score: score.on_errors, ON_ERRORS)),
+    )
+
+
+def _by_method(
+    results: Results, of: Callable[[Score], float | None], printed: Printed
+) -> tuple[tuple[Cell, ...], ...]:
+    """Return a row for each method: for each data set this run and the paper."""
+    rows = []
+    for method in results.methods:
+        row: list[Cell] = [method.name]
+        for result in results.sets:
+            row.append(result.score(method.key, of))
+            if result.is_paper:
+                row.append(printed[result.case.name].get(method.key))
+        rows.append(tuple(row))
+    return tuple(rows)

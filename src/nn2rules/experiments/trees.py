@@ -1,0 +1,41 @@
+"""The baselines: trees that learn from the labels, or from the network's answers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.baselines import DecisionTree, SimpleTrepan, Trepan
+from nn2rules.experiments.lists import Seconds, timed
+from nn2rules.experiments.train import Trial
+
+
+def grown(trial: Trial) -> dict[str, Callable[[Seconds], Any]]:
+    """Return for each method what grows its tree on the training rows."""
+    network, seed = trial.network, trial.seed
+    labels = [network.classes[place] for place in trial.train_truth.tolist()]
+    trees: dict[str, Any] = {
+        "tree-6": DecisionTree(network.domain, random_state=seed),
+        "tree": DecisionTree(network.domain, max_depth="validate", random_state=seed),
+        "simple-6": SimpleTrepan(network, random_state=seed),
+        "simple": SimpleTrepan(network, max_depth="validate", random_state=seed),
+        "trepan": Trepan(network, random_state=seed),
+    }
+
+    def grow(method: str) -> Callable[[Seconds], Any]:
+        tree = trees[method]
+        return lambda seconds: timed(
+            lambda: tree.fit(trial.train, labels), method, seconds
+        )
+
+    return {method: grow(method) for method in trees}
+
+
+def tree_answers(
+    tree: Any, trial: Trial, codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the position of the class that a tree gives each row."""
+    places = {label: place for place, label in enumerate(trial.network.classes)}
+    found = [places[label] for label in tree.predict(codes).tolist()]
+    return np.array(found, dtype=np.int64)
