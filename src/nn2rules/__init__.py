@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 # These need the compiled kernels, and with them numba: imported when asked for.
 _LAZY = {
+    "RuleListClassifier": "nn2rules.estimator",
     "Budget": "nn2rules.engine",
     "engine": "nn2rules.engine",
     "evaluate": "nn2rules.evaluation",
@@ -69,6 +70,7 @@ __all__ = [
     "RowsError",
     "Rule",
     "RuleList",
+    "RuleListClassifier",
     "UndecidedError",
     "UnknownValueError",
     "UnsupportedModelError",

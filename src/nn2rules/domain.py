@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -275,19 +275,20 @@ def column_names(rows: Rows) -> list[str]:
 def observed_columns(rows: Rows, names: Sequence[str]) -> list[Column]:
     """Return what the data say of the columns called `names`."""
     if isinstance(rows, list | tuple):
-        return [Column(dict.fromkeys(c)) for c in _columns_of_dicts(rows, names)]
+        listed = _columns_of_dicts(rows, names)
+        return [Column(dict.fromkeys(c), rows=partial(iter, c)) for c in listed]
     frame = _frame(rows)
     _refuse_missing_columns(names, frame.columns)
     return [_observed(frame[name]) for name in names]
 
 
 def _observed(series: nw.Series[Any]) -> Column:
-    cells, dtype = series.unique().to_list(), series.to_native().dtype
+    cells, dtype = series.unique().to_list(), getattr(series.to_native(), "dtype", None)
     categories = getattr(dtype, "categories", None)  # of pandas, or a polars Enum
     if categories is None:
-        return Column(cells)
+        return Column(cells, rows=series.to_list)
     is_ordered = bool(getattr(dtype, "ordered", True))
-    return Column(cells, list(categories), is_ordered)
+    return Column(cells, list(categories), is_ordered, series.to_list)
 
 
 def _frame(rows: Rows) -> nw.DataFrame[Any]:

@@ -6,11 +6,9 @@ never silently: it has the numbers that occur, unless the user says what it has.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.feature import Feature
@@ -37,11 +35,15 @@ class Column:
         Its categories, if the data declare them.
     is_ordered : bool
         Whether their order means something.
+    rows : callable, optional
+        Gives the cells of all rows, for what depends on how often a cell occurs; by
+        default each of `cells` occurs once.
     """
 
     cells: Iterable[object]
     categories: Sequence[object] | None = None
     is_ordered: bool = False
+    rows: Callable[[], Iterable[object]] | None = None
 
 
 def feature_of(
@@ -79,23 +81,19 @@ def feature_of(
         if said.name != name:
             raise OptionError(f"the column {name!r} is given a feature {said.name!r}")
         return said
-    try:
-        cells = [value_of(cell) for cell in column.cells]
-    except DomainError as error:
-        raise DomainError(f"column {name!r}: {error}") from None
+    cells = _values(name, column.cells)
     has_missing = None in cells
-    present = set(cells) - {None}
-    if isinstance(said, str) and said != "observed":
-        return _spoken(name, said, present, has_missing=has_missing, nearest=nearest)
-    ordered = False
-    if said is not None and said != "observed":
-        values = [value_of(item) for item in said]
+    is_text = isinstance(said, str)
+    if is_text and said != "observed":
+        return _spoken(name, said, column, has_missing=has_missing, nearest=nearest)
+    if said is None or is_text:
+        values, ordered = _observed(column, set(cells) - {None}, known)
+        _refuse_too_many(name, values, asked=is_text)
+    else:
+        values = _listed(name, said)
         ordered = _is_ascending(values)
         has_missing = has_missing or None in values
         values = [value for value in values if value is not None]
-    else:
-        values, ordered = _observed(column, present, known)
-    _refuse_too_many(name, values, asked=said is not None)
     if not values and not has_missing:
         raise DomainError(f"the column {name!r} has no values; there are no rows")
     numbers = ordered and all(is_number(value) for value in values)
@@ -105,6 +103,23 @@ def feature_of(
         ordered=ordered,
         nearest=nearest and numbers,
     )
+
+
+def _values(name: str, cells: Iterable[object]) -> list[Value]:
+    try:
+        return [value_of(cell) for cell in cells]
+    except DomainError as error:
+        raise DomainError(f"column {name!r}: {error}") from None
+
+
+def _listed(name: str, said: Said) -> list[Value]:
+    """Return the values that a user lists."""
+    if not isinstance(said, Iterable) or isinstance(said, Mapping):
+        raise OptionError(
+            f"{name!r} is said to be {said!r}; expected a list of its values, a "
+            f"Feature, or one of the texts {_TEXTS}"
+        )
+    return _values(name, said)
 
 
 def said_of(
@@ -136,17 +151,14 @@ def _observed(
         return [value_of(item) for item in column.categories], column.is_ordered
     if present and all(isinstance(value, bool) for value in present):
         return [False, True], False
-    if known:
-        listed = [value for value in known if value is not None]
-        extra = present - set(listed)
-        return [*listed, *_sorted(extra)], False
-    if present and all(is_number(value) for value in present):
-        whole = all(float(v).is_integer() for v in present)  # type: ignore[arg-type]
-        numbers: Any = present
-        if whole:
-            numbers = {plain_number(value) for value in numbers}
-        return sorted(numbers), True
-    return _sorted(present), False
+    listed = [value for value in known if value is not None]
+    extra = present - set(listed)
+    numbers: Any = [*listed, *extra]
+    if numbers and all(is_number(number) for number in numbers):
+        if all(float(number).is_integer() for number in numbers):
+            numbers = [plain_number(number) for number in numbers]
+        return sorted(number + 0 for number in numbers), True  # 0.0, and never -0.0
+    return [*listed, *_sorted(extra)], False
 
 
 def _sorted(values: set[Value]) -> list[Value]:
@@ -167,13 +179,13 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
             f"to be told apart, as in {{{name!r}: 'quantiles:20'}} or a list of numbers"
         )
     raise DomainError(
-        f"the column {name!r} has {len(values):,} different values, like a name or a "
-        f"number of a case; leave it out, or say its values"
+        f"the column {name!r} has {len(values):,} different values, like a name or the "
+        f"number of a case; train without it, or list its values: {{{name!r}: [...]}}"
     )
 
 
 def _spoken(
-    name: str, said: str, present: set[Value], *, has_missing: bool, nearest: bool
+    name: str, said: str, column: Column, *, has_missing: bool, nearest: bool
 ) -> Feature:
     """Return the feature that a text describes."""
     kind, _, rest = said.partition(":")
@@ -182,7 +194,7 @@ def _spoken(
         return Feature.bins(name, tuple(edges), missing=has_missing)
     numbers: Sequence[float]
     if kind == "quantiles":
-        numbers = _quantiles(name, said, rest, present)
+        numbers = _quantiles(name, said, rest, column)
     elif ".." in kind:
         low, _, high = kind.partition("..")
         numbers = _steps(
@@ -200,15 +212,31 @@ def _spoken(
     )
 
 
-def _quantiles(name: str, said: str, rest: str, present: set[Value]) -> list[float]:
-    numbers: Any = sorted(value for value in present if is_number(value))
+def _quantiles(name: str, said: str, rest: str, column: Column) -> list[float]:
+    """Return the quantiles of the rows, so that common numbers count more."""
     if not re.fullmatch(r"\d+", rest) or not 1 <= int(rest) <= MOST_VALUES:
         raise _misspoken(name, said)
-    if not numbers or len(numbers) < len(present):
-        raise DomainError(f"the column {name!r} has values that are no numbers")
-    shares = np.linspace(0, 1, int(rest) + 1)
-    found = np.quantile(numbers, shares, method="inverted_cdf")
-    return sorted({float(number) for number in found})
+    cells = _values(name, column.cells if column.rows is None else column.rows())
+    numbers: Any = [cell for cell in cells if cell is not None]
+    if not numbers or not all(is_number(number) for number in numbers):
+        raise DomainError(
+            f"the column {name!r} has no quantiles: it has values that are no numbers, "
+            f"or none at all"
+        )
+    ranked, whole = sorted(numbers), int(rest)
+    return sorted({quantile(ranked, part, whole) for part in range(whole + 1)})
+
+
+def quantile(numbers: Sequence[float], part: int, whole: int) -> float:
+    """Return the smallest number that ``part / whole`` of all do not exceed.
+
+    Examples
+    --------
+    >>> [quantile([1, 1, 2, 7], part, 4) for part in range(5)]
+    [1, 1, 1, 2, 7]
+    """
+    rank = -(-len(numbers) * part // whole)  # rounded up, without rounding errors
+    return numbers[max(rank, 1) - 1]
 
 
 def _steps(low: float, high: float, step: float) -> list[float]:

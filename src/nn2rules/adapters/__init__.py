@@ -98,6 +98,10 @@ def read_network(
 
 
 def _adapter(model: object) -> ModuleType:
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"{model.__name__} is a class; give a trained model of it"
+        )
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:

@@ -1,15 +1,16 @@
 """Compare a network with the model it was read from, before anyone uses it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.adapters.rows import RowMaker
-from nn2rules.domain import Rows
+from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.feature import UNKNOWN
 from nn2rules.network import Network
@@ -47,21 +48,33 @@ class Reading:
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     """Return the network, once it answers as the model does.
 
-    On the rows of `data` (the first 20,000) and on random inputs of the domain. A
-    difference beyond what rounding explains raises an error that shows the input.
+    On random inputs of the domain, and on those of the first 20,000 rows of `data` that
+    are inputs as they stand. A difference beyond what rounding explains raises an error
+    that shows the input.
     """
     network, rng = reading.network, np.random.default_rng(7)
-    domain = network.domain
-    sizes = np.array(domain.sizes)
+    sizes = np.array(network.domain.sizes)
     codes = rng.integers(sizes, size=(_RANDOM_ROWS, len(sizes)))
     _compare(reading, maker.rows(codes, rng), codes)
-    if data is not None and not isinstance(data, np.ndarray):
+    if data is not None:
         rows = data[:_DATA_ROWS]
-        codes = domain.encode(rows, unknown="mark")
+        codes = _strict(network.domain).encode(rows, unknown="mark")
         known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-        if len(known) == len(codes) > 0:
-            _compare(reading, rows, codes)
+        if len(known):
+            _compare(reading, _picked(rows, known), codes[known])
     return network
+
+
+def _strict(domain: Domain) -> Domain:
+    """Return a domain in which no value stands for cells that it is not."""
+    features = domain.features
+    return Domain(tuple(replace(f, nearest=False, other=None) for f in features))
+
+
+def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
+    if isinstance(rows, list | tuple):
+        return [rows[position] for position in positions]
+    return nw.from_native(rows, eager_only=True)[positions.tolist()].to_native()
 
 
 def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:

@@ -1,8 +1,10 @@
 """What the features of a model can be: from the model, from data, and from the user."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from nn2rules.domain import Domain, Rows, column_names, observed_columns
@@ -45,6 +47,8 @@ def domain_of(
         names = list(known or said or ())
         observed = [Column(()) for _ in names]
     else:
+        _refuse_empty(data)
+        known = _by_position(data, known)
         names = list(known) if known else column_names(data)
         observed = _observed(data, names)
     said = said_of(said, names)
@@ -62,6 +66,31 @@ def domain_of(
     return Domain(tuple(features))
 
 
+def _refuse_empty(data: Rows) -> None:
+    n_rows = len(data if isinstance(data, list | tuple) else nw.from_native(data))
+    if n_rows == 0:
+        raise RowsError("the data have no rows; give rows as the model was trained on")
+
+
+def _by_position(data: Rows, known: Mapping[str, Any] | None) -> Any:
+    """Give the columns of a model that was trained on an array the names of `data`."""
+    columns = column_names(data)
+    is_array = known is not None and list(known) == _array_names(len(known))
+    if known is None or not is_array or set(known) <= set(columns):
+        return known
+    if len(columns) != len(known):
+        raise RowsError(
+            f"the model was trained on an array of {len(known)} columns, and the data "
+            f"have {len(columns)}: {', '.join(map(repr, columns))}; give those columns "
+            f"alone, in the order of the array"
+        )
+    return dict(zip(columns, known.values(), strict=True))
+
+
+def _array_names(n_columns: int) -> list[str]:
+    return [f"x{index}" for index in range(n_columns)]
+
+
 def _observed(data: Rows, names: Sequence[str]) -> list[Column]:
     try:
         return observed_columns(data, names)
@@ -72,27 +101,34 @@ def _observed(data: Rows, names: Sequence[str]) -> list[Column]:
 def _feature(
     name: str, column: Column, said: Any, known: Any, *, nearest: bool
 ) -> Feature:
-    cells = [value_of_or_text(cell) for cell in column.cells]
-    if said is None and known is not None and known.steps:
+    if said is not None or known is None:
+        _refuse_unknown(name, column, said)
+        return feature_of(name, column, said, nearest=nearest)
+    cells = {value_of_or_text(cell) for cell in column.cells}
+    if known.ways:
         from nn2rules.adapters.sklearn_columns import edges_of
 
-        edges = edges_of(known.steps)
+        edges = edges_of(known.ways)
         if edges:
             return Feature.bins(name, edges, missing=None in cells)
-    values: tuple[Value, ...] = ()
-    if known is not None:
-        values = tuple(v for v in known.values if v not in known.fill or v in cells)
-        if None in known.values and None not in cells:
-            column = Column([*column.cells, None], column.categories, column.is_ordered)
-    if said is None and not cells and not values:
+    values = tuple(v for v in known.values if v not in known.fill or v in cells)
+    if None in values:
+        column = replace(column, cells=[*cells, None])
+    if column.categories is not None and values:  # unused ones may be unknown to it
+        kept = [c for c in column.categories if c in cells or c in values]
+        column = replace(column, categories=kept)
+    if not values:
+        _refuse_unknown(name, column, said)
+    feature = feature_of(name, column, nearest=nearest, known=values)
+    return replace(feature, ordered=feature.ordered or known.is_ordered)
+
+
+def _refuse_unknown(name: str, column: Column, said: Any) -> None:
+    if said is None and not column.cells:
         raise UnsupportedModelError(
             f"the model does not know what its column {name!r} can be; give data=, "
             f"rows as it was trained on, or domain={{{name!r}: [...]}}"
         )
-    feature = feature_of(name, column, said, nearest=nearest, known=values)
-    if said is None and known is not None and known.is_ordered:
-        return Feature(name, feature.values, ordered=True)
-    return feature
 
 
 def known_of(encode: Any) -> Mapping[str, Any] | None:
@@ -114,23 +150,26 @@ def value_of_or_text(cell: object) -> Value:
 
 def _with_other(feature: Feature, other: bool | Sequence[str], known: Any) -> Feature:
     """Add the value for others, where it is wanted and makes sense."""
-    wanted = other is True or (not isinstance(other, bool) and feature.name in other)
+    is_named = not isinstance(other, bool) and feature.name in other
     has_words = feature.edges is None and not feature.has_numbers
     is_encoded = known is not None and bool(known.values)
-    if not wanted or feature.other is not None or not (has_words or is_encoded):
+    can = has_words or is_encoded
+    if other is True and known is not None:
+        can = known.takes_others
+    if not (other is True or is_named) or feature.other is not None or not can:
         return feature
-    texts = {str(value) for value in feature.values}
-    name = unused("other", texts)
+    name = unused("other", {str(value) for value in feature.values})
     plain, rest = feature.values[: feature.n_plain], feature.values[feature.n_plain :]
-    return Feature(
-        feature.name, (*plain, name, *rest), ordered=feature.ordered, other=name
-    )
+    return replace(feature, values=(*plain, name, *rest), other=name)
 
 
 def _check_other(other: bool | Sequence[str], features: Sequence[Feature]) -> None:
-    if isinstance(other, bool):
-        return
-    for name in other:
+    if other is True and not any(feature.other for feature in features):
+        raise OptionError(
+            "other: no feature can have a value for others, as no encoder takes values "
+            "that it was not trained on; use OneHotEncoder(handle_unknown='ignore')"
+        )
+    for name in () if isinstance(other, bool) else other:
         if not any(f.name == name and f.other is not None for f in features):
             raise OptionError(
                 f"other: {name!r} is not a feature of words, so it cannot have a value "

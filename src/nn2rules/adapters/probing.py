@@ -6,6 +6,7 @@ knowing it by name. Random rows then check that nothing else is going on.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,18 @@ from nn2rules.values import Value, text_of
 Encode = Callable[[Rows], Sequence[NDArray[Any]]]
 """Rows to the arrays that a model takes, each with a row for each row."""
 
+Names = Callable[[int, int], str]
+"""Which array and which entry of it, to what that is called."""
+
 _CHECKED_ROWS = 512
+_CHECKED_ALONE = 3
 
 
 def probe(
     encode: Encode,
     maker: RowMaker,
     *,
-    names: Callable[[int, int], str] | None = None,
+    names: Names = lambda _array, entry: f"column {entry}",
 ) -> list[Columns]:
     """Return the arrays that `encode` makes, as tables of the features.
 
@@ -36,7 +41,7 @@ def probe(
     ----------
     encode : callable
     maker : RowMaker
-    names : callable, optional
+    names : callable
         Names entry j of array i, for messages.
 
     Raises
@@ -45,42 +50,61 @@ def probe(
         If an entry depends on two features, or on more than its own row, or if the
         preprocessing refuses a value; the message says which.
     """
-    domain = maker.domain
-    design = _Design(domain, maker)
-    arrays = _encoded(encode, design)
-    sample = np.random.default_rng(0).integers(
-        np.array(domain.sizes), size=(_CHECKED_ROWS, len(domain.sizes))
-    )
-    checked = _called(encode, maker.rows(sample, np.random.default_rng(1)))
-    found = []
-    for index, (array, other) in enumerate(zip(arrays, checked, strict=True)):
-
-        def name(entry: int, index: int = index) -> str:
-            return names(index, entry) if names is not None else f"column {entry}"
-
-        columns = _tables(array, design, domain, name)
-        _check(columns, other, sample, domain, name)
-        found.append(columns)
+    sizes = np.array(maker.domain.sizes)
+    design = _Design(maker, np.zeros(len(sizes), dtype=np.int64))
+    found = [
+        _tables(array, design, partial(names, index))
+        for index, array in enumerate(_encoded(encode, design))
+    ]
+    sample = np.random.default_rng(0).integers(sizes, size=(_CHECKED_ROWS, len(sizes)))
+    _check(found, encode, maker, sample, names)
+    for row in sample[:_CHECKED_ALONE]:
+        _check(found, encode, maker, row[np.newaxis], names)
     return found
+
+
+def _check(
+    found: Sequence[Columns],
+    encode: Encode,
+    maker: RowMaker,
+    codes: NDArray[np.int64],
+    names: Names,
+) -> None:
+    """Compare rows with what the tables say of them."""
+    arrays = _called(encode, maker.rows(codes, np.random.default_rng(1)))
+    for index, (columns, array) in enumerate(zip(found, arrays, strict=True)):
+        wrong = _first_wrong(columns, array, codes)
+        if wrong is not None:
+            row, entry = wrong
+            near = _Design(maker, codes[row])
+            again = _encoded(encode, near)[index]
+            numbers = [a.reshape(len(a), -1)[:, entry] for a in (array[[row]], again)]
+            name = names(index, entry)
+            raise _explained(columns.owners[entry], np.concatenate(numbers), near, name)
 
 
 class _Design:
     """The rows to ask about.
 
-    One in which all is at its first value, and then for each feature and each of its
-    values one that differs from it there.
+    A first one, of the given codes, and then for each feature and each of its values
+    one that differs from it there.
     """
 
-    def __init__(self, domain: Domain, maker: RowMaker) -> None:
-        self.maker = maker
-        first = [maker.examples(index, 0)[0] for index in range(len(domain.sizes))]
-        cells, self.places = [first], []
-        for index, feature in enumerate(domain.features):
+    def __init__(self, maker: RowMaker, first: NDArray[np.int64]) -> None:
+        self.maker, self.domain = maker, maker.domain
+        base = [maker.examples(*place)[0] for place in enumerate(first.tolist())]
+        cells, self.places = [base], []
+        for index, feature in enumerate(self.domain.features):
             for code in range(len(feature)):
                 for cell in maker.examples(index, code):
                     self.places.append((index, code))
-                    cells.append([*first[:index], cell, *first[index + 1 :]])
+                    cells.append([*base[:index], cell, *base[index + 1 :]])
         self.cells: list[list[Value]] = cells
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """The feature in which each row but the first differs from the first."""
+        return np.array([feature for feature, _ in self.places])
 
     def rows(self, chosen: Sequence[int] | None = None) -> Rows:
         cells = self.cells if chosen is None else [self.cells[i] for i in chosen]
@@ -102,21 +126,24 @@ def _encoded(encode: Encode, design: _Design) -> list[NDArray[Any]]:
         try:
             _called(encode, design.rows([0]))
         except Exception as first:  # noqa: BLE001
+            names = design.domain.names
+            shown = zip(names, map(text_of, design.cells[0]), strict=True)
             raise UnsupportedModelError(
-                f"the model's preprocessing fails on a row of the domain: "
-                f"{_first_line(first)}"
+                f"the preprocessing cannot take the row ("
+                f"{', '.join(f'{name} = {cell}' for name, cell in shown)}): "
+                f"{_first_line(first)}; give values such as the model was trained on"
             ) from None
-    domain = design.maker.domain
     for number, (index, code) in enumerate(design.places, 1):
-        feature = domain.features[index]
+        feature = design.domain.features[index]
         try:
             _called(encode, design.rows([0, number]))
         except Exception as error:  # noqa: BLE001
-            raise _refused(feature, code, _first_line(error)) from None
+            raise refused(feature, code, _first_line(error)) from None
     raise UnsupportedModelError(f"the model's preprocessing fails: {reason}")
 
 
-def _refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
+def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
+    """Return the error that says which value the model cannot take."""
     value = feature.values[code]
     if value is None:
         return UnsupportedModelError(
@@ -126,11 +153,12 @@ def _refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
     if feature.other is not None and value == feature.other:
         return UnsupportedModelError(
             f"feature {feature.name!r} is to have a value for others, and the model "
-            f"takes none but those it was trained on ({reason})"
+            f"takes none but those it was trained on ({reason}); in other=, name the "
+            f"features that can have one"
         )
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model cannot take the value "
-        f"{text_of(value)!r} ({reason})"
+        f"{text_of(value)!r} ({reason}); leave out the rows that have it"
     )
 
 
@@ -140,19 +168,17 @@ def _first_line(error: Exception) -> str:
 
 
 def _tables(
-    array: NDArray[Any],
-    design: _Design,
-    domain: Domain,
-    name: Callable[[int], str],
+    array: NDArray[Any], design: _Design, name: Callable[[int], str]
 ) -> Columns:
     """Find the owner of every entry, and its table."""
+    domain = design.domain
     if array.ndim < 1 or len(array) != len(design.cells):
         raise UnsupportedModelError(
             f"the preprocessing makes an array of shape {array.shape} of "
             f"{len(design.cells)} rows; it must make a row of each"
         )
     flat = array.reshape(len(array), -1)
-    features = np.array([place[0] for place in design.places])
+    features = design.features
     codes = np.array([place[1] for place in design.places])
     differs = ~_equal(flat[1:], flat[:1])
     owners, tables = [], []
@@ -188,31 +214,45 @@ def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModel
 def _split_bin(feature: Feature) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
-        f"bins that the model itself makes can be values, so say single numbers instead"
+        f"bins that the model itself makes can be values, so say single numbers "
+        f"instead, such as 'quantiles:10'"
     )
 
 
-def _check(
-    columns: Columns,
-    array: NDArray[Any],
-    sample: NDArray[np.int64],
-    domain: Domain,
-    name: Callable[[int], str],
-) -> None:
-    """Compare random rows with what the tables say of them."""
+def _first_wrong(
+    columns: Columns, array: NDArray[Any], codes: NDArray[np.int64]
+) -> tuple[int, int] | None:
+    """Return a row and an entry of it that is not what the tables say, if any."""
     flat = array.reshape(len(array), -1)
     for entry, (owner, table) in enumerate(
         zip(columns.owners, columns.tables, strict=True)
     ):
-        codes = sample[:, owner] if owner != CONSTANT else np.zeros(len(sample), int)
-        if not _equal(flat[:, entry], table[codes]).all():
-            feature = domain.features[owner]
-            if owner != CONSTANT and feature.edges is not None:
-                raise _split_bin(feature)
-            raise UnsupportedModelError(
-                f"the preprocessing does not treat every feature on its own: "
-                f"{name(entry)} depends on several, or on other rows"
-            )
+        own = codes[:, owner] if owner != CONSTANT else np.zeros(len(codes), np.int64)
+        wrong = np.flatnonzero(~_equal(flat[:, entry], table[own]))
+        if len(wrong):
+            return int(wrong[0]), entry
+    return None
+
+
+def _explained(
+    owner: int, numbers: NDArray[Any], near: _Design, name: str
+) -> UnsupportedModelError:
+    """Return the error of an entry that its table does not give.
+
+    `numbers` are what was made of it: once in a row of wrong ones, and then in a design
+    around that row.
+    """
+    if owner != CONSTANT and near.domain.features[owner].edges is not None:
+        return _split_bin(near.domain.features[owner])
+    differs = ~_equal(numbers[2:], numbers[1:2])
+    owners = {owner, *near.features[differs].tolist()} - {CONSTANT}
+    if len(owners) > 1 and _equal(numbers[:1], numbers[1:2]).all():
+        return _mixed(near.domain, sorted(owners), name)
+    return UnsupportedModelError(
+        f"what the preprocessing makes of a row depends on other rows: {name} is not "
+        f"the same each time; use a step that learns when it is fitted, such as "
+        f"StandardScaler"
+    )
 
 
 def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ same kind of frame, the same types of columns, the same way of being missing.
 
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -27,7 +27,8 @@ class RowMaker:
     ----------
     domain : Domain
     like : frame or list of dicts, optional
-        Rows of the user's, whose kind and types are kept.
+        Rows of the user's, whose kind and types are kept. Without any, an adapter may
+        set it to what the model was trained on.
     """
 
     def __init__(self, domain: Domain, like: Rows = None) -> None:
@@ -69,7 +70,7 @@ class RowMaker:
             return _plain_frame(named)
         frame = nw.from_native(self.like, eager_only=True)
         if frame.implementation.is_pandas():
-            return _pandas_frame(named, self.like)
+            return like_frame(named, self.like)
         made = {
             name: _series(name, cells, frame[name]) for name, cells in named.items()
         }
@@ -89,9 +90,9 @@ def _examples(feature: Feature, code: int) -> list[Value]:
     high = feature.edges[code] if code < len(feature.edges) else None
     if low is None:
         assert high is not None, "a feature with edges has at least one"
-        return [high - 1, math.nextafter(high, -math.inf)]
+        return [high - max(1, abs(high)), math.nextafter(high, -math.inf)]
     if high is None:
-        return [low, low + 1]
+        return [low, low + max(1, abs(low))]
     return [low, math.nextafter(high, -math.inf)]
 
 
@@ -113,7 +114,8 @@ def _plain_frame(named: dict[str, Sequence[Value]]) -> Rows:
     )
 
 
-def _pandas_frame(named: dict[str, Sequence[Value]], like: Any) -> Any:
+def like_frame(named: Mapping[str, Sequence[Any]], like: Any) -> Any:
+    """Return a pandas frame of the given columns, with the types of those of `like`."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -133,7 +135,7 @@ def _pandas_series(cells: Sequence[Value], like: Any) -> Any:
         return pd.Series(pd.Categorical(cells, categories, ordered=dtype.ordered))
     gaps = like[like.isna()]
     gap = gaps.iloc[0] if len(gaps) else (np.nan if dtype.kind in "fiu" else None)
-    filled = [gap if cell is None else cell for cell in cells]
+    filled = [gap if is_missing(cell) else cell for cell in cells]
     try:
         series = pd.Series(filled, dtype=dtype)
         kept = all(
@@ -151,4 +153,7 @@ def _series(name: str, cells: Sequence[Value], like: nw.Series[Any]) -> nw.Serie
     try:
         return nw.new_series(name, list(cells), like.dtype, backend=backend)
     except Exception:  # noqa: BLE001  each library has its own errors; try by itself
+        numbers: Any = [cell for cell in cells if cell is not None]
+        if all(is_number(number) for number in numbers):
+            cells = [None if cell is None else float(cell) for cell in cells]
         return nw.new_series(name, list(cells), backend=backend)

@@ -4,15 +4,16 @@ Each column is followed through the transformers that it meets, as long as they 
 it on its own: encoders know its values, discretizers know its bins.
 """
 
-import math
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     Binarizer,
@@ -27,13 +28,18 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.values import Value, value_of
+from nn2rules.values import Value, is_missing, value_of
 
-Step = tuple[Any, int]
+Step: TypeAlias = tuple[Any, int]
 """A fitted transformer, and which of its columns the column is."""
+
+Way: TypeAlias = tuple[Step, ...]
+"""The transformers that a column meets, one after the other."""
 
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
+_STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
+_LARGEST = 1e100  # larger numbers overflow when they are scaled
 
 
 @dataclass(frozen=True)
@@ -46,110 +52,154 @@ class Known:
         Those an encoder was fitted on; empty if there is no encoder.
     is_ordered : bool
         Whether the user gave them to the encoder in this order.
+    takes_others : bool
+        Whether every encoder takes values that it was not fitted on.
     fill : tuple of values
-        What an imputer puts where a value is missing.
-    steps : tuple of Step
-        The transformers up to a discretizer; empty if there is none.
+        What an imputer puts where a value is missing, and did not find in the data.
+    ways : tuple of Way
+        The ways to discretizers; empty if the column goes anywhere else, too.
     """
 
     values: tuple[Value, ...] = ()
     is_ordered: bool = False
+    takes_others: bool = False
     fill: tuple[Value, ...] = ()
-    steps: tuple[Step, ...] = ()
+    ways: tuple[Way, ...] = ()
 
 
 def known_columns(step: Any, names: Sequence[str]) -> dict[str, Known]:
     """Return what a fitted transformer knows of each column that it uses."""
-    return {name: _known(steps) for name, steps in _chains(step, names).items()}
+    ways, found = _ways(step, names), {}
+    for name in names:
+        if name in ways:
+            try:
+                found[name] = _known(ways[name])
+            except DomainError as error:
+                raise UnsupportedModelError(f"column {name!r}: {error}") from None
+    return found
 
 
-def _known(chains: list[list[Step]]) -> Known:
+def like_fitted(step: Any, names: Sequence[str]) -> Any:
+    """Return a frame of one row with the types of columns that `step` was fitted on.
+
+    In the row all is missing, as it was then: encoders tell None from NaN.
+    """
+    import pandas as pd
+
+    columns = {}
+    for name, ways in _ways(step, names).items():
+        columns[name] = pd.Series([np.nan])
+        for transformer, position in (step for way in ways for step in way):
+            if isinstance(transformer, _ENCODERS):
+                items = transformer.categories_[position]
+                gap = next((item for item in items if is_missing(item)), np.nan)
+                if items.dtype.kind == "O":
+                    columns[name] = pd.Series([gap], dtype=object)
+                elif items.dtype.kind == "b":
+                    columns[name] = pd.Series(items[:1])
+    return pd.DataFrame(columns)
+
+
+def _known(ways: list[Way]) -> Known:
     """Sum up what the transformers know of one column."""
-    known = Known()
-    for steps in chains:
-        before: list[Step] = []
-        for transformer, position in steps:
+    known, binned, takes_others = Known(), [], []
+    for way in ways:
+        for number, (transformer, position) in enumerate(way):
+            before = [step for step, _ in way[:number]]
+            if isinstance(transformer, _STEPWISE):
+                binned.append(way[: number + 1])
+                break
+            if isinstance(transformer, _ENCODERS):
+                takes_others.append(_takes_others(transformer))
+                if all(isinstance(step, SimpleImputer) for step in before):
+                    known = _encoded(known, transformer, position)
+                break
             if isinstance(transformer, SimpleImputer):
                 known = _filled(known, transformer, position)
-            elif isinstance(transformer, _ENCODERS):
-                items = transformer.categories_[position]
-                known = Known(
-                    tuple(_value(item) for item in items),
-                    isinstance(transformer, OrdinalEncoder)
-                    and not isinstance(transformer.categories, str),
-                    known.fill,
-                )
-                break
-            elif isinstance(transformer, KBinsDiscretizer | Binarizer):
-                path = (*before, (transformer, position))
-                if len(chains) == 1:
-                    known = Known(fill=known.fill, steps=path)
-                break
             elif not isinstance(transformer, _SCALERS):
                 break
-            before.append((transformer, position))
-    return known
+    return replace(
+        known,
+        takes_others=bool(takes_others) and all(takes_others),
+        ways=tuple(binned) if len(binned) == len(ways) else (),
+    )
+
+
+def _encoded(known: Known, encoder: Any, position: int) -> Known:
+    items = tuple(value_of(item) for item in encoder.categories_[position])
+    if items.count(None) > 1:
+        raise DomainError(
+            "its encoder tells None from NaN, and both mean missing; replace one by "
+            "the other before training"
+        )
+    is_given = not isinstance(encoder.categories, str)
+    is_ordered = is_given and isinstance(encoder, OrdinalEncoder)
+    return replace(known, values=items, is_ordered=is_ordered)
+
+
+def _takes_others(encoder: Any) -> bool:
+    return getattr(encoder, "handle_unknown", "ignore") != "error"
 
 
 def _filled(known: Known, imputer: SimpleImputer, position: int) -> Known:
-    fill = imputer.statistics_[position]
-    return Known(known.values, known.is_ordered, (*known.fill, _value(fill)))
+    if imputer.strategy == "most_frequent":  # a value of the data
+        return known
+    fill = value_of(imputer.statistics_[position])
+    return known if fill is None else replace(known, fill=(*known.fill, fill))
 
 
-def _value(item: object) -> Value:
-    try:
-        return value_of(item)
-    except DomainError as error:
-        raise UnsupportedModelError(f"an encoder's category: {error}") from None
-
-
-def _chains(step: Any, names: Sequence[str]) -> dict[str, list[list[Step]]]:
-    """Return, for each column that is used, the transformers on each way it goes."""
+def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
+    """Return, for each column that is used, the ways that it goes."""
+    found: dict[str, list[Way]] = {}
     if isinstance(step, ColumnTransformer):
-        found: dict[str, list[list[Step]]] = {}
-        for _, inner, columns in step.transformers_:
-            if isinstance(inner, str) and inner == "drop":
-                continue
-            chosen = [names[index] for index in _positions(columns, names)]
-            for name, chains in _chains(inner, chosen).items():
-                found.setdefault(name, []).extend(chains)
-        return found
-    if isinstance(step, FeatureUnion):
-        found = {}
-        for _, inner in step.transformer_list:
-            if inner != "drop":
-                for name, chains in _chains(inner, names).items():
-                    found.setdefault(name, []).extend(chains)
-        return found
-    if isinstance(step, Pipeline):
-        return _pipeline_chains([inner for _, inner in step.steps], names)
-    if step is None or isinstance(step, str):  # passthrough
-        return {name: [[]] for name in names}
-    return {name: [[(step, index)]] for index, name in enumerate(names)}
+        parts = [
+            (inner, [names[index] for index in _positions(columns, names)])
+            for _, inner, columns in step.transformers_
+        ]
+    elif isinstance(step, FeatureUnion):
+        parts = [(inner, list(names)) for _, inner in step.transformer_list]
+    elif isinstance(step, Pipeline):
+        return _ways_through([inner for _, inner in step.steps], names)
+    elif _does_nothing(step):
+        return {name: [()] for name in names}
+    else:
+        return {name: [((step, index),)] for index, name in enumerate(names)}
+    for inner, chosen in parts:
+        if not (isinstance(inner, str) and inner == "drop"):
+            for name, ways in _ways(inner, chosen).items():
+                found.setdefault(name, []).extend(ways)
+    return found
 
 
-def _pipeline_chains(
-    steps: Sequence[Any], names: Sequence[str]
-) -> dict[str, list[list[Step]]]:
+def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[Way]]:
     """Follow columns through steps, as long as each keeps them apart and in place."""
-    found: dict[str, list[list[Step]]] = {name: [[]] for name in names}
-    for number, step in enumerate(steps):
-        if step is None or (isinstance(step, str) and step == "passthrough"):
-            continue
-        inner = _chains(step, names)
-        if number == 0 or all(chains == [[]] for chains in found.values()):
-            found = inner
-        else:
-            for name, chains in inner.items():
-                found[name] = [[*one, *two] for one in found[name] for two in chains]
+    found: dict[str, list[Way]] = {name: [()] for name in names}
+    for step in steps:
+        inner = _ways(step, names)
+        is_first = all(ways == [()] for ways in found.values())
+        joined = {
+            name: [(*one, *two) for one in found[name] for two in ways]
+            for name, ways in inner.items()
+        }
+        found = joined if is_first else found | joined
         if not _keeps_columns(step):
             break
     return found
 
 
+def _does_nothing(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
 def _keeps_columns(step: Any) -> bool:
-    if isinstance(step, SimpleImputer):
-        return not step.add_indicator
+    """Tell whether a step makes one column of each, in the same order."""
+    if _does_nothing(step):
+        return True
+    if isinstance(step, Pipeline):
+        return all(_keeps_columns(inner) for _, inner in step.steps)
+    if isinstance(step, SimpleImputer):  # it leaves out columns that are all missing
+        filled = [value_of(fill) is not None for fill in step.statistics_]
+        return not step.add_indicator and (step.keep_empty_features or all(filled))
     if isinstance(step, KBinsDiscretizer):
         return bool(step.encode == "ordinal")
     return isinstance(step, OneToOneFeatureMixin)
@@ -160,7 +210,12 @@ def _positions(columns: Any, names: Sequence[str]) -> list[int]:
     if isinstance(columns, str):
         return [names.index(columns)]
     if isinstance(columns, slice):
-        return list(range(len(names)))[columns]
+        first, last = columns.start, columns.stop
+        if isinstance(first, str):
+            first = names.index(first)
+        if isinstance(last, str):  # names include the last one
+            last = names.index(last) + 1
+        return list(range(len(names)))[first : last : columns.step]
     if isinstance(columns, int | np.integer):
         return [int(columns)]
     listed = list(columns)
@@ -169,56 +224,69 @@ def _positions(columns: Any, names: Sequence[str]) -> list[int]:
     return [names.index(c) if isinstance(c, str) else int(c) for c in listed]
 
 
-def edges_of(steps: Sequence[Step]) -> tuple[float, ...]:
+def edges_of(ways: Sequence[Way]) -> tuple[float, ...]:
     """Return where the bins of a column begin, in its own units.
 
-    Each edge is the smallest number that goes to the bin above it; found by bisection,
-    since scaling rounds.
+    Each edge is the smallest float that goes to the bin above it. Scaling rounds, so
+    it is found by bisection, of all floats in their order.
     """
-    *before, (last, position) = steps
+    return tuple(sorted({edge for way in ways for edge in _edges(way)}))
+
+
+def _edges(way: Way) -> list[float]:
+    bins = np.arange(1, _n_bins(way))
+    low = np.full(len(bins), -_key(_LARGEST))
+    high = np.full(len(bins), _key(_LARGEST))
+    is_between = (_bin(way, _number(low)) < bins) & (bins <= _bin(way, _number(high)))
+    for _ in range(64):
+        middle = (low & high) + ((low ^ high) >> 1)  # half way, without overflow
+        is_above = _bin(way, _number(middle)) >= bins
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    return [float(edge) for edge in _number(high)[is_between]]
+
+
+def _key(number: float) -> np.int64:
+    """Return the place of a float, from 0 on, in the order of all floats."""
+    return np.float64(number).view(np.int64)
+
+
+def _number(keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the floats at places; those before 0 are negative."""
+    return np.copysign(np.abs(keys).view(np.float64), keys)
+
+
+def _n_bins(way: Way) -> int:
+    last, position = way[-1]
+    if isinstance(last, KBinsDiscretizer):
+        return len(last.bin_edges_[position]) - 1
+    return 2 if isinstance(last, Binarizer) else 1
+
+
+def _bin(way: Way, numbers: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the bins to which a way takes numbers of the column."""
+    *before, (last, position) = way
+    for step, place in before:
+        if not isinstance(step, SimpleImputer):
+            numbers = _scaled(step, place, numbers)
     if isinstance(last, Binarizer):
-        limits = np.array([math.nextafter(float(last.threshold), math.inf)])
-    else:
-        limits = np.asarray(last.bin_edges_[position][1:-1], dtype=np.float64)
-    edges = [_first_at_least(before, float(limit)) for limit in limits]
-    return tuple(dict.fromkeys(edges))
+        return np.asarray(numbers > last.threshold)
+    if isinstance(last, MissingIndicator):
+        return np.zeros(len(numbers))
+    limits = last.bin_edges_[position][1:-1]
+    with np.errstate(over="ignore"):
+        cells = numbers.astype(last.dtype or np.float64)
+    return np.searchsorted(limits, cells, side="right")
 
 
-def _first_at_least(steps: Sequence[Step], limit: float) -> float:
-    """Return the smallest number that `steps` take to `limit` or more."""
-    low, high, reach = -1.0, 1.0, 1.0
-    while _taken(steps, high) < limit and reach < 1e300:
-        reach, high = reach * 2, reach * 2
-    reach = 1.0
-    while _taken(steps, low) >= limit and reach < 1e300:
-        reach, low = reach * 2, -reach * 2
-    while math.nextafter(low, math.inf) < high:
-        middle = low + (high - low) / 2
-        if not low < middle < high:
-            break
-        if _taken(steps, middle) >= limit:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _taken(steps: Sequence[Step], number: float) -> float:
-    """Return what transformers that treat each column on its own make of a number."""
-    for transformer, position in steps:
-        row = np.zeros((1, transformer.n_features_in_))
-        row[0, position] = number
-        number = float(_scaled(transformer, row)[0, position])
-    return number
-
-
-def _scaled(transformer: Any, row: Any) -> Any:
-    if isinstance(transformer, SimpleImputer):
-        return row
-    names = getattr(transformer, "feature_names_in_", None)
-    if names is not None:
-        import pandas as pd
-
-        row = pd.DataFrame(row, columns=names)
-    made = transformer.transform(row)
-    return made.to_numpy() if hasattr(made, "to_numpy") else made
+def _scaled(
+    scaler: Any, position: int, numbers: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    rows = np.zeros((len(numbers), scaler.n_features_in_))
+    rows[:, position] = numbers
+    if not len(rows):
+        return numbers
+    with warnings.catch_warnings():  # arrays have no feature names; that is fine here
+        warnings.simplefilter("ignore")
+        made = scaler.transform(rows)
+    made = made.to_numpy() if hasattr(made, "to_numpy") else made
+    return np.asarray(made, dtype=np.float64)[:, position]

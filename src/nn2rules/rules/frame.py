@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 
-def frame_of(
-    rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"]
-) -> Any:
+def frame_of(rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
     """Return what `RuleList.to_frame` does."""
     table: dict[str, list[object]] = {}
     taken = set(rules.domain.names)

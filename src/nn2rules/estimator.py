@@ -1,0 +1,277 @@
+"""A classifier of scikit-learn that trains a model and answers by its rules."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.domain import Domain, Rows, cells_of
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.extraction import Form, Scope, extract
+from nn2rules.feature import Feature
+from nn2rules.matching import NO_RULE
+from nn2rules.observed import Column, feature_of, quantile
+from nn2rules.rules import RuleList
+from nn2rules.values import is_missing, is_number
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.utils import get_tags
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import (
+        check_consistent_length,
+        check_is_fitted,
+        column_or_1d,
+        validate_data,
+    )
+except ModuleNotFoundError:
+    raise MissingExtraError("scikit-learn", "sklearn", "RuleListClassifier") from None
+
+
+class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Train a classifier, extract its rules, and answer by them.
+
+    A column with many different numbers is moved to few of them *before* training: to
+    the nearest of as many quantiles. So the model only ever sees numbers that its rules
+    know, and the rules equal it there.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What is trained: a classifier that `nn2rules.extract` reads, such as
+        MLPClassifier, alone or at the end of a Pipeline.
+    numbers : int
+        How many different numbers a column may keep.
+    scope, form, max_rules, effort, seed, n_jobs
+        As in `nn2rules.extract`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The trained model.
+    rules_ : RuleList
+        Its rules.
+    domain_ : Domain
+        The features that it uses, with their values.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if `fit` saw a frame. The columns of an array are called x0, x1, …
+        in the rules.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = [[1, 0], [2, 0], [3, 0], [1, 1], [2, 1], [3, 1]], [0, 0, 1, 0, 1, 1]
+    >>> model = RuleListClassifier(LogisticRegression()).fit(X, y)
+    >>> model.predict([[3, 0], [0.9, 1]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        numbers: int = 10,
+        scope: Scope | None = None,
+        form: Form = "list",
+        max_rules: int | None = None,
+        effort: int = 1,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.numbers = numbers
+        self.scope = scope
+        self.form = form
+        self.max_rules = max_rules
+        self.effort = effort
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "RuleListClassifier":  # noqa: N803
+        """Train the model on the moved rows, and extract its rules.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_columns)
+        y : sequence of class labels
+        """
+        if not isinstance(self.numbers, int) or self.numbers < 1:
+            raise OptionError(f"numbers: {self.numbers!r}, expected 1 or more")
+        table = self._checked(X, y, is_new=True)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(table, labels)
+        check_classification_targets(labels)
+        if len(np.unique(labels)) < 2:
+            raise ValueError("y has one class only; a classifier needs two or more")
+        self._grid = self._learned_grid(table)
+        moved = self._moved(table)
+        self.estimator_ = clone(self.estimator).fit(moved, labels)
+        self.classes_ = self.estimator_.classes_
+        self.rules_: RuleList = extract(
+            self.estimator_,
+            data=self._rows(moved),
+            other=_takes_others(self.estimator_),
+            nearest=True,
+            form=self.form,
+            scope=self.scope,
+            max_rules=self.max_rules,
+            effort=self.effort,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        self.domain_ = self.rules_.domain
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Return the class label of each row, by the rules.
+
+        Numbers are moved first, as before training. A word that the rules do not know
+        is the value for others, where the model's encoder takes others, and an error
+        elsewhere.
+        """
+        answers = self._answers(self._fired(X))
+        labels: NDArray[Any] = self.classes_[answers]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the share of each class in each row, as far as the rules tell it.
+
+        The class that the rules answer has the middle of the range of probabilities
+        that the deciding rule carries. Where there is none, as for the default, it is
+        the middle of what being the answer implies: of 1/k to 1, for k classes. The
+        other classes have equal shares of the rest.
+        """
+        fired, n_classes = self._fired(X), len(self.classes_)
+        known = [facts.probability or (1 / n_classes, 1) for facts in self.rules_.facts]
+        middles = np.array([sum(ends) / 2 for ends in (*known, (1 / n_classes, 1))])
+        # Ranges are rounded outwards; the answer has the largest share all the same.
+        sure = np.maximum(middles[fired], np.nextafter(1 / n_classes, 1))
+        shares = np.repeat((1 - sure)[:, np.newaxis] / (n_classes - 1), n_classes, 1)
+        shares[np.arange(len(fired)), self._answers(fired)] = sure
+        return shares
+
+    def moved(self, X: Any) -> Any:  # noqa: N803
+        """Return rows as the model sees them: numbers moved to the nearest known."""
+        check_is_fitted(self)
+        return self._moved(self._checked(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def _fired(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
+        check_is_fitted(self)
+        return self.rules_.apply(self._rows(self._moved(self._checked(X))))
+
+    def _answers(self, fired: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the class that each rule answers."""
+        default = self.rules_.classes.index(self.rules_.default)
+        assert NO_RULE == -1, "the default is found at the end"
+        return np.append(self.rules_.answers, default)[fired]
+
+    def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
+        """Return a frame as it is, and anything else as an array that was checked."""
+        if _is_frame(X) and (is_new or hasattr(self, "feature_names_in_")):
+            given = {"y": y} if is_new else {}
+            validate_data(self, X, reset=is_new, skip_check_array=True, **given)
+            check_consistent_length(X)
+            return X
+        may_miss = (
+            "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
+        )
+        options = {"reset": is_new, "ensure_all_finite": may_miss}
+        if is_new:
+            options["y"] = y
+        words = _has_words(X)
+        made = validate_data(self, X, dtype=None if words else np.float64, **options)
+        return made[0] if is_new else made
+
+    def _rows(self, table: Any) -> Rows:
+        """Return a checked table as rows with the names of the rules."""
+        if not isinstance(table, np.ndarray):
+            return table
+        return [dict(zip(self._names, row, strict=True)) for row in table.tolist()]
+
+    @property
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{index}" for index in range(self.n_features_in_)]
+        return [str(name) for name in names]
+
+    def _learned_grid(self, table: Any) -> Domain | None:
+        """Return the numbers to which those of each column are moved."""
+        columns = cells_of(self._rows(table), self._names)
+        found = [
+            _grid(name, cells, self.numbers)
+            for name, cells in zip(self._names, columns, strict=True)
+        ]
+        features = tuple(feature for feature in found if feature is not None)
+        return Domain(features) if features else None
+
+    def _moved(self, table: Any) -> Any:
+        if self._grid is None:
+            return table
+        codes = self._grid.encode(self._rows(table))
+        columns = {
+            feature.name: [feature.values[code] for code in codes[:, index].tolist()]
+            for index, feature in enumerate(self._grid.features)
+        }
+        if isinstance(table, np.ndarray):
+            moved = table.copy()
+            for name, cells in columns.items():
+                moved[:, self._names.index(name)] = cells
+            return moved
+        frame = nw.from_native(table, eager_only=True)
+        backend = frame.implementation
+        return frame.with_columns(
+            *(
+                nw.new_series(name, cells, frame[name].dtype, backend=backend)
+                for name, cells in columns.items()
+            )
+        ).to_native()
+
+
+def _is_frame(X: Any) -> bool:  # noqa: N803
+    """Tell whether `X` is a frame whose columns have names."""
+    try:
+        columns = nw.from_native(X, eager_only=True).columns
+    except (TypeError, nw.exceptions.NarwhalsError):
+        return False
+    return all(isinstance(name, str) for name in columns)
+
+
+def _has_words(X: Any) -> bool:  # noqa: N803
+    array = np.asarray(X) if isinstance(X, list | tuple) else X
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    return kind in "US" or (
+        kind == "O" and any(isinstance(cell, str) for cell in array.flat)
+    )
+
+
+def _grid(name: str, cells: Any, numbers: int) -> Feature | None:
+    """Return the numbers of a column, at most so many; None if they are not numbers."""
+    present = [cell for cell in cells if not is_missing(cell)]
+    if not present or not all(is_number(cell) for cell in present):
+        return None
+    said = None
+    if len(set(present)) > numbers:  # each stands for as many rows as any other
+        ranked, odd = sorted(present), range(1, 2 * numbers, 2)
+        said = sorted({quantile(ranked, part, 2 * numbers) for part in odd})
+    return feature_of(name, Column(set(cells)), said, nearest=True)
+
+
+def _takes_others(model: Any) -> bool:
+    """Tell whether an encoder of the model takes values that it was not trained on."""
+    from nn2rules.adapters.sklearn import columns, prepare
+
+    known = columns(prepare(model)) or {}
+    return any(column.takes_others for column in known.values())

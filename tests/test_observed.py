@@ -1,0 +1,193 @@
+"""What a column of data, and a user's word on it, make of a feature."""
+
+import datetime
+import re
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nn2rules import Domain, DomainError, Feature, OptionError
+from nn2rules.observed import MOST_VALUES, Column, feature_of, said_of
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "ordered"),
+    [
+        (["b", "a"], ("a", "b"), False),
+        ([3, 1], (1, 3), True),
+        ([2.5, -1.0], (-1.0, 2.5), True),
+        ([2.0, 1.0], (1, 2), True),
+        ([True], (False, True), False),
+        (["b", None], ("b", None), False),
+        ([1, float("nan")], (1, None), True),
+        ([pd.NA, "x", pd.NaT], ("x", None), False),
+        ([2, "x", 1], (1, 2, "x"), False),
+        (["10", "9"], ("10", "9"), False),
+        ([np.int64(4), np.float64(2)], (2, 4), True),
+        ([None], (None,), False),
+    ],
+)
+def test_what_occurs(cells, values, ordered):
+    feature = feature_of("f", Column(cells))
+    assert feature.values == values
+    assert [type(v) for v in feature.values] == [type(v) for v in values]
+    assert feature.ordered == ordered
+
+
+def test_no_number_is_minus_zero():
+    assert str(feature_of("f", Column([-0.0, 0.5])).values) == "(0.0, 0.5)"
+
+
+def test_categories_keep_their_order():
+    column = Column(["mid"], ["low", "mid", "high"], is_ordered=True)
+    feature = feature_of("f", column)
+    assert feature == Feature("f", ("low", "mid", "high"), ordered=True)
+    assert not feature_of("f", Column([], ["low", "high"])).ordered
+
+
+def test_what_the_model_knows_comes_first():
+    feature = feature_of("f", Column(["z", "a"]), known=("m", "z", None))
+    assert feature.values == ("m", "z", "a")
+    numbers = feature_of("f", Column([2]), known=(3, 1))
+    assert numbers == Feature("f", (1, 2, 3), ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        (["x", "a"], ("x", "a")),
+        (("x", None), ("x", None)),
+        ([3, 1], (3, 1)),
+        (range(3), (0, 1, 2)),
+        (np.array([0.5, 1.5]), (0.5, 1.5)),
+        (pd.Index([1, 2]), (1, 2)),
+        ("1..3", (1, 2, 3)),
+        ("-1..1", (-1, 0, 1)),
+        ("0..1:0.25", (0, 0.25, 0.5, 0.75, 1)),
+        ("0..0.3:0.1", (0, 0.1, 0.2, pytest.approx(0.3))),
+        ("quantiles:1", (1, 9)),
+        ("quantiles:2", (1, 2, 9)),
+        ("observed", (1, 2, 9)),
+    ],
+)
+def test_what_the_user_says(said, values):
+    feature = feature_of("f", Column([1, 2, 9]), said)
+    assert feature.values == values
+    assert feature.edges is None
+    is_ascending = "x" not in values and values != (3, 1)
+    assert feature.ordered == is_ascending
+    assert (
+        feature_of("f", Column([1, 2, 9]), said, nearest=True).nearest == is_ascending
+    )
+    missing = feature_of("f", Column([1, 2, None, 9]), said)
+    assert missing.values[-1] is None
+
+
+def test_bins_and_features_are_taken_as_they_are():
+    bins = feature_of("f", Column([1]), "bins:2, 3.5", nearest=True)
+    assert bins == Feature.bins("f", (2, 3.5))
+    given_ = Feature("f", ("a",), labels=("A",))
+    assert feature_of("f", Column(["b"]), given_) is given_
+    with pytest.raises(OptionError, match="the column 'g' is given a feature 'f'"):
+        feature_of("g", Column(["b"]), given_)
+
+
+@given(
+    st.lists(st.integers(0, 5) | st.floats(-9, 9), min_size=1, max_size=30),
+    st.integers(1, 8),
+)
+def test_quantiles_are_numbers_of_the_rows_by_their_rank(cells, count):
+    """The quantile of a share is the smallest number that so many do not exceed."""
+    column = Column(set(cells), rows=lambda: [*cells, None])
+    found = feature_of("f", column, f"quantiles:{count}").values
+    ranks = sorted(cells)
+    places = [max(-(-len(cells) * i // count), 1) - 1 for i in range(count + 1)]
+    assert found == tuple(sorted({ranks[place] for place in places}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("", "17-90", "5..1", "1..2:0", "1..2:-1", "1..x", "0..1e9:1e-9"),
+        *("quantiles:", "quantiles:0", "quantiles:1.5", "deciles:10"),
+        *("bins:", "bins:1,x"),
+    ],
+)
+def test_texts_that_say_nothing(said):
+    told = (
+        f"'f' is said to be {said!r}; expected 'observed', '17..90', '0..100:2.5', "
+        f"'quantiles:10' or 'bins:25,40,65'"
+    )
+    with pytest.raises(OptionError, match=re.escape(told)):
+        feature_of("f", Column([1]), said)
+
+
+@pytest.mark.parametrize("said", [7, 2.5, True, {"a": 1}])
+def test_what_is_neither_text_nor_list(said):
+    with pytest.raises(
+        OptionError, match="expected a list of its values, a Feature, or"
+    ):
+        feature_of("f", Column([1]), said)
+
+
+def test_quantiles_of_words():
+    with pytest.raises(
+        DomainError, match="the column 'f' has no quantiles: it has val"
+    ):
+        feature_of("f", Column(["x", 1]), "quantiles:3")
+    with pytest.raises(DomainError, match="or none at all"):
+        feature_of("f", Column([None]), "quantiles:3")
+
+
+def test_too_many_values():
+    many = range(MOST_VALUES + 1)
+    with pytest.raises(DomainError) as caught:
+        feature_of("f", Column(many))
+    assert str(caught.value) == (
+        "the column 'f' has 1,001 different numbers; say which are to be told apart, "
+        "as in {'f': 'quantiles:20'} or a list of numbers"
+    )
+    with pytest.raises(DomainError) as caught:
+        feature_of("f", Column(map(str, many)))
+    assert str(caught.value) == (
+        "the column 'f' has 1,001 different values, like a name or the number of a "
+        "case; train without it, or list its values: {'f': [...]}"
+    )
+    assert len(feature_of("f", Column(many), "observed")) == MOST_VALUES + 1
+    assert len(feature_of("f", Column(many), many)) == MOST_VALUES + 1
+
+
+@pytest.mark.parametrize(
+    "cell", [datetime.date(2020, 1, 2), Decimal("1.5"), 1j, np.inf]
+)
+def test_cells_that_cannot_be_values(cell):
+    with pytest.raises(DomainError, match=r"column 'f': .* cannot be a value"):
+        feature_of("f", Column([cell]))
+    with pytest.raises(DomainError, match=r"column 'f': .* cannot be a value"):
+        feature_of("f", Column([1]), [cell])
+
+
+def test_an_empty_column():
+    with pytest.raises(DomainError, match="the column 'f' has no values; there are no"):
+        feature_of("f", Column([]))
+
+
+def test_names_that_are_no_column():
+    with pytest.raises(OptionError, match="no column 'b'; the columns are 'a', 'c'"):
+        said_of({"b": [1]}, ["a", "c"])
+    with pytest.raises(OptionError, match="by a dict from names to values, not a list"):
+        said_of(["a"], ["a"])
+    assert said_of(None, ["a"]) == {}
+
+
+def test_a_domain_of_a_frame():
+    frame = pd.DataFrame({"n": [1, 1, 1, 5], "w": ["x", None, "y", "x"]})
+    domain = Domain.from_data(frame, {"n": [1, 3, 5]}, nearest=True)
+    assert domain.features == (
+        Feature("n", (1, 3, 5), ordered=True, nearest=True),
+        Feature("w", ("x", "y", None)),
+    )
