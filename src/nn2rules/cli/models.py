@@ -108,7 +108,19 @@ def read(path: Path, how: Reading) -> tuple[Network, Any, list[str] | None]:
     )
     if table is not None:
         table.check(network.domain)
+    _check_labels(network, labels, how)
     return network, rows, labels
+
+
+def _check_labels(network: Network, labels: list[str] | None, how: Reading) -> None:
+    """Refuse labels none of which is a class: the model does not know their names."""
+    known = [str(label) for label in network.classes]
+    if labels and not set(known) & set(labels):
+        found = ", ".join(sorted(set(labels))[:5])
+        raise OptionError(
+            f"the column {how.target!r} holds {found}, and the model's classes are "
+            f"{', '.join(known)}; name them, in this order, with --classes"
+        )
 
 
 def _table(how: Reading) -> tuple[Table | None, list[str] | None]:
