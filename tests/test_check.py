@@ -582,7 +582,7 @@ def test_no_samples_are_refused():
 
 # It is independent.
 
-ALLOWED = {"checker.evaluate", "domain", "errors", "network", "rules"}
+ALLOWED = {"checker.evaluate", "domain", "errors", "network", "rules", "values"}
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",
     "sorted_by_support", "support",

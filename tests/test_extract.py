@@ -91,7 +91,10 @@ def test_options_are_checked(options, message):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("tomato.json", "'tomato.json' is a path; read the network with nn2rules.load"),
+        (
+            "tomato.json",
+            "'tomato.json' is a path; read the model with nn2rules.load_model",
+        ),
         (3, "cannot read a builtins.int; nn2rules reads networks (nn2rules.load) and"),
         (None, "cannot read a builtins.NoneType; nn2rules reads networks"),
     ],
