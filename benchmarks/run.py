@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_engine
+import bench_models
 import bench_predict
 import bench_rules
 
@@ -27,6 +28,7 @@ SECTIONS = {
     "oracle": bench_engine.oracle,
     "growth": bench_engine.growth,
     "predict": bench_predict.predict,
+    "models": bench_models.models,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -616,3 +616,9 @@ def test_it_asks_neither_the_network_nor_the_rules_for_answers(source):
     tree = ast.parse(source.read_text(encoding="utf-8"))
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not used & FORBIDDEN
+
+
+@pytest.mark.parametrize("pair", [(TOMATO_RULES, TOMATO), (object(), TOMATO_RULES)])
+def test_what_is_no_network_and_rules_is_refused(pair):
+    with pytest.raises(OptionError, match="takes a Network and a RuleList, in this"):
+        check(*pair)

@@ -103,3 +103,13 @@ def test_features_survive_files(edges, has_missing):
     network = Network(domain, (Layer(weights, [0.0], "sigmoid"),), ("no", "yes"))
     assert from_json(to_json(network)) == network
     assert to_json(from_json(to_json(network))) == to_json(network)
+
+
+def test_an_unknown_number_of_a_grid_gets_a_hint():
+    grid = Domain((Feature("age", range(20, 80, 10), ordered=True),))
+    with pytest.raises(UnknownValueError, match=r"nearest=True \(--nearest\)"):
+        grid.encode([{"age": 33}])
+    few = Domain((Feature("code", (0, 1, 2)),))
+    with pytest.raises(UnknownValueError) as caught:
+        few.encode([{"code": 3}])
+    assert "nearest" not in str(caught.value)

@@ -148,14 +148,15 @@ def test_too_many_values():
     with pytest.raises(DomainError) as caught:
         feature_of("f", Column(many))
     assert str(caught.value) == (
-        "the column 'f' has 1,001 different numbers; say which are to be told apart, "
-        "as in {'f': 'quantiles:20'} or a list of numbers"
+        "the column 'f' has 1,001 different numbers; if it is no number of a case, "
+        "say which are to be told apart: with domain={'f': 'quantiles:20'} and "
+        "nearest=True, on the command line --values f=quantiles:20 --nearest"
     )
     with pytest.raises(DomainError) as caught:
         feature_of("f", Column(map(str, many)))
     assert str(caught.value) == (
         "the column 'f' has 1,001 different values, like a name or the number of a "
-        "case; train without it, or list its values: {'f': [...]}"
+        "case; train without it, or list its values by domain= (--values)"
     )
     assert len(feature_of("f", Column(many), "observed")) == MOST_VALUES + 1
     assert len(feature_of("f", Column(many), many)) == MOST_VALUES + 1

@@ -17,6 +17,8 @@ All carry one message for people: what is wrong, where, and what would be right.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_GRID = 6  # so many numbers are a grid, and not the codes of a few categories
+
 
 class Nn2RulesError(Exception):
     """Base of every error that nn2rules raises on purpose."""
@@ -50,6 +52,7 @@ class UnknownValueError(DomainError):
         self.row = row
         self.fact = (
             f"feature {feature!r} {_absent(value)}; it has {_listed(self.values)}"
+            f"{_nearest_hint(value, self.values)}"
         )
         super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
@@ -111,6 +114,19 @@ def _absent(value: object) -> str:
     if value is None or value == "" or value != value:
         return "has an empty cell, and no value for missing"
     return f"has no value {value!r}"
+
+
+def _nearest_hint(value: object, values: Sequence[object]) -> str:
+    """Say how a number between those of a grid can get an answer."""
+    if len(values) < _GRID or not _is_number(value):
+        return ""
+    if not all(item is None or _is_number(item) for item in values):
+        return ""
+    return "; to take the nearest of these, extract with nearest=True (--nearest)"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,7 @@
 """Model in, rule list out: the one entry that chooses how."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
 from nn2rules.engine.table import fits, has_cube
 from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.feature import UNKNOWN
 from nn2rules.network import Network
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
@@ -43,8 +45,8 @@ COVERED_INPUTS = 1 << 22
 
 def extract(
     model: object,
-    *,
     data: Rows = None,
+    *,
     domain: Domain | Mapping[str, Any] | None = None,
     encode: Any = None,
     classes: Sequence[Value] | None = None,
@@ -148,6 +150,11 @@ def extract(
     _check_options(form, engine, scope, approximate, order, n_jobs)
     if labels is not None and data is None:
         raise OptionError("labels belong to rows; give the data, too")
+    if isinstance(labels, str):
+        raise OptionError(
+            f"labels are the classes of the rows, not the name of a column: "
+            f"labels=data[{labels!r}]"
+        )
     network = read_network(
         model,
         data=data,
@@ -189,7 +196,7 @@ def extract(
     )
     rules = rules_by_table(job) if _by_table(job, engine) else rules_by_search(job)
     if data is not None:
-        rules = with_rows(rules, data, labels)
+        rules = with_rows(_with_moved(rules, data), data, labels)
     short = _shortened(rules, max_rules, fidelity)
     if scope == "support":
         return short.counted_on(data)
@@ -197,6 +204,17 @@ def extract(
         return short
     wrong = int((short.predict(data) != rules.predict(data)).sum())
     return short.replace(certificate={**short.certificate, "rows_different": wrong})
+
+
+def _with_moved(rules: RuleList, data: Rows) -> RuleList:
+    """Certify how many rows hold numbers that go to the nearest value."""
+    domain = rules.domain
+    if not any(feature.nearest for feature in domain.features):
+        return rules
+    listed = Domain(tuple(replace(f, nearest=False) for f in domain.features))
+    moved = (listed.encode(data, unknown="mark") == UNKNOWN).any(axis=1)
+    certificate = {**rules.certificate, "rows_moved": int(moved.sum())}
+    return rules.replace(certificate=certificate)
 
 
 def is_compiled() -> bool:
@@ -237,7 +255,10 @@ def _job(
     if target is not None:
         if target not in network.classes:
             known = ", ".join(repr(label) for label in network.classes)
-            raise OptionError(f"target: {target!r} is not a class; there are {known}")
+            raise OptionError(
+                f"target: {target!r} is not a class; there are {known}; the true "
+                f"classes of the rows are given as labels"
+            )
         if form != "set" or len(network.classes) != 2:
             raise OptionError(
                 "a class to have rules for can be named for a set, of two classes"

@@ -175,12 +175,14 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
         return
     if all(is_number(value) for value in values):
         raise DomainError(
-            f"the column {name!r} has {len(values):,} different numbers; say which are "
-            f"to be told apart, as in {{{name!r}: 'quantiles:20'}} or a list of numbers"
+            f"the column {name!r} has {len(values):,} different numbers; if it is no "
+            f"number of a case, say which are to be told apart: with "
+            f"domain={{{name!r}: 'quantiles:20'}} and nearest=True, on the command "
+            f"line --values {name}=quantiles:20 --nearest"
         )
     raise DomainError(
         f"the column {name!r} has {len(values):,} different values, like a name or the "
-        f"number of a case; train without it, or list its values: {{{name!r}: [...]}}"
+        f"number of a case; train without it, or list its values by domain= (--values)"
     )
 
 

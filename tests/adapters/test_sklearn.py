@@ -1152,8 +1152,9 @@ def test_too_many_numbers():
     rows = pd.DataFrame({"income": np.arange(1500) * 1.5, "age": 1})
     model = fitted(LogisticRegression(), rows, rows.income > 700)
     assert sentence(model, rows, DomainError) == (
-        "the column 'income' has 1,500 different numbers; say which are to be told "
-        "apart, as in {'income': 'quantiles:20'} or a list of numbers"
+        "the column 'income' has 1,500 different numbers; if it is no number of a "
+        "case, say which are to be told apart: with domain={'income': 'quantiles:20'} "
+        "and nearest=True, on the command line --values income=quantiles:20 --nearest"
     )
     network = read_network(model, data=rows, domain={"income": "quantiles:20"})
     assert len(network.domain.features[0]) == 21
@@ -1167,7 +1168,7 @@ def test_identifiers():
     used = fitted(behind(OneHotEncoder(), "job case"), rows, labels(rows[["job"]]))
     assert sentence(used, rows, DomainError) == (
         "the column 'case' has 1,500 different values, like a name or the number of a "
-        "case; train without it, or list its values: {'case': [...]}"
+        "case; train without it, or list its values by domain= (--values)"
     )
 
 
@@ -1227,14 +1228,14 @@ def test_a_classifier_whose_columns_are_unknown():
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(model)
     assert str(caught.value) == (
-        "the model does not know its columns; give data=, rows as it was trained on, "
-        "or domain="
+        "the model does not know its columns; give data= (--data), rows as it was "
+        "trained on, or domain="
     )
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(trained(mlp()))
     assert str(caught.value) == (
-        "the model does not know what its column 'age' can be; give data=, rows as it "
-        "was trained on, or domain={'age': [...]}"
+        "the model does not know what its column 'age' can be; give data= (--data), "
+        "rows as it was trained on, or domain={'age': [...]}"
     )
 
 

@@ -54,8 +54,8 @@ def domain_of(
     said = said_of(said, names)
     if not names:
         raise UnsupportedModelError(
-            "the model does not know its columns; give data=, rows as it was trained "
-            "on, or domain="
+            "the model does not know its columns; give data= (--data), rows as it "
+            "was trained on, or domain="
         )
     features = []
     for name, column in zip(names, observed, strict=True):
@@ -67,6 +67,7 @@ def domain_of(
 
 
 def _refuse_empty(data: Rows) -> None:
+    column_names(data)  # refuses what are no rows
     n_rows = len(data if isinstance(data, list | tuple) else nw.from_native(data))
     if n_rows == 0:
         raise RowsError("the data have no rows; give rows as the model was trained on")
@@ -126,8 +127,8 @@ def _feature(
 def _refuse_unknown(name: str, column: Column, said: Any) -> None:
     if said is None and not column.cells:
         raise UnsupportedModelError(
-            f"the model does not know what its column {name!r} can be; give data=, "
-            f"rows as it was trained on, or domain={{{name!r}: [...]}}"
+            f"the model does not know what its column {name!r} can be; give data= "
+            f"(--data), rows as it was trained on, or domain={{{name!r}: [...]}}"
         )
 
 

@@ -176,6 +176,12 @@ def check(
     Method: every input. Compared: all 6 inputs of the domain.
     Answers compared: 6. Different: 0.
     """
+    if not isinstance(network, Network) or not isinstance(rules, RuleList):
+        raise OptionError(
+            f"check takes a Network and a RuleList, in this order, not a "
+            f"{type(network).__name__} and a {type(rules).__name__}; a model becomes a "
+            f"Network by nn2rules.read_network(model, data=X)"
+        )
     if samples < 1:
         raise OptionError(f"samples: {samples}, expected at least 1")
     comparison = _Comparison(network, rules)

@@ -9,6 +9,7 @@ import nn2rules
 from nn2rules.certificate import network_digest
 from nn2rules.cli.app import app, plain_errors, stderr
 from nn2rules.cli.models import EncoderOption, ModelFile, Reading, TrustOption, read
+from nn2rules.errors import UnsupportedModelError
 from nn2rules.formats import load_rules
 
 
@@ -34,7 +35,12 @@ def check(
     """
     loaded = load_rules(rules)
     how = Reading(data=data, domain=loaded.domain, encoder=encoder, trust=trust)
-    network, rows, _ = read(model, how)
+    try:
+        network, rows, _ = read(model, how)
+    except UnsupportedModelError as error:
+        raise UnsupportedModelError(
+            f"the features of these rules are not those of this model: {error}"
+        ) from None
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(network)):
         stderr.print("note: these rules were extracted from another network")

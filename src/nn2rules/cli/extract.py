@@ -234,6 +234,14 @@ def _summary(rules: RuleList, seconds: float) -> str:
         f"answers  {answers}",
         f"seconds  {seconds:.2f}",
     ]
+    if certificate.get("rows_moved"):
+        moved = count(certificate["rows_moved"], "given row")
+        lines.insert(
+            3,
+            f"         {moved} hold numbers that are no values; the rules answer as "
+            f"the network\n"
+            f"         answers the nearest values, not the rows as they are",
+        )
     if "fewest_rules" in certificate:
         fewest = count(certificate["fewest_rules"], "rule")
         lines.insert(1, f"         no such set has fewer than {fewest}")

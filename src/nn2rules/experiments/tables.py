@@ -10,6 +10,7 @@ from nn2rules.experiments.counts import (
     side_by_side,
 )
 from nn2rules.experiments.measure import Score
+from nn2rules.experiments.own_data import MOST_NUMBERS, N_BINS
 from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES
 from nn2rules.experiments.results import Result, Results
 from nn2rules.experiments.table import Cell, Column, Spread, Table
@@ -71,7 +72,8 @@ def data_sets(results: Results) -> Table:
         + (
             " The paper lists the same numbers of values in another order."
             if results.is_paper
-            else ""
+            else f" A network trained here gets columns with more than {MOST_NUMBERS} "
+            f"different numbers in {N_BINS} bins, which are then their values."
         ),
         tuple(columns),
         tuple(_data_set(result) for result in results.sets),
