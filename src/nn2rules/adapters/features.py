@@ -1,5 +1,6 @@
 """What the features of a model can be: from the model, from data, and from the user."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -130,6 +131,27 @@ def _refuse_unknown(name: str, column: Column, said: Any) -> None:
             f"the model does not know what its column {name!r} can be; give data= "
             f"(--data), rows as it was trained on, or domain={{{name!r}: [...]}}"
         )
+
+
+def labels_of(
+    classes: Sequence[Value] | None, shape: tuple[int, ...]
+) -> tuple[Value, ...]:
+    """Return the classes of a model by the shape of its answer to a row.
+
+    One number tells two classes apart. Where the user names none they are 0, 1, ….
+    """
+    n_outputs = math.prod(shape)
+    n_classes = max(n_outputs, 2)
+    if classes is None:
+        return tuple(range(n_classes))
+    labels = tuple(value_of(label) for label in classes)
+    if len(labels) != n_classes:
+        outputs = "one output" if n_outputs == 1 else f"{n_outputs} outputs"
+        raise OptionError(
+            f"classes: {len(labels)} are given, but the model has {outputs}, so that "
+            f"it tells {n_classes} classes apart"
+        )
+    return labels
 
 
 def known_of(encode: Any) -> Mapping[str, Any] | None:

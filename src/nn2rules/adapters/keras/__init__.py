@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT64, Reading
-from nn2rules.adapters.features import known_of
+from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
 from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
 from nn2rules.adapters.keras.layers import READABLE
@@ -22,8 +22,8 @@ from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain, Rows
-from nn2rules.errors import FormatError, OptionError, UnsupportedModelError
-from nn2rules.values import Value, value_of
+from nn2rules.errors import FormatError, UnsupportedModelError
+from nn2rules.values import Value
 
 _BATCH = 4096
 
@@ -226,17 +226,7 @@ def _labels(scores: Tensor, classes: Sequence[Any] | None) -> tuple[Value, ...]:
             f"the model answers each row with an array of shape {scores.shape}; a "
             f"classifier answers with one number, or with one for each class"
         )
-    n_classes = max(size, 2)
-    if classes is None:
-        return tuple(range(n_classes))
-    labels = tuple(value_of(label) for label in classes)
-    if len(labels) != n_classes:
-        units = "one unit" if size == 1 else f"{size} units"
-        raise OptionError(
-            f"classes= gives {len(labels)} labels, and the model, which ends in "
-            f"{units}, tells {n_classes} classes apart"
-        )
-    return labels
+    return labels_of(classes, scores.shape)
 
 
 def _refuse_shares(walk: Walk, scores: Tensor) -> None:

@@ -13,7 +13,7 @@ from torch.export import ExportedProgram
 from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
-from nn2rules.adapters.features import known_of
+from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.probing import probe
 from nn2rules.adapters.source import Source
 from nn2rules.adapters.torch.by_export import export, exported_program
@@ -152,7 +152,10 @@ def _read(
     result, dtypes = follow(program, trace, values)
     unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
     network = trace.finish(
-        result.tensor, _labels(result, classes), threshold=threshold, unit=unit
+        result.tensor,
+        labels_of(classes, result.tensor.shape),
+        threshold=threshold,
+        unit=unit,
     )
 
     def answer(rows: Rows) -> NDArray[Any]:
@@ -163,21 +166,6 @@ def _read(
         return np.exp(made) if result.is_log else made
 
     return Reading(network, answer, unit, is_score=not result.kind)
-
-
-def _labels(result: Traced, classes: Sequence[Any] | None) -> tuple[Value, ...]:
-    n_outputs = int(np.prod(result.tensor.shape, dtype=np.int64))
-    number = max(n_outputs, 2)
-    if classes is None:
-        return tuple(range(number))
-    labels = tuple(value_of(label) for label in classes)
-    if len(labels) != number:
-        outputs = "one output" if n_outputs == 1 else f"{n_outputs} outputs"
-        raise OptionError(
-            f"classes: {len(labels)} are given, but the model has {outputs}, so that "
-            f"it tells {number} classes apart"
-        )
-    return labels
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:

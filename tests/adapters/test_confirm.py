@@ -1,0 +1,104 @@
+"""The last guard: a network that does not answer as its model is never returned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from nn2rules import (
+    Domain,
+    Feature,
+    Layer,
+    Network,
+    UnsupportedModelError,
+    read_network,
+)
+from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading, confirm
+from nn2rules.adapters.rows import RowMaker
+
+DOMAIN = Domain((Feature("color", ("red", "blue")), Feature("size", (1, 2, 3))))
+ROWS = pd.DataFrame({"color": ["red", "blue", "red", "blue"], "size": [1, 2, 3, 3]})
+LABELS = ["no", "yes", "yes", "no"]
+
+
+def network(n_outputs=1):
+    rng = np.random.default_rng(0)
+    activation = "sigmoid" if n_outputs == 1 else "softmax"
+    layer = Layer(
+        rng.normal(size=(5, n_outputs)), rng.normal(size=n_outputs), activation
+    )
+    classes = ("no", "yes") if n_outputs == 1 else tuple("abc")
+    return Network(DOMAIN, (layer,), classes, model_error=1e-6)
+
+
+def shares(scores):
+    if scores.ndim == 1:
+        return 1 / (1 + np.exp(-scores))
+    powers = np.exp(scores)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def confirmed(error, *, n_outputs=1, is_score=False, unit=FLOAT64, where=None):
+    """Confirm a network against a model that answers it, but for an error."""
+    found = network(n_outputs)
+
+    def answer(rows):
+        made = found.scores(rows)
+        made = made if is_score else shares(made)
+        chosen = np.ones(len(rows), bool) if where is None else where(rows)
+        made[chosen] += error
+        return made
+
+    reading = Reading(found, answer, unit, is_score)
+    return confirm(reading, RowMaker(DOMAIN, ROWS), ROWS)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("is_score", [False, True])
+def test_rounding_is_no_difference_and_more_is_one(n_outputs, is_score):
+    options = {"n_outputs": n_outputs, "is_score": is_score}
+    assert confirmed(1e-12, **options) == network(n_outputs)
+    assert confirmed(1e-7, unit=FLOAT32, **options) == network(n_outputs)
+    with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
+        confirmed(1e-5, **options)
+    with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
+        confirmed(np.nan, **options)
+
+
+def test_one_wrong_input_is_found_and_shown():
+    def where(rows):
+        return ((rows["color"] == "blue") & (rows["size"] == 2)).to_numpy()
+
+    with pytest.raises(UnsupportedModelError, match=r"\(color = blue, size = 2\)"):
+        confirmed(0.1, where=where)
+
+
+class Liar(MLPClassifier):
+    """A classifier that answers something else than its weights say."""
+
+    def predict_proba(self, X):  # noqa: N803
+        """Return the probabilities the wrong way round."""
+        return super().predict_proba(X)[:, ::-1]
+
+
+class LinearLiar(LogisticRegression):
+    """A linear classifier whose scores are not those of its coefficients."""
+
+    def decision_function(self, X):  # noqa: N803
+        """Return scores that are a little off."""
+        return super().decision_function(X) + 0.001
+
+
+@pytest.mark.parametrize(
+    "liar", [Liar((3,), max_iter=20, random_state=0), LinearLiar()]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_models_that_answer_differently_are_refused(liar):
+    model = make_pipeline(OneHotEncoder(), liar).fit(ROWS, LABELS)
+    with pytest.raises(
+        UnsupportedModelError, match="does not answer as the model does"
+    ):
+        read_network(model, data=ROWS)
