@@ -23,8 +23,7 @@ from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
 from nn2rules.adapters.torch.walk import follow
 from nn2rules.adapters.tracing import CONSTANT, Columns, Trace
 from nn2rules.domain import Rows
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.values import Value, value_of
+from nn2rules.errors import UnsupportedModelError
 
 Layout = Callable[[Input], bool]
 """Tells which inputs take a number for each row, instead of a row of one number."""
@@ -151,12 +150,8 @@ def _read(
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
     unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
-    network = trace.finish(
-        result.tensor,
-        labels_of(classes, result.tensor.shape),
-        threshold=threshold,
-        unit=unit,
-    )
+    labels = labels_of(classes, result.tensor.shape)
+    network = trace.finish(result.tensor, labels, threshold=threshold, unit=unit)
 
     def answer(rows: Rows) -> NDArray[Any]:
         with torch.no_grad():
