@@ -1,11 +1,13 @@
 import json
 import math
 import os
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
 from nn2rules import FormatError, Layer, Network, RuleList, formats, load, save
+from nn2rules.certificate import network_digest
 from nn2rules.formats import from_json, load_network, load_rules, to_json
 from strategies import (
     PIECEWISE_LINEAR,
@@ -87,6 +89,16 @@ def test_networks_read_back_to_the_last_bit(network):
     ]
     assert (found.threshold, found.classes) == (network.threshold, network.classes)
     assert to_json(found) == to_json(network)
+
+
+def test_the_origin_of_a_network_is_written_and_does_not_make_it_another(tmp_path):
+    plain = from_json(json.dumps(NETWORK))
+    read = replace(plain, origin={"framework": "torch", "compared_rows": 20})
+    save(read, tmp_path / "network.json")
+    found = load_network(tmp_path / "network.json")
+    assert found.origin == {"framework": "torch", "compared_rows": 20}
+    assert found == read == plain
+    assert network_digest(read) == network_digest(plain)
 
 
 @settings(max_examples=100)
@@ -201,7 +213,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("treshold",), 0.5)],
             "unknown key 'treshold'; the keys are format, features, layers, classes, "
-            "threshold, model_error",
+            "threshold, model_error, origin",
         ),
         (
             [(("layers", 0, "biases"), [0])],

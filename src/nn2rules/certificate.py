@@ -1,6 +1,7 @@
 """Certificates: what was proved about a rule list, and how."""
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 from nn2rules.engine import Budget, Meter, Oracle, Table
@@ -15,7 +16,8 @@ _FRAGILE_BOXES = 1000
 
 def network_digest(network: Network) -> str:
     """Return the sha256 of a network: equal for equal networks, however stored."""
-    return hashlib.sha256(to_json(network).encode()).hexdigest()
+    plain = replace(network, origin=None)
+    return hashlib.sha256(to_json(plain).encode()).hexdigest()
 
 
 def table_certificate(network: Network, table: Table) -> dict[str, Any]:
@@ -67,4 +69,6 @@ def paper_certificate(
 
 
 def _origin(network: Network) -> dict[str, Any]:
-    return {"network": network_digest(network), "version": __version__}
+    """Say which network the rules are of, how that was read, and by what version."""
+    origin = {} if network.origin is None else {"model": dict(network.origin)}
+    return {"network": network_digest(network), **origin, "version": __version__}

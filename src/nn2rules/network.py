@@ -12,7 +12,7 @@ activations real functions. `Network.predict` is exact in that sense (see
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,9 @@ class Network:
     model_error : float, optional
         How far the scores of the model that this network was read from may lie from
         its own, because the model rounds. Inputs nearer to a tie are *fragile*.
+    origin : mapping, optional
+        How the network was read from a model, and what was compared; plain JSON. Not
+        part of what the network computes, so networks that differ in it are equal.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Network:
     classes: tuple[Value, ...]
     threshold: float = field(default=0.5)
     model_error: float | None = None
+    origin: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))

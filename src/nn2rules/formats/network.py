@@ -20,12 +20,20 @@ from nn2rules.text import count
 
 FORMAT = "nn2rules-network/1"
 
+_KEYS = (
+    "format",
+    "features",
+    "layers",
+    "classes",
+    "threshold",
+    "model_error",
+    "origin",
+)
+
 
 def network_from_node(document: Node) -> Network:
     """Read a network; whatever is wrong gets one error that names its place."""
-    document.only(
-        ("format", "features", "layers", "classes", "threshold", "model_error")
-    )
+    document.only(_KEYS)
     domain = domain_from_node(document["features"])
     layers: list[Layer] = []
     rows, reason = int(domain.offsets[-1]), "one for each value of the features"
@@ -41,7 +49,8 @@ def network_from_node(document: Node) -> Network:
                 "only a network with one output has a threshold"
             )
     error = document["model_error"].number() if "model_error" in document else None
-    return Network(domain, tuple(layers), classes, threshold, error)
+    origin = document["origin"].record() if "origin" in document else None
+    return Network(domain, tuple(layers), classes, threshold, error, origin)
 
 
 def _layer(node: Node, n_rows: int, reason: str) -> Layer:
@@ -96,6 +105,8 @@ def network_to_json(network: Network) -> str:
         document["threshold"] = network.threshold
     if network.model_error is not None:
         document["model_error"] = network.model_error
+    if network.origin is not None:
+        document["origin"] = dict(network.origin)
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -118,6 +118,17 @@ class Node:
             return self.string()
         return self.value  # type: ignore[no-any-return]
 
+    def record(self) -> dict[str, Any]:
+        """Return an object as it is, once it is known that it can be written again."""
+        record = self._expect(dict)
+        try:
+            json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError:
+            raise self.error("a string holds half a character") from None
+        except ValueError:
+            raise self.error("a number is NaN or infinite") from None
+        return dict(record)
+
     def _kind(self) -> str:
         return _KINDS[type(self.value)]
 

@@ -62,13 +62,7 @@ def _certificate(document: Node) -> dict[str, Any]:
     for key in ("inputs", "possible", "different"):
         if key in certificate:
             _whole(certificate, key)
-    try:
-        json.dumps(certificate.value, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        raise certificate.error("a string holds half a character") from None
-    except ValueError:
-        raise certificate.error("a number is NaN or infinite") from None
-    return {key: node.value for key, node in certificate.entries()}
+    return certificate.record()
 
 
 def _rule(item: Node, domain: Domain) -> Rule:
