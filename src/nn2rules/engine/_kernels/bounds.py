@@ -39,8 +39,11 @@ class Workspace(NamedTuple):
     hidden: NDArray[np.float64]
     scores: NDArray[np.float64]
     columns: NDArray[np.float64]
+    spread: NDArray[np.float64]
     choice: NDArray[np.int64]
+    numbers: NDArray[np.float64]
     box: NDArray[np.bool_]
+    ends: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -124,38 +127,48 @@ def tangent_points(kind, chord):
 
 
 @njit(cache=True, nogil=True)
-def columns_lower(net, box, coefficients, choice, column_values):
-    """Minimise a linear function of the first pre-activations over a box.
+def columns_lower(net, space, coefficients):
+    """Minimise a linear function of the first pre-activations over ``space.box``.
 
-    Every feature picks its best allowed value on its own. Fills `choice` with the
-    codes picked and `column_values` with what each allowed column contributes.
+    Every feature picks its best allowed value on its own; of a range that is one of its
+    ends. Leaves ``choice`` and ``numbers`` at what was picked, and ``columns`` at what
+    each column contributes, for each unit of its number.
     """
-    width = net.sizes[1]
+    n_columns, columns = space.columns.size, space.columns
+    columns[:] = 0.0
+    for unit in range(net.sizes[1]):
+        c = coefficients[unit]
+        if c != 0.0:
+            along = net.across[unit * n_columns : (unit + 1) * n_columns]
+            for column in range(n_columns):
+                columns[column] += c * along[column]
     total = 0.0
     for feature in range(net.offsets.size - 1):
-        smallest, is_first = np.inf, True
-        for column in range(net.offsets[feature], net.offsets[feature + 1]):
-            if box[column]:
-                value = 0.0
-                row = column * width
-                for unit in range(width):
-                    value += coefficients[unit] * net.weights[row + unit]
-                column_values[column] = value
+        start, ranged = net.offsets[feature], net.ranges[feature]
+        smallest, is_first, number = np.inf, True, 1.0
+        for column in range(start, net.offsets[feature + 1]):
+            if space.box[column]:
+                value, at = columns[column], 1.0
+                if column == ranged:
+                    at = space.ends[0 if value > 0.0 else 1, feature]
+                    value *= at
                 if is_first or not value >= smallest:
-                    smallest, is_first = value, False
-                    choice[feature] = column - net.offsets[feature]
+                    smallest, is_first, number = value, False, at
+                    space.choice[feature] = column - start
+        space.numbers[feature] = number
         total += smallest
     return total
 
 
 @njit(cache=True, nogil=True)
-def backward_lower(net, box, layer, unit, sign, lines, work, choice, column_values):
+def backward_lower(net, space, layer, unit, sign):
     """Bound ``sign`` times one pre-activation from below, over a box.
 
     The lines that hold the activations of the earlier layers are multiplied back, layer
-    by layer, to a linear function of the input. ``work`` has three rows; the last is
-    left with the coefficients of the first layer's outputs.
+    by layer, to a linear function of the input. The last row of ``space.work`` is left
+    with the coefficients of the first layer's outputs.
     """
+    lines, work = space.lines, space.work
     start = net.unit_at[layer]
     n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
     at = net.weight_at[layer]
@@ -165,7 +178,7 @@ def backward_lower(net, box, layer, unit, sign, lines, work, choice, column_valu
         for i in range(n_out):
             current[i] = sign if i == unit else 0.0
             outputs[i] = current[i]
-        return constant + columns_lower(net, box, current, choice, column_values)
+        return constant + columns_lower(net, space, current)
     for i in range(n_in):
         current[i] = sign * net.weights[at + i * n_out + unit]
     for k in range(layer - 1, -1, -1):
@@ -190,39 +203,65 @@ def backward_lower(net, box, layer, unit, sign, lines, work, choice, column_valu
                     total += current[i] * net.weights[row + i]
                 following[p] = total
             current, following = following, current
-    return constant + columns_lower(net, box, current, choice, column_values)
+    return constant + columns_lower(net, space, current)
 
 
 @njit(cache=True, nogil=True)
-def bound_layers(net, box, low, high, lines, work, choice, column_values):
+def bound_first(net, space):
+    """Bound the pre-activations of the first layer, and how far each feature moves them.
+
+    Both ends are reached, but for rounding: every feature picks on its own.
+    """
+    width = net.sizes[1]
+    low, high, spread = space.low, space.high, space.spread
+    least, most = space.work[0], space.work[1]
+    for unit in range(width):
+        low[unit] = high[unit] = net.bias[unit]
+    for feature in range(net.offsets.size - 1):
+        is_first = True
+        for column in range(net.offsets[feature], net.offsets[feature + 1]):
+            if not space.box[column]:
+                continue
+            weights = net.weights[column * width : (column + 1) * width]
+            at, to = 1.0, 1.0
+            if column == net.ranges[feature]:
+                at, to = space.ends[0, feature], space.ends[1, feature]
+            if is_first:
+                for unit in range(width):
+                    one, other = at * weights[unit], to * weights[unit]
+                    least[unit], most[unit] = min(one, other), max(one, other)
+                is_first = False
+            else:
+                for unit in range(width):
+                    one, other = at * weights[unit], to * weights[unit]
+                    least[unit] = min(least[unit], min(one, other))
+                    most[unit] = max(most[unit], max(one, other))
+        for unit in range(width):
+            low[unit] += least[unit]
+            high[unit] += most[unit]
+            spread[feature, unit] = most[unit] - least[unit]
+    for unit in range(width):
+        low[unit] -= net.slack[unit]
+        high[unit] += net.slack[unit]
+
+
+@njit(cache=True, nogil=True)
+def bound_layers(net, space):
     """Bound every pre-activation of the hidden layers, and relax their activations."""
-    n_layers = net.sizes.size - 1
-    for unit in range(net.sizes[1]):
-        smallest = net.bias[unit]
-        largest = net.bias[unit]
-        for feature in range(net.offsets.size - 1):
-            least, most = np.inf, -np.inf
-            for column in range(net.offsets[feature], net.offsets[feature + 1]):
-                if box[column]:
-                    weight = net.weights[column * net.sizes[1] + unit]
-                    least = min(least, weight)
-                    most = max(most, weight)
-            smallest += least
-            largest += most
-        low[unit] = smallest - net.slack[unit]
-        high[unit] = largest + net.slack[unit]
-    for layer in range(n_layers - 1):
+    bound_first(net, space)
+    for layer in range(net.sizes.size - 2):
         kind, slope = net.activations[layer], net.slopes[layer]
         start = net.unit_at[layer]
         if layer > 0:
-            bound_hidden(net, box, layer, low, high, lines, work, choice, column_values)
+            bound_hidden(net, space, layer)
         for unit in range(start, start + net.sizes[layer + 1]):
-            relax(kind, slope, low[unit], high[unit], lines[unit])
+            relax(kind, slope, space.low[unit], space.high[unit], space.lines[unit])
 
 
 @njit(cache=True, nogil=True)
-def bound_hidden(net, box, layer, low, high, lines, work, choice, column_values):
+def bound_hidden(net, space, layer):
     """Bound the pre-activations of one hidden layer after the first."""
+    low, high = space.low, space.high
     kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
     before, start = net.unit_at[layer - 1], net.unit_at[layer]
     n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
@@ -248,12 +287,8 @@ def bound_hidden(net, box, layer, low, high, lines, work, choice, column_values)
             smallest >= 0 or largest <= 0
         )
         if not stable:
-            below = backward_lower(
-                net, box, layer, unit, 1.0, lines, work, choice, column_values
-            )
-            above = -backward_lower(
-                net, box, layer, unit, -1.0, lines, work, choice, column_values
-            )
+            below = backward_lower(net, space, layer, unit, 1.0)
+            above = -backward_lower(net, space, layer, unit, -1.0)
             if below - slack > smallest:
                 smallest = below - slack
             if above + slack < largest:
@@ -289,16 +324,7 @@ def bound_worst(net, space):
     each column contributes, and the coefficients of the first layer's outputs. NaN,
     from an overflow, counts as lowest.
     """
-    bound_layers(
-        net,
-        space.box,
-        space.low,
-        space.high,
-        space.lines,
-        space.work,
-        space.choice,
-        space.columns,
-    )
+    bound_layers(net, space)
     last = net.sizes.size - 2
     n_scores, start = net.sizes[last + 1], net.unit_at[last]
     worst, worst_at = np.inf, 0
@@ -314,17 +340,7 @@ def bound_worst(net, space):
 @njit(cache=True, nogil=True)
 def score_lower(net, space, k, sign):
     """Bound ``sign`` times one score from below; the layers are bounded already."""
-    return backward_lower(
-        net,
-        space.box,
-        net.sizes.size - 2,
-        k,
-        sign,
-        space.lines,
-        space.work,
-        space.choice,
-        space.columns,
-    )
+    return backward_lower(net, space, net.sizes.size - 2, k, sign)
 
 
 @njit(cache=True, nogil=True)

@@ -5,46 +5,63 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def is_inside(box, boxes):
-    """Tell whether `box` lies wholly inside one of `boxes`."""
+def is_inside(box, ends, ranges, boxes, all_ends):
+    """Tell whether a box lies wholly inside one of several.
+
+    A box is a row of booleans, with the two ends of each range of numbers beside it.
+    """
     for other in range(boxes.shape[0]):
         inside = True
         for column in range(box.size):
             if box[column] and not boxes[other, column]:
                 inside = False
                 break
+        if not inside:
+            continue
+        for feature in range(ranges.size):
+            if ranges[feature] >= 0 and box[ranges[feature]]:
+                inside &= all_ends[other, 0, feature] <= ends[0, feature]
+                inside &= ends[1, feature] <= all_ends[other, 1, feature]
         if inside:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def holds_point(box, offsets, codes):
+def holds_point(box, ends, offsets, ranges, codes, numbers):
     """Tell whether a box holds an input."""
     for feature in range(codes.size):
-        if not box[offsets[feature] + codes[feature]]:
+        column = offsets[feature] + codes[feature]
+        if not box[column]:
+            return False
+        if column == ranges[feature] and not (
+            ends[0, feature] <= numbers[feature] <= ends[1, feature]
+        ):
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def is_covered(offsets, codes, boxes):
-    """Tell whether one of `boxes` holds an input."""
+def is_covered(offsets, ranges, codes, numbers, boxes, all_ends):
+    """Tell whether one of several boxes holds an input."""
     for other in range(boxes.shape[0]):
-        if holds_point(boxes[other], offsets, codes):
+        if holds_point(
+            boxes[other], all_ends[other], offsets, ranges, codes, numbers
+        ):
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def first_held(box, offsets, points, n_points, ignored):
-    """Return the first of `points` inside the box and outside `ignored`, or -1."""
-    for index in range(n_points):
-        if holds_point(box, offsets, points[index]) and not is_covered(
-            offsets, points[index], ignored
-        ):
-            return index
-    return -1
+def before(number, is_whole):
+    """Return the number next below: a float, or a whole number."""
+    return number - 1.0 if is_whole else np.nextafter(number, -np.inf)
+
+
+@njit(cache=True, nogil=True)
+def behind(number, is_whole):
+    """Return the number next above: a float, or a whole number."""
+    return number + 1.0 if is_whole else np.nextafter(number, np.inf)
 
 
 @njit(cache=True, nogil=True)

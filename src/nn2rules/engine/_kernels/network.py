@@ -17,9 +17,17 @@ class FlatNetwork(NamedTuple):
     Layer k has ``sizes[k]`` inputs and ``sizes[k + 1]`` units. Its weights, row by
     row, start at ``weights[weight_at[k]]``; its units' numbers (bias, slack) start at
     ``unit_at[k]``. The inputs of layer 0 are the columns, one for each value.
+
+    A feature of real numbers has a column for all numbers of its range,
+    ``ranges[feature]``, whose weights are multiplied by the number; -1 for others.
+    ``whole`` says whether only whole numbers count. `across` are the weights of layer
+    0 once more, unit by unit, so that loops over columns run along memory.
     """
 
     offsets: NDArray[np.int64]
+    ranges: NDArray[np.int64]
+    whole: NDArray[np.bool_]
+    across: NDArray[np.float64]
     sizes: NDArray[np.int64]
     weights: NDArray[np.float64]
     weight_at: NDArray[np.int64]
@@ -92,15 +100,19 @@ def finish_forward(net, first, hidden, scores):
 
 
 @njit(cache=True, nogil=True)
-def point_scores(net, codes, first, hidden, scores):
-    """Evaluate the network at one input."""
+def point_scores(net, codes, numbers, first, hidden, scores):
+    """Evaluate the network at one input.
+
+    `numbers` are 1 for features whose value is a code alone.
+    """
     width = net.sizes[1]
     for unit in range(width):
         first[unit] = net.bias[unit]
     for feature in range(codes.size):
         row = (net.offsets[feature] + codes[feature]) * width
+        number = numbers[feature]
         for unit in range(width):
-            first[unit] += net.weights[row + unit]
+            first[unit] += number * net.weights[row + unit]
     finish_forward(net, first, hidden, scores)
 
 

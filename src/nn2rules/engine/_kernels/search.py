@@ -1,5 +1,7 @@
 """Branch and bound on boxes: prove or refute, sort by class, minimise a score."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -7,7 +9,7 @@ from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import is_covered, is_inside
 from nn2rules.engine._kernels.network import point_scores
 
-PROVED, REFUTED, PAUSED, TIES_FULL = 0, 1, 2, 3
+PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
 
 
 @njit(cache=True, nogil=True)
@@ -17,7 +19,9 @@ def evaluate_choice(net, space):
     Returns how much the worst score is certainly below 0 (negative if it is), and
     certainly above 0 (positive if it is).
     """
-    point_scores(net, space.choice, space.first, space.hidden, space.scores)
+    point_scores(
+        net, space.choice, space.numbers, space.first, space.hidden, space.scores
+    )
     most, least = np.inf, np.inf
     for k in range(space.scores.size):
         above, below = space.scores[k] + net.error[k], space.scores[k] - net.error[k]
@@ -30,18 +34,26 @@ def evaluate_choice(net, space):
 
 @njit(cache=True, nogil=True)
 def descend(net, space):
-    """Move ``space.choice`` to a better input of the box, one feature at a time."""
+    """Move the input that was picked to a better one, one feature at a time.
+
+    Of a range of numbers its two ends are tried.
+    """
     best, _ = evaluate_choice(net, space)
     for feature in range(net.offsets.size - 1):
-        start = net.offsets[feature]
-        kept = space.choice[feature]
+        start, ranged = net.offsets[feature], net.ranges[feature]
+        kept, number = space.choice[feature], space.numbers[feature]
         for column in range(start, net.offsets[feature + 1]):
-            if space.box[column] and column - start != kept:
-                space.choice[feature] = column - start
+            if not space.box[column]:
+                continue
+            for end in range(2 if column == ranged else 1):
+                at = space.ends[end, feature] if column == ranged else 1.0
+                if column - start == kept and at == number:
+                    continue
+                space.choice[feature], space.numbers[feature] = column - start, at
                 most, _ = evaluate_choice(net, space)
                 if most < best:
-                    best, kept = most, column - start
-        space.choice[feature] = kept
+                    best, kept, number = most, column - start, at
+        space.choice[feature], space.numbers[feature] = kept, number
     return best
 
 
@@ -53,51 +65,88 @@ def choose_feature(net, space):
     gap, most.
     """
     width = net.sizes[1]
+    shares = space.first
+    for unit in range(width):  # how much of a neuron's gap one step of its sum causes
+        shares[unit] = 0.0
+        if net.sizes.size > 2:
+            gap = space.lines[unit, 3] - space.lines[unit, 1]
+            weight = abs(space.work[2, unit]) * gap
+            if weight > 0.0:
+                shares[unit] = weight / (space.high[unit] - space.low[unit])
     chosen, highest = -1, -1.0
     for feature in range(net.offsets.size - 1):
-        start, stop = net.offsets[feature], net.offsets[feature + 1]
-        n_allowed, least, most = 0, np.inf, -np.inf
-        for column in range(start, stop):
-            if space.box[column]:
-                n_allowed += 1
-                least = min(least, space.columns[column])
-                most = max(most, space.columns[column])
-        if n_allowed < 2:
+        if not is_open(net, space, feature):
             continue
-        influence = most - least
-        if net.sizes.size > 2:
-            for unit in range(width):
-                influence += gap_share(net, space, unit, start, stop)
+        influence = moved_by(net, space, feature)
+        for unit in range(width):
+            influence += shares[unit] * space.spread[feature, unit]
         if chosen < 0 or influence > highest:
             chosen, highest = feature, influence
     return chosen
 
 
 @njit(cache=True, nogil=True)
-def gap_share(net, space, unit, start, stop):
-    """Return the part of a neuron's gap that the columns of one feature cause."""
-    gap = space.lines[unit, 3] - space.lines[unit, 1]
-    weight = abs(space.work[2, unit]) * gap
-    if not weight > 0.0:
-        return 0.0
-    width = net.sizes[1]
-    least, most = np.inf, -np.inf
-    for column in range(start, stop):
+def is_open(net, space, feature):
+    """Tell whether a feature has several values left."""
+    n_allowed = 0
+    for column in range(net.offsets[feature], net.offsets[feature + 1]):
         if space.box[column]:
-            value = net.weights[column * width + unit]
-            least, most = min(least, value), max(most, value)
-    return weight * (most - least) / (space.high[unit] - space.low[unit])
+            n_allowed += 1
+            if (
+                column == net.ranges[feature]
+                and space.ends[0, feature] < space.ends[1, feature]
+            ):
+                return True
+    return n_allowed > 1
 
 
 @njit(cache=True, nogil=True)
-def push_halves(net, space, feature, stack, top):
-    """Split the box in two on a feature; the half with the lower bound comes on top."""
+def moved_by(net, space, feature):
+    """Return how far a feature moves the bound."""
+    least, most = np.inf, -np.inf
+    for column in range(net.offsets[feature], net.offsets[feature + 1]):
+        if space.box[column]:
+            one = other = space.columns[column]
+            if column == net.ranges[feature]:
+                one *= space.ends[0, feature]
+                other *= space.ends[1, feature]
+            least, most = min(least, min(one, other)), max(most, max(one, other))
+    return most - least
+
+
+@njit(cache=True, nogil=True)
+def push_halves(net, space, feature, stack, all_ends, top):
+    """Split the box in two on a feature; the half with the lower bound comes on top.
+
+    The halves of a range share the number between them, so that no real number is
+    left out; two neighbouring floats, or whole numbers, are parted.
+    """
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = np.flatnonzero(space.box[start:stop])
-    order = np.argsort(space.columns[start + allowed], kind="mergesort")
-    half = (allowed.size + 1) // 2
     for position in range(2):
         stack[top + position] = space.box
+        all_ends[top + position] = space.ends
+    if allowed.size == 1:
+        low, high = space.ends[0, feature], space.ends[1, feature]
+        middle = 0.5 * low + 0.5 * high
+        to, at = middle, middle
+        if net.whole[feature]:
+            to = math.floor(middle)
+            at = to + 1.0
+        elif not low < middle < high:
+            to, at = low, high
+        lower = 1 if space.numbers[feature] <= to else 0
+        all_ends[top + lower, 1, feature] = to
+        all_ends[top + 1 - lower, 0, feature] = at
+        return top + 2
+    values = space.columns[start + allowed]
+    for rank in range(allowed.size):
+        if start + allowed[rank] == net.ranges[feature]:
+            one, other = space.ends[0, feature], space.ends[1, feature]
+            values[rank] = min(one * values[rank], other * values[rank])
+    order = np.argsort(values, kind="mergesort")
+    half = (allowed.size + 1) // 2
+    for position in range(2):
         stack[top + position, start:stop] = False
     for rank in range(order.size):
         position = 1 if rank < half else 0
@@ -106,38 +155,44 @@ def push_halves(net, space, feature, stack, top):
 
 
 @njit(cache=True, nogil=True)
-def search(net, space, stack, top, ignored, ties, max_boxes):
+def search(net, space, stack, all_ends, top, ignored, ignored_ends, ties, tied, limit):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
     Parameters
     ----------
-    stack : ndarray of bool, shape (n_columns + 2, n_columns)
-        The first `top` rows are boxes still to be searched.
-    ignored : ndarray of bool, shape (n_boxes, n_columns)
-        Inputs inside these do not count.
+    stack : ndarray of bool, shape (depth, n_columns)
+    all_ends : ndarray of shape (depth, 2, n_features)
+        The first `top` boxes are still to be searched.
+    ignored, ignored_ends
+        Inputs inside these boxes do not count.
     ties : ndarray of int64, shape (n, n_features)
-        Filled with inputs that float64 cannot decide; they count as fine here, and the
-        caller settles them.
-    max_boxes : int
+    tied : ndarray of float64, shape (n, n_features)
+        Filled with inputs that float64 cannot decide, as codes and numbers; they count
+        as fine here, and the caller settles them.
+    limit : int
         Stop after so many boxes.
 
     Returns
     -------
-    status : PROVED, REFUTED (the input is ``space.choice``), PAUSED or TIES_FULL
+    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL, or
+        TOO_DEEP: the boxes have become so narrow that the stack is full
     top : int
         How many boxes are left on the stack.
     n_ties, n_boxes : int
     """
     n_boxes, n_ties = 0, 0
     while top > 0:
-        if n_boxes >= max_boxes:
+        if n_boxes >= limit:
             return PAUSED, top, n_ties, n_boxes
         if n_ties == ties.shape[0]:
             return TIES_FULL, top, n_ties, n_boxes
+        if top + 1 >= stack.shape[0]:
+            return TOO_DEEP, top, n_ties, n_boxes
         top -= 1
         n_boxes += 1
         space.box[:] = stack[top]
-        if is_inside(space.box, ignored):
+        space.ends[:] = all_ends[top]
+        if is_inside(space.box, space.ends, net.ranges, ignored, ignored_ends):
             continue
         if bound_worst(net, space) > 0.0:
             continue
@@ -145,27 +200,38 @@ def search(net, space, stack, top, ignored, ties, max_boxes):
         most, least = evaluate_choice(net, space)
         if not most < 0.0 and n_boxes == 1 and feature >= 0:
             most = descend(net, space)
-        if most < 0.0 and not is_covered(net.offsets, space.choice, ignored):
+        if most < 0.0 and not is_covered(
+            net.offsets,
+            net.ranges,
+            space.choice,
+            space.numbers,
+            ignored,
+            ignored_ends,
+        ):
             return REFUTED, top, n_ties, n_boxes
         if feature >= 0:
-            top = push_halves(net, space, feature, stack, top)
+            top = push_halves(net, space, feature, stack, all_ends, top)
         elif not (most < 0.0 or least > 0.0):
             ties[n_ties] = space.choice
+            tied[n_ties] = space.numbers
             n_ties += 1
     return PROVED, top, n_ties, n_boxes
 
 
 @njit(cache=True, nogil=True)
-def sort_boxes(net, space, stack, top, ties, decided, answers, max_boxes):
+def sort_boxes(
+    net, space, stack, all_ends, top, ties, tied, decided, decided_ends, answers, limit
+):
     """Split the boxes on a stack until each is wholly positive or wholly not.
 
     An input is positive if all its scores are above 0.
 
     Parameters
     ----------
-    stack, top, ties, max_boxes
+    stack, all_ends, top, ties, tied, limit
         As in `search`.
     decided : ndarray of bool, shape (n, n_columns)
+    decided_ends : ndarray of shape (n, 2, n_features)
         Filled with boxes that are decided.
     answers : ndarray of bool, shape (n,)
         Filled with whether they are positive.
@@ -173,59 +239,66 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, max_boxes):
     Returns
     -------
     top, n_ties, n_decided, n_boxes : int
+        It stops early, with boxes left, when something is full or the stack is.
     """
     n_boxes, n_ties, n_decided = 0, 0, 0
     while (
         top > 0
-        and n_boxes < max_boxes
+        and top + 1 < stack.shape[0]
+        and n_boxes < limit
         and n_ties < ties.shape[0]
         and n_decided < answers.size
     ):
         top -= 1
         n_boxes += 1
         space.box[:] = stack[top]
-        if bound_worst(net, space) > 0.0:
-            decided[n_decided] = space.box
-            answers[n_decided] = True
-            n_decided += 1
-            continue
-        feature = choose_feature(net, space)
-        if feature < 0:
-            most, least = evaluate_choice(net, space)
-            if most < 0.0 or least > 0.0:
-                decided[n_decided] = space.box
-                answers[n_decided] = least > 0.0
-                n_decided += 1
+        space.ends[:] = all_ends[top]
+        is_in = bound_worst(net, space) > 0.0
+        is_out = False
+        if not is_in:
+            feature = choose_feature(net, space)
+            if feature < 0:
+                most, least = evaluate_choice(net, space)
+                is_in, is_out = least > 0.0, most < 0.0
+                if not (is_in or is_out):
+                    ties[n_ties] = space.choice
+                    tied[n_ties] = space.numbers
+                    n_ties += 1
+                    continue
             else:
-                ties[n_ties] = space.choice
-                n_ties += 1
-            continue
-        top = push_halves(net, space, feature, stack, top)
-        if is_negative(net, space):
-            top -= 2
+                top = push_halves(net, space, feature, stack, all_ends, top)
+                is_out = is_negative(net, space)
+                if is_out:
+                    top -= 2
+        if is_in or is_out:
             decided[n_decided] = space.box
-            answers[n_decided] = False
+            decided_ends[n_decided] = space.ends
+            answers[n_decided] = is_in
             n_decided += 1
     return top, n_ties, n_decided, n_boxes
 
 
 @njit(cache=True, nogil=True)
-def minimise(net, space, stack, top, tolerance, best, floor, best_input, max_boxes):
+def minimise(
+    net, space, stack, all_ends, top, tolerance, best, floor, best_codes, best_numbers,
+    limit,
+):
     """Find the smallest value of the only score, in the boxes on a stack.
 
     Returns
     -------
     best : float
-        The smallest score evaluated so far, at `best_input`.
+        The smallest score evaluated so far, at `best_codes` and `best_numbers`.
     floor : float
         No input that has been searched scores less.
     top, n_boxes : int
     """
     n_boxes = 0
-    while top > 0 and n_boxes < max_boxes:
+    while top > 0 and n_boxes < limit and top + 1 < stack.shape[0]:
         top -= 1
         n_boxes += 1
         space.box[:] = stack[top]
+        space.ends[:] = all_ends[top]
         below = bound_worst(net, space)
         if below >= best - tolerance:
             floor = min(floor, below)
@@ -234,9 +307,10 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_input, max_box
         evaluate_choice(net, space)
         if space.scores[0] < best:
             best = space.scores[0]
-            best_input[:] = space.choice
+            best_codes[:] = space.choice
+            best_numbers[:] = space.numbers
         if feature >= 0:
-            top = push_halves(net, space, feature, stack, top)
+            top = push_halves(net, space, feature, stack, all_ends, top)
         else:
             below = space.scores[0] - net.error[0]
             if not below >= floor:
