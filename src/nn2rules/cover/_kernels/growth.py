@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.boxes import before, behind, holds_point, is_covered
-from nn2rules.engine._kernels.search import PROVED, REFUTED, search
+from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
 class Crowd(NamedTuple):
@@ -22,14 +22,11 @@ class Crowd(NamedTuple):
     worth : ndarray of float64, shape (n_rows,)
         What it is worth to decide a row; -1 for rows that must stay outside, since
         they are of another class.
-    order : ndarray of int64, shape (n_features, n_rows)
-        For each range of numbers the rows in ascending order.
     """
 
     columns: NDArray[np.int64]
     numbers: NDArray[np.float64]
     worth: NDArray[np.float64]
-    order: NDArray[np.int64]
 
 
 class Desk(NamedTuple):
@@ -124,80 +121,128 @@ def lay_out(net, desk, box, ends, feature, column, low, high):
     desk.all_ends[0, 0, feature], desk.all_ends[0, 1, feature] = low, high
 
 
+class Near(NamedTuple):
+    """The rows that a box would hold with one or two values more.
+
+    Attributes
+    ----------
+    n_out, out : ndarray of int64, shape (n_rows,)
+        For each row in how many features it lies outside, and the sum of these.
+    rows : ndarray of int64
+        Those that count and lie outside in one or two.
+    size : ndarray of int64, shape (1,)
+        How many these are.
+    """
+
+    n_out: NDArray[np.int64]
+    out: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
 @njit(cache=True, nogil=True)
-def reach(crowd, n_out, out, feature, ranged, end, wall, upwards, halve):
+def near_rows(net, crowd, box, ends):
+    """Return the rows that are near a box."""
+    n_rows, n_features = crowd.columns.shape
+    n_out, out = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
+    near = Near(n_out, out, np.empty(n_rows, np.int64), np.zeros(1, np.int64))
+    for row in range(n_rows):
+        for feature in range(n_features):
+            column, number = crowd.columns[row, feature], crowd.numbers[row, feature]
+            if not is_in(net, box, ends, feature, column, number):
+                n_out[row] += 1
+                out[row] += feature
+        if 1 <= n_out[row] <= 2 and crowd.worth[row] != 0.0:
+            near.rows[near.size[0]] = row
+            near.size[0] += 1
+    return near
+
+
+@njit(cache=True, nogil=True)
+def reach(net, crowd, near, box, ends, walls, feature, end, halve):
     """Look along a range of numbers for rows that it could take in.
 
     Returns the number to try, and what the rows up to there are worth: all of them up
-    to the first row of another class, or to `wall`; half of them if `halve`.
+    to the first row of another class, or to the wall; half of them if `halve`.
     """
-    order, n_rows = crowd.order[feature], crowd.worth.size
-    total, target, goal = 0.0, end, np.inf
-    for turn in range(2 if halve else 1):
-        gained, target = 0.0, end
-        position = 0 if upwards else n_rows - 1
-        while 0 <= position < n_rows:
-            row = order[position]
-            position += 1 if upwards else -1
-            number = crowd.numbers[row, feature]
-            if crowd.columns[row, feature] != ranged or crowd.worth[row] == 0.0:
-                continue
-            if (upwards and number <= end) or (not upwards and number >= end):
-                continue
-            if n_out[row] > 2 or gained >= goal:
-                continue
-            if (upwards and number >= wall) or (not upwards and number <= wall):
+    ranged, sign = net.ranges[feature], 1.0 if end == 1 else -1.0
+    at, stop = sign * ends[end, feature], sign * walls[end, feature]
+    found, worth, n_found = np.empty(near.size[0]), np.empty(near.size[0]), 0
+    for index in range(near.size[0]):
+        row = near.rows[index]
+        number = sign * crowd.numbers[row, feature]
+        if crowd.columns[row, feature] != ranged or not at < number < stop:
+            continue
+        is_next = near.n_out[row] == 1
+        if crowd.worth[row] < 0.0:
+            if is_next:
+                stop = number
+        else:
+            found[n_found] = number
+            worth[n_found] = crowd.worth[row] * (1.0 if is_next else 0.01)
+            n_found += 1
+    total, target = 0.0, at
+    for index in range(n_found):
+        if found[index] < stop:
+            total += worth[index]
+            target = max(target, found[index])
+    if halve and total > 0.0:
+        order = np.argsort(found[:n_found], kind="mergesort")
+        goal, total = 0.5 * total, 0.0
+        for index in order:
+            if total >= goal:
                 break
-            if crowd.worth[row] < 0.0:
-                if n_out[row] == 1:
-                    break
-                continue
-            gained += crowd.worth[row] * (1.0 if n_out[row] == 1 else 0.01)
-            target = number
-        if turn == 0:
-            total, goal = gained, 0.5 * gained
-    return target, total if not halve else gained
+            total += worth[index]
+            target = found[index]
+    return sign * target, total
 
 
 @njit(cache=True, nogil=True)
-def take_in(net, crowd, n_out, out, box, ends, feature, column, low, high):
-    """Let a box grow by a slab, and count the rows that are nearer to it now."""
-    ranged = net.ranges[feature]
-    for row in range(n_out.size):
-        if crowd.columns[row, feature] == column and not is_in(
-            net, box, ends, feature, column, crowd.numbers[row, feature]
-        ):
-            if column == ranged and not low <= crowd.numbers[row, feature] <= high:
-                continue
+def take_in(net, crowd, near, box, ends, feature, column, low, high):
+    """Let a box grow by a slab, and find the rows that are near it now."""
+    n_rows, n_out, out = crowd.worth.size, near.n_out, near.out
+    is_range = column == net.ranges[feature]
+    for row in range(n_rows):
+        if crowd.columns[row, feature] != column:
+            continue
+        number = crowd.numbers[row, feature]
+        if is_in(net, box, ends, feature, column, number):
+            continue
+        if not is_range or low <= number <= high:
             n_out[row] -= 1
             out[row] -= feature
-    if column == ranged and box[column]:
+    if is_range and box[column]:
         ends[0, feature] = min(ends[0, feature], low)
         ends[1, feature] = max(ends[1, feature], high)
-    elif column == ranged:
+    elif is_range:
         ends[0, feature], ends[1, feature] = low, high
     box[column] = True
+    size = 0
+    for row in range(n_rows):
+        if 1 <= n_out[row] <= 2 and crowd.worth[row] != 0.0:
+            near.rows[size] = row
+            size += 1
+    near.size[0] = size
 
 
 @njit(cache=True, nogil=True)
-def column_gains(net, crowd, n_out, out, box, ends, gains, barred):
+def column_gains(net, crowd, near, box, ends, gains, barred):
     """Fill in what each column that a box lacks would bring, and which it must not."""
     gains[:] = 0.0
-    n_features = net.ranges.size
-    for row in range(n_out.size):
+    for index in range(near.size[0]):
+        row = near.rows[index]
         worth = crowd.worth[row]
-        if n_out[row] == 1 and worth != 0.0:
-            column = crowd.columns[row, out[row]]
+        if near.n_out[row] == 1:
+            column = crowd.columns[row, near.out[row]]
             if worth > 0.0:
                 gains[column] += worth
             else:
                 barred[column] = True
-        elif n_out[row] == 2 and worth > 0.0:  # worth a little: one value nearer
-            for feature in range(n_features):
+        elif worth > 0.0:  # worth a little: one value nearer
+            for feature in range(net.ranges.size):
                 column = crowd.columns[row, feature]
-                if not is_in(
-                    net, box, ends, feature, column, crowd.numbers[row, feature]
-                ):
+                number = crowd.numbers[row, feature]
+                if not is_in(net, box, ends, feature, column, number):
                     gains[column] += 0.01 * worth
 
 
@@ -220,21 +265,8 @@ def grow(net, desk, crowd, limits, box, ends, noise, bounds):
     bounds : ndarray of shape (2, n_features)
         Where the ranges of the domain end.
     """
-    n_rows, n_features = crowd.columns.shape
-    n_columns = box.size
-    n_out, out = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
-    for row in range(n_rows):
-        for feature in range(n_features):
-            if not is_in(
-                net,
-                box,
-                ends,
-                feature,
-                crowd.columns[row, feature],
-                crowd.numbers[row, feature],
-            ):
-                n_out[row] += 1
-                out[row] += feature
+    n_columns, n_features = box.size, net.ranges.size
+    near = near_rows(net, crowd, box, ends)
     feature_of = np.empty(n_columns, dtype=np.int64)
     for feature in range(n_features):
         feature_of[net.offsets[feature] : net.offsets[feature + 1]] = feature
@@ -243,7 +275,7 @@ def grow(net, desk, crowd, limits, box, ends, noise, bounds):
     walls[0], walls[1] = -np.inf, np.inf
     n_failed = np.zeros((2, n_features), dtype=np.int64)
     while True:
-        column_gains(net, crowd, n_out, out, box, ends, gains, barred)
+        column_gains(net, crowd, near, box, ends, gains, barred)
         best, best_gain, best_end, best_target = -1, 0.0, -1, 0.0
         for column in range(n_columns):
             gain = gains[column] * noise[column]
@@ -254,18 +286,11 @@ def grow(net, desk, crowd, limits, box, ends, noise, bounds):
             if ranged < 0 or not box[ranged]:
                 continue
             for end in range(2):
-                if n_failed[end, feature] > MOST_FAILURES:
+                failed = n_failed[end, feature]
+                if failed > MOST_FAILURES:
                     continue
                 target, gain = reach(
-                    crowd,
-                    n_out,
-                    out,
-                    feature,
-                    ranged,
-                    ends[end, feature],
-                    walls[end, feature],
-                    end == 1,
-                    n_failed[end, feature] > 0,
+                    net, crowd, near, box, ends, walls, feature, end, failed > 0
                 )
                 gain *= noise[n_columns + 2 * feature + end]
                 if gain > best_gain:
@@ -283,24 +308,26 @@ def grow(net, desk, crowd, limits, box, ends, noise, bounds):
             low, high = bounds[0, feature], bounds[1, feature]
         lay_out(net, desk, box, ends, feature, best, low, high)
         limit = limits[0] if best_gain > 0.5 else limits[1]
-        if ask(net, desk, limit) == PROVED:
-            take_in(net, crowd, n_out, out, box, ends, feature, best, low, high)
+        holds = ask(net, desk, limit) == PROVED
+        if holds:
+            take_in(net, crowd, near, box, ends, feature, best, low, high)
+        if best_end < 0:
             barred[best] = True
-        elif best_end < 0:
-            barred[best] = True
-        else:
+        elif not holds:
             walls[best_end, feature] = best_target
             n_failed[best_end, feature] += 1
-    widen(net, desk, crowd, n_out, out, limits[1], box, ends, barred, walls, bounds)
+    widen(net, desk, crowd, near, limits[1], box, ends, barred, walls, bounds)
     for feature in range(n_features):
         if net.ranges[feature] >= 0 and box[net.ranges[feature]]:
             for end in range(2):
                 if ends[end, feature] != bounds[end, feature]:
-                    round_off(net, desk, crowd, n_out, limits[1], box, ends, walls, feature, end)
+                    round_off(
+                        net, desk, crowd, near, limits[1], box, ends, walls, feature, end
+                    )
 
 
 @njit(cache=True, nogil=True)
-def widen(net, desk, crowd, n_out, out, limit, box, ends, barred, walls, bounds):
+def widen(net, desk, crowd, near, limit, box, ends, barred, walls, bounds):
     """Add what brings no row: the rest of a feature at once, then what can be had."""
     for feature in range(net.ranges.size):
         start, stop = net.offsets[feature], net.offsets[feature + 1]
@@ -313,9 +340,7 @@ def widen(net, desk, crowd, n_out, out, limit, box, ends, barred, walls, bounds)
                 low, high = min(at, to), max(at, to)
                 lay_out(net, desk, box, ends, feature, ranged, low, high)
                 if ask(net, desk, limit) == PROVED:
-                    take_in(
-                        net, crowd, n_out, out, box, ends, feature, ranged, low, high
-                    )
+                    take_in(net, crowd, near, box, ends, feature, ranged, low, high)
         left = 0
         for column in range(start, stop):
             left += not barred[column]
@@ -343,23 +368,21 @@ def widen(net, desk, crowd, n_out, out, limit, box, ends, barred, walls, bounds)
                     lay_out(net, desk, box, ends, feature, column, low, high)
                     holds = ask(net, desk, limit) == PROVED
                 if holds:
-                    take_in(
-                        net, crowd, n_out, out, box, ends, feature, column, low, high
-                    )
+                    take_in(net, crowd, near, box, ends, feature, column, low, high)
             left = 0
 
 
 @njit(cache=True, nogil=True)
-def round_off(net, desk, crowd, n_out, limit, box, ends, walls, feature, end):
+def round_off(net, desk, crowd, near, limit, box, ends, walls, feature, end):
     """Move the end of a range to the roundest number that decides the same rows."""
     ranged, sign = net.ranges[feature], 1.0 if end == 1 else -1.0
     at, stop = sign * ends[end, feature], sign * walls[end, feature]
-    for row in range(n_out.size):
+    for index in range(near.size[0]):
+        row = near.rows[index]
         number = sign * crowd.numbers[row, feature]
         if (
             crowd.columns[row, feature] == ranged
-            and crowd.worth[row] != 0.0
-            and n_out[row] == 1
+            and near.n_out[row] == 1
             and at < number < stop
         ):
             stop = number

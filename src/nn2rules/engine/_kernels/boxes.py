@@ -53,6 +53,19 @@ def is_covered(offsets, ranges, codes, numbers, boxes, all_ends):
 
 
 @njit(cache=True, nogil=True)
+def first_held(box, ends, offsets, ranges, codes, numbers, n_points, ignored, outer):
+    """Return the first of some inputs inside a box and outside `ignored`, or -1."""
+    for index in range(n_points):
+        if holds_point(
+            box, ends, offsets, ranges, codes[index], numbers[index]
+        ) and not is_covered(
+            offsets, ranges, codes[index], numbers[index], ignored, outer
+        ):
+            return index
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def before(number, is_whole):
     """Return the number next below: a float, or a whole number."""
     return number - 1.0 if is_whole else np.nextafter(number, -np.inf)

@@ -7,7 +7,7 @@ from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import is_covered, is_inside
-from nn2rules.engine._kernels.network import point_scores
+from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
 
@@ -22,6 +22,12 @@ def evaluate_choice(net, space):
     point_scores(
         net, space.choice, space.numbers, space.first, space.hidden, space.scores
     )
+    return worst_score(net, space)
+
+
+@njit(cache=True, nogil=True)
+def worst_score(net, space):
+    """Return what `evaluate_choice` does, of the scores that are there."""
     most, least = np.inf, np.inf
     for k in range(space.scores.size):
         above, below = space.scores[k] + net.error[k], space.scores[k] - net.error[k]
@@ -36,25 +42,36 @@ def evaluate_choice(net, space):
 def descend(net, space):
     """Move the input that was picked to a better one, one feature at a time.
 
-    Of a range of numbers its two ends are tried.
+    Of a range of numbers its two ends are tried. The first pre-activations are carried
+    along, so a step costs no more than the later layers; its rounding only matters for
+    which way is taken, and the last input is evaluated anew.
     """
+    width, weights = net.sizes[1], net.weights
     best, _ = evaluate_choice(net, space)
+    around, trial = space.work[0], space.work[1]
     for feature in range(net.offsets.size - 1):
         start, ranged = net.offsets[feature], net.ranges[feature]
         kept, number = space.choice[feature], space.numbers[feature]
+        row = (start + kept) * width
+        for unit in range(width):
+            around[unit] = space.first[unit] - number * weights[row + unit]
         for column in range(start, net.offsets[feature + 1]):
             if not space.box[column]:
                 continue
             for end in range(2 if column == ranged else 1):
                 at = space.ends[end, feature] if column == ranged else 1.0
-                if column - start == kept and at == number:
-                    continue
-                space.choice[feature], space.numbers[feature] = column - start, at
-                most, _ = evaluate_choice(net, space)
+                row = column * width
+                for unit in range(width):
+                    trial[unit] = around[unit] + at * weights[row + unit]
+                finish_forward(net, trial, space.hidden, space.scores)
+                most, _ = worst_score(net, space)
                 if most < best:
                     best, kept, number = most, column - start, at
         space.choice[feature], space.numbers[feature] = kept, number
-    return best
+        row = (start + kept) * width
+        for unit in range(width):
+            space.first[unit] = around[unit] + number * weights[row + unit]
+    return evaluate_choice(net, space)[0]
 
 
 @njit(cache=True, nogil=True)
