@@ -290,6 +290,23 @@ def test_extract_reads_rows_packed_by_gzip():
     assert packed == done("extract", "net.json", "--data", "rows.csv")
 
 
+def test_files_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("nn2rules.formats.table.MOST_TEXT", 1 << 20)
+    monkeypatch.setattr("nn2rules.formats.files.MOST_TEXT", 1 << 20)
+    Path("bomb.csv.gz").write_bytes(gzip.compress(b"color,size\n" + bytes(9 << 20)))
+    assert refused("extract", "net.json", "--data", "bomb.csv.gz") == (
+        "bomb.csv.gz: the file is larger than 1 MB once it is unpacked, the most that "
+        "is read"
+    )
+    Path("long.csv").write_bytes(b"color,size\n" + bytes(9 << 20))
+    Path("long.json").write_bytes(b" " * (9 << 20))
+    too_large = "the file is larger than 1 MB, the most that is read"
+    for name in ("long.csv", "/dev/zero"):
+        said = refused("extract", "net.json", "--data", name)
+        assert said == f"{name}: {too_large}"
+    assert refused("extract", "long.json") == f"long.json: {too_large}"
+
+
 def test_extract_with_a_header_and_no_rows_counts_nothing():
     Path("rows.csv").write_text("color,size\n")
     text = done("extract", "net.json", "--data", "rows.csv")

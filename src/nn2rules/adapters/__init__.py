@@ -8,6 +8,7 @@ the model knows of its columns; and ``read(model, source, classes, threshold)``.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -84,6 +85,12 @@ def read_network(
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.confirm import confirm
     from nn2rules.adapters.features import domain_of, encoder_of, without_unused
+    from nn2rules.adapters.origin import (
+        agreement,
+        check_strangers,
+        counted,
+        origin_of_encode,
+    )
     from nn2rules.adapters.rows import RowMaker
     from nn2rules.adapters.source import Source
 
@@ -91,9 +98,13 @@ def read_network(
     known = adapter.columns(model, encode)
     found = domain_of(data, domain, known, other=other, nearest=nearest)
     maker = RowMaker(found, data)
-    source = Source(found, maker, encoder_of(encode), isinstance(domain, Domain))
+    asked = counted(encoder_of(encode))
+    source = Source(found, maker, asked, isinstance(domain, Domain))
     reading = adapter.read(model, source, classes, threshold)
+    tried = check_strangers(reading, maker)
     network = confirm(reading, maker, data)
+    facts = origin_of_encode(encode, asked) | tried | agreement(reading, data)
+    network = replace(network, origin={**(network.origin or {}), **facts} or None)
     return network if isinstance(domain, Domain) else without_unused(network)
 
 

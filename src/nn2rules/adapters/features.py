@@ -222,13 +222,6 @@ def without_unused(network: Network) -> Network:
     if all(used) or not any(used):
         return network
     chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
-    return Network(
-        Domain(tuple(f for f, u in zip(domain.features, used, strict=True) if u)),
-        (
-            Layer(np.concatenate(chosen), first.bias, first.activation, first.slope),
-            *network.layers[1:],
-        ),
-        network.classes,
-        network.threshold,
-        network.model_error,
-    )
+    layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
+    kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
+    return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +24,7 @@ from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
 from nn2rules.adapters.probing import probe, refused
 from nn2rules.adapters.rows import like_frame
 from nn2rules.adapters.sklearn_columns import Known, known_columns, like_fitted
+from nn2rules.adapters.sklearn_steps import Step, origin_of, steps_of
 from nn2rules.adapters.source import Port, Source, as_array
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain, Rows, cells_of, column_names
@@ -78,6 +80,11 @@ def columns(model: object, encode: object = None) -> dict[str, Known] | None:
     return found or None
 
 
+def origin(transformer: Any) -> dict[str, list[str]]:
+    """Say which steps of a fitted transformer are known by their code."""
+    return origin_of(steps_of(transformer, _names(transformer)))
+
+
 def encoder(transformer: Any) -> Callable[[Rows], Any]:
     """Return a fitted transformer as a function of rows."""
     forms = _frames if hasattr(transformer, "feature_names_in_") else _arrays
@@ -120,7 +127,13 @@ def read(
             f"{type(final).__name__} was trained on {final.n_features_in_}"
         )
     _refuse_gaps(tensor, source.domain)
+    names = source.domain.names
+    if hasattr(first, "feature_names_in_"):
+        names = tuple(_names(first))
+    steps = [] if first is None else steps_of(first, names)
+    _refuse_mixing(steps, names)
     network, unit = _network(final, trace, tensor, threshold)
+    network = replace(network, origin=origin_of(steps))
 
     def answer(rows: Rows) -> NDArray[Any]:
         with warnings.catch_warnings():
@@ -157,6 +170,21 @@ def _network(
     tensor = trace.activate(tensor, output)
     unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
     return trace.finish(tensor, labels, threshold=threshold, unit=unit), unit
+
+
+def _refuse_mixing(steps: Sequence[Step], names: Sequence[str]) -> None:
+    """Refuse steps that may mix columns in rows that were never tried."""
+    for step in steps:
+        if step.may_mix:
+            listed = [repr(name) for name in names if name in step.sees]
+            shown = ", ".join(listed[:3]) + (" and others" if len(listed) > 3 else "")
+            raise UnsupportedModelError(
+                f"the step {step.name} sees several columns at once ({shown}), and "
+                f"nothing shows that it never mixes them; give each column a step of "
+                f"its own, as in ColumnTransformer([(name, {step.name}(...), [name]) "
+                f"for name in columns]), or extract the rules of the classifier alone, "
+                f"with encode=model[:-1].transform: they then rest on the rows tried"
+            )
 
 
 def _names(transformer: Any) -> list[str]:

@@ -17,6 +17,7 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     Binarizer,
+    FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
@@ -153,14 +154,14 @@ def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
     found: dict[str, list[Way]] = {}
     if isinstance(step, ColumnTransformer):
         parts = [
-            (inner, [names[index] for index in _positions(columns, names)])
+            (inner, [names[index] for index in positions(columns, names)])
             for _, inner, columns in step.transformers_
         ]
     elif isinstance(step, FeatureUnion):
         parts = [(inner, list(names)) for _, inner in step.transformer_list]
     elif isinstance(step, Pipeline):
         return _ways_through([inner for _, inner in step.steps], names)
-    elif _does_nothing(step):
+    elif does_nothing(step):
         return {name: [()] for name in names}
     else:
         return {name: [((step, index),)] for index, name in enumerate(names)}
@@ -182,30 +183,35 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
             for name, ways in inner.items()
         }
         found = joined if is_first else found | joined
-        if not _keeps_columns(step):
+        if not keeps_columns(step):
             break
     return found
 
 
-def _does_nothing(step: Any) -> bool:
+def does_nothing(step: Any) -> bool:
+    """Tell whether a step leaves its columns as they are."""
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _keeps_columns(step: Any) -> bool:
+def keeps_columns(step: Any) -> bool:
     """Tell whether a step makes one column of each, in the same order."""
-    if _does_nothing(step):
+    if does_nothing(step):
         return True
     if isinstance(step, Pipeline):
-        return all(_keeps_columns(inner) for _, inner in step.steps)
+        return all(keeps_columns(inner) for _, inner in step.steps)
     if isinstance(step, SimpleImputer):  # it leaves out columns that are all missing
         filled = [value_of(fill) is not None for fill in step.statistics_]
         return not step.add_indicator and (step.keep_empty_features or all(filled))
     if isinstance(step, KBinsDiscretizer):
         return bool(step.encode == "ordinal")
+    if isinstance(step, TargetEncoder):  # one for each class, if there are several
+        return bool(step.target_type_ != "multiclass")
+    if isinstance(step, FunctionTransformer):  # by numpy's own functions it does
+        return step.func is None or isinstance(step.func, np.ufunc)
     return isinstance(step, OneToOneFeatureMixin)
 
 
-def _positions(columns: Any, names: Sequence[str]) -> list[int]:
+def positions(columns: Any, names: Sequence[str]) -> list[int]:
     """Return which columns a ColumnTransformer's selection means."""
     if isinstance(columns, str):
         return [names.index(columns)]

@@ -2,15 +2,45 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from nn2rules.errors import FormatError
 
+MOST_BYTES = 1 << 31
+"""No file of a model is larger, packed or unpacked."""
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file; every way it can fail gets one sentence."""
+MOST_TEXT = 1 << 29
+"""No file of text, JSON or CSV, is larger, packed or unpacked."""
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Return the content of a file; every way it can fail gets one sentence.
+
+    A file of more than `most` bytes is refused, and so is a device without an end.
+    """
+    with _opened(path) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise FormatError(
+            f"{path}: the file is larger than {size_text(most)}, the most that is read"
+        )
+    return data
+
+
+def check_readable(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that is missing, a folder, or not to be read by this user."""
+    with _opened(path):
+        pass
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as stream:
+            yield stream
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -20,10 +50,24 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise FormatError(f"{path}: cannot be read: {reason}") from None
 
 
+def size_text(n_bytes: int) -> str:
+    """Return a size in words.
+
+    Examples
+    --------
+    >>> size_text(1 << 31), size_text(3_000_000)
+    ('2 GB', '3 MB')
+    """
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20)):
+        if n_bytes >= size:
+            return f"{round(n_bytes / size):,} {unit}"
+    return f"{n_bytes:,} bytes"
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file; every way it can fail gets one sentence."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path, MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, RowsError, UnknownValueError
-from nn2rules.formats.files import read_bytes
+from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.text import count
 from nn2rules.values import Value, number_of
 
@@ -81,10 +81,10 @@ class Table:
 
 def read_table(path: str | os.PathLike[str]) -> Table:
     """Read a CSV file, plain or compressed by gzip; everything stays text."""
-    data = read_bytes(path)
+    data = read_bytes(path, MOST_TEXT)
     try:
         if Path(path).suffix == ".gz":
-            data = gzip.decompress(data)
+            data = _unpacked(path, data)
         text = data.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error):
         raise FormatError(
@@ -96,6 +96,18 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         return _parse(str(path), text)
     except csv.Error as error:
         raise FormatError(f"{path}: not readable as CSV: {error}") from None
+
+
+def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
+    """Unpack what gzip packed, and stop where it grows out of hand."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        unpacked = stream.read(MOST_TEXT + 1)
+    if len(unpacked) > MOST_TEXT:
+        raise FormatError(
+            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
+            f"unpacked, the most that is read"
+        )
+    return unpacked
 
 
 def _parse(path: str, text: str) -> Table:
