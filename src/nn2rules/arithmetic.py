@@ -32,9 +32,15 @@ _CHUNK = 1 << 16
 
 
 def scores(
-    layers: Sequence[Layer], offsets: NDArray[np.int64], codes: NDArray[np.int64]
+    layers: Sequence[Layer],
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the float64 scores of `codes`, of shape (n_rows, n_outputs)."""
+    """Return the float64 scores of inputs, of shape (n_rows, n_outputs).
+
+    `numbers` multiply the weights that the codes pick; by default all are 1.
+    """
     first = layers[0]
     result = np.empty((len(codes), len(layers[-1].bias)))
     with np.errstate(all="ignore"):  # what overflows is settled exactly
@@ -42,7 +48,10 @@ def scores(
             chunk = codes[start : start + _CHUNK]
             values = np.tile(first.bias, (len(chunk), 1))
             for feature in range(chunk.shape[1]):
-                values += first.weights[offsets[feature] + chunk[:, feature]]
+                picked = first.weights[offsets[feature] + chunk[:, feature]]
+                if numbers is not None:
+                    picked = picked * numbers[start : start + _CHUNK, [feature]]
+                values += picked
             for before, layer in pairwise(layers):
                 values = before.function.floats(values) @ layer.weights + layer.bias
             result[start : start + _CHUNK] = values
@@ -50,12 +59,17 @@ def scores(
 
 
 def error_bound(
-    layers: Sequence[Layer], offsets: NDArray[np.int64], *, unit: float = UNIT
+    layers: Sequence[Layer],
+    offsets: NDArray[np.int64],
+    *,
+    reach: NDArray[np.float64] | None = None,
+    unit: float = UNIT,
 ) -> NDArray[np.float64]:
     """Bound the error of `scores`, one number for each output, on every input.
 
-    `unit` is the unit roundoff; another one bounds the error of a framework that
-    computes in another format.
+    `reach` is the largest magnitude of each value's number, 1 by default. `unit` is the
+    unit roundoff; another one bounds the error of a framework that computes in another
+    format.
 
     Notes
     -----
@@ -65,9 +79,12 @@ def error_bound(
     first = layers[0]
     tiny = UNDERFLOW if unit == UNIT else UNDERFLOW_32
     with np.errstate(all="ignore"):
-        blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
+        weights = np.abs(first.weights)
+        if reach is not None:
+            weights = weights * reach[:, np.newaxis]
+        blocks = [weights[a:b].max(axis=0) for a, b in pairwise(offsets)]
         size = np.abs(first.bias) + np.sum(blocks, axis=0)
-        error = _gamma(len(blocks) + 1, unit) * size
+        error = _gamma(len(blocks) + 2, unit) * size
         if unit > UNIT:
             error = np.where(size < LARGEST_32, error, np.inf)
         for before, layer in pairwise(layers):
@@ -96,12 +113,15 @@ def classify(
     offsets: NDArray[np.int64],
     threshold: float,
     codes: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None = None,
+    reach: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """Return the index of the class of every input, exactly.
 
     An input that cannot be decided is given `UNDECIDED`; see `nn2rules.exact`.
     """
-    values, bound = scores(layers, offsets, codes), error_bound(layers, offsets)
+    values = scores(layers, offsets, codes, numbers)
+    bound = error_bound(layers, offsets, reach=reach)
     with np.errstate(all="ignore"):
         if len(bound) == 1:
             limit = logit(threshold)
@@ -114,7 +134,9 @@ def classify(
             decided = _is_clear_maximum(values, classes, bound)
     for row in np.flatnonzero(~decided):
         columns = (offsets[:-1] + codes[row]).tolist()
-        classes[row] = settle(layers, threshold, columns)
+        amounts = [1.0] * len(columns) if numbers is None else numbers[row].tolist()
+        picks = list(zip(columns, amounts, strict=True))
+        classes[row] = settle(layers, threshold, picks)
     return classes
 
 

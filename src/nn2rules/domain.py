@@ -129,8 +129,70 @@ class Domain:
 
     @cached_property
     def n_inputs(self) -> int:
-        """The number of inputs, as an exact integer of any size."""
+        """The number of inputs, as an exact integer of any size.
+
+        Of a domain with ranges of numbers, that of the parts into which they are cut.
+        """
         return math.prod(self.sizes)
+
+    @cached_property
+    def ranges(self) -> NDArray[np.int64]:
+        """For each feature the column that stands for its range of numbers, or -1.
+
+        Of domains that are not cut, as those of networks.
+        """
+        return np.array(
+            [
+                start if feature.limits is not None else -1
+                for feature, start in zip(self.features, self.offsets, strict=False)
+            ],
+            dtype=np.int64,
+        )
+
+    @cached_property
+    def has_ranges(self) -> bool:
+        """Whether a feature is a range of numbers; inputs cannot be counted then."""
+        return any(feature.limits is not None for feature in self.features)
+
+    @cached_property
+    def limits(self) -> NDArray[np.float64]:
+        """The two ends of each feature's range, of shape (2, n_features); 1 for others.
+
+        An input has a number for each feature, by which the weights of its value are
+        multiplied: 1 where the value is all there is to know.
+        """
+        ends = [f.limits or (1.0, 1.0) for f in self.features]
+        return np.array(ends, dtype=np.float64).T.copy()
+
+    @cached_property
+    def reach(self) -> NDArray[np.float64]:
+        """For each value the largest magnitude of its number."""
+        reach = np.ones(int(self.offsets[-1]))
+        for feature, start in zip(self.features, self.offsets, strict=False):
+            if feature.limits is not None:
+                largest = max(abs(end) for end in feature.limits)
+                reach[start : start + feature.n_plain] = largest
+        return reach
+
+    def numbers(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the numbers of `rows`: those of ranges, and 1 elsewhere."""
+        columns = cells_of(rows, self.names)
+        made = np.ones((len(columns[0]), len(columns)))
+        for index, feature in enumerate(self.features):
+            if feature.limits is not None:
+                lookup = Lookup(feature)
+                cells = columns[index]
+                made[:, index] = [lookup.number(cell) for cell in cells]
+        return made
+
+    def cut(self, edges: Mapping[str, Sequence[float]]) -> "Domain":
+        """Return the domain with its ranges of numbers cut at `edges`."""
+        return Domain(
+            tuple(
+                feature if feature.limits is None else feature.cut(edges[feature.name])
+                for feature in self.features
+            )
+        )
 
     def feature(self, name: str) -> Feature:
         """Return the feature called `name`."""

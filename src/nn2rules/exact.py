@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from nn2rules.activations import widened
 from nn2rules.layer import Layer
@@ -22,15 +22,20 @@ _PRECISIONS = (128, 512, 2048, 8192)
 _SMALLEST = 100_000
 
 
-def settle(layers: Sequence[Layer], threshold: float, columns: Sequence[int]) -> int:
+Picks: TypeAlias = Sequence[tuple[int, float]]
+"""What an input picks of the first layer: rows of its weights, and their numbers."""
+
+
+def settle(layers: Sequence[Layer], threshold: float, columns: Picks) -> int:
     """Return the index of the class of one input.
 
     Parameters
     ----------
     layers, threshold
         Of the network.
-    columns : sequence of int
-        The rows of the first layer's weights that the input picks.
+    columns : sequence of (int, float)
+        The rows of the first layer's weights that the input picks, and the numbers by
+        which they are multiplied.
 
     Returns
     -------
@@ -60,7 +65,7 @@ def settle(layers: Sequence[Layer], threshold: float, columns: Sequence[int]) ->
     return best
 
 
-def exact_scores(layers: Sequence[Layer], columns: Sequence[int]) -> list[Fraction]:
+def exact_scores(layers: Sequence[Layer], columns: Picks) -> list[Fraction]:
     """Return the scores of one input of a piecewise-linear network."""
     values = first_values(layers[0], columns)
     for before, layer in pairwise(layers):
@@ -77,10 +82,13 @@ def exact_scores(layers: Sequence[Layer], columns: Sequence[int]) -> list[Fracti
     return values
 
 
-def first_values(first: Layer, columns: Sequence[int]) -> list[Fraction]:
+def first_values(first: Layer, columns: Picks) -> list[Fraction]:
     """Return the pre-activations of the first layer."""
     return [
-        sum((Fraction(first.weights[c, unit]) for c in columns), Fraction(bias))
+        sum(
+            (Fraction(first.weights[c, unit]) * Fraction(x) for c, x in columns),
+            Fraction(bias),
+        )
         for unit, bias in enumerate(first.bias)
     ]
 
@@ -109,7 +117,7 @@ def logit_floor(threshold: float, scale: int) -> Fraction:
 
 def _is_positive(
     hidden: Sequence[Layer],
-    columns: Sequence[int],
+    columns: Picks,
     weights: Sequence[Fraction],
     constant: Fraction,
     threshold: float,
@@ -175,7 +183,7 @@ def _collect(
 
 
 def _interval_units(
-    context: Any, hidden: Sequence[Layer], columns: Sequence[int]
+    context: Any, hidden: Sequence[Layer], columns: Picks
 ) -> list[Any]:
     """Enclose the outputs of the last hidden layer."""
     values = [_make(context, value) for value in first_values(hidden[0], columns)]

@@ -1,11 +1,14 @@
 """One feature: its name, its values, and which value a cell of data is.
 
-A feature is finite. Most have values that are listed: words, or the numbers of a grid.
-A feature with `edges` has numbers put into bins, so every number belongs to a value.
+Most features have values that are listed: words, or the numbers of a grid. A feature
+with `edges` has numbers put into bins, so every number belongs to a value. A feature
+with `limits` is a range of real numbers: a network tells each of them from the others,
+and the edges are only where rules cut it.
 """
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -55,6 +58,9 @@ class Feature:
         The value that stands for every value not listed.
     whole : bool
         Of bins: whether the numbers are whole. Others are unknown values.
+    limits : (float, float), optional
+        The bins are parts of a closed range of real numbers, or of `whole` ones: see
+        `real`. Numbers outside of it are unknown values.
 
     Examples
     --------
@@ -70,6 +76,7 @@ class Feature:
     nearest: bool = False
     other: str | None = None
     whole: bool = False
+    limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -78,6 +85,8 @@ class Feature:
         object.__setattr__(self, "values", checked_values(kind, self.values))
         if self.labels is not None:
             object.__setattr__(self, "labels", self._checked_labels(kind))
+        if self.limits is not None:
+            object.__setattr__(self, "limits", self._checked_limits(kind))
         if self.edges is not None:
             object.__setattr__(self, "edges", self._checked_edges(kind))
         if self.other is not None and self.other not in self.values:
@@ -104,19 +113,48 @@ class Feature:
     def _checked_edges(self, kind: str) -> tuple[float, ...]:
         assert self.edges is not None, "asked only for edges that are there"
         edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
-        if not edges or not all(is_number(e) and math.isfinite(e) for e in edges):
-            raise DomainError(f"{kind}: edges are one or more finite numbers")
+        if not all(is_number(e) and math.isfinite(e) for e in edges):
+            raise DomainError(f"{kind}: edges are finite numbers")
+        if not edges and self.limits is None:
+            raise DomainError(f"{kind}: bins have one edge or more")
         edges = tuple(plain_number(edge) for edge in edges)
         if any(a >= b for a, b in pairwise(edges)):
             raise DomainError(f"{kind}: each edge must be larger than the one before")
-        if self.n_plain != len(edges) + 1 or not self.ordered:
+        n_listed = self._n_ordered()
+        is_short = n_listed < len(edges) + 1
+        if is_short or (self.limits is None and n_listed != len(edges) + 1):
             raise DomainError(
                 f"{kind}: {len(edges)} edges make {len(edges) + 1} ordered values, "
-                f"found {self.n_plain}"
+                f"found {n_listed}"
             )
+        if not self.ordered:
+            raise DomainError(f"{kind}: bins are ordered")
+        if self.limits is not None and edges:
+            low, high = self.limits
+            if not low < edges[0] or not edges[-1] <= high:
+                raise DomainError(f"{kind}: its edges lie outside of {low} to {high}")
         if self.nearest:
             raise DomainError(f"{kind}: every number is in a bin; leave out `nearest`")
         return edges
+
+    def _checked_limits(self, kind: str) -> tuple[float, float]:
+        assert self.limits is not None, "asked only for limits that are there"
+        limits = tuple(e.item() if isinstance(e, np.generic) else e for e in self.limits)
+        if len(limits) != 2 or not all(is_number(e) for e in limits):
+            raise DomainError(f"{kind}: a range has two ends, both numbers")
+        low, high = (plain_number(float(end)) for end in limits)
+        if not -math.inf < low <= high < math.inf:
+            raise DomainError(
+                f"{kind}: a range goes from a finite number to one that is not "
+                f"smaller, not from {limits[0]} to {limits[1]}"
+            )
+        if (low, high) != limits:
+            raise DomainError(f"{kind}: the ends of its range are no 64-bit numbers")
+        if self.whole and not (float(low).is_integer() and float(high).is_integer()):
+            raise DomainError(f"{kind}: a range of whole numbers has whole ends")
+        if self.edges is None or self.nearest or self.labels is not None:
+            raise DomainError(f"{kind}: a range has edges, no labels and no `nearest`")
+        return low, high
 
     def _check_grid(self, kind: str) -> None:
         numbers: Any = self.values[: self.n_plain]
@@ -153,9 +191,65 @@ class Feature:
             whole=whole,
         )
 
+    @classmethod
+    def real(
+        cls,
+        name: str,
+        low: float,
+        high: float,
+        *,
+        edges: Sequence[float] = (),
+        whole: bool = False,
+        special: Sequence[Value] = (),
+        missing: bool = False,
+    ) -> "Feature":
+        """Return a feature of real numbers, or of `whole` ones, from `low` to `high`.
+
+        Values beside the range, such as a 999 for *unknown*, are `special`.
+
+        Examples
+        --------
+        >>> Feature.real("age", 17, 90, whole=True, edges=[25, 40]).values
+        ('[17, 25)', '[25, 40)', '[40, 90]')
+        """
+        ends = [edge_text(edge) for edge in edges]
+        first, last = str(plain_number(low)), str(plain_number(high))
+        lows = [f"[{first}", *(f"{'(' if strict else '['}{end}" for end, strict in ends)]
+        highs = [*(f"{end}{']' if strict else ')'}" for end, strict in ends), f"{last}]"]
+        cells = [f"{low}, {high}" for low, high in zip(lows, highs, strict=True)]
+        return cls(
+            name,
+            (*cells, *special, *([None] if missing else [])),
+            ordered=True,
+            edges=tuple(edges),
+            whole=whole,
+            limits=(low, high),
+        )
+
+    def cut(self, edges: Sequence[float]) -> "Feature":
+        """Return the same range of numbers, cut elsewhere."""
+        assert self.limits is not None, "asked only of ranges"
+        low, high = self.limits
+        rest = self.values[self.n_plain :]
+        return Feature.real(
+            self.name,
+            low,
+            high,
+            edges=edges,
+            whole=self.whole,
+            special=[value for value in rest if value is not None],
+            missing=None in rest,
+        )
+
     @property
     def n_plain(self) -> int:
-        """How many values come before those for missing and for others."""
+        """How many values come before those for missing, others, and special ones."""
+        if self.edges is not None:
+            return len(self.edges) + 1
+        return self._n_ordered()
+
+    def _n_ordered(self) -> int:
+        """Return how many values come before those for missing and for others."""
         size = len(self.values)
         while size and (
             self.values[size - 1] is None
@@ -180,6 +274,7 @@ class Feature:
             parts += [f"{name}={given!r}"] if given is not None else []
         parts += ["nearest=True"] if self.nearest else []
         parts += ["whole=True"] if self.whole else []
+        parts += [f"limits={self.limits!r}"] if self.limits is not None else []
         return f"Feature({', '.join(parts)})"
 
     def __len__(self) -> int:
@@ -202,6 +297,7 @@ class Lookup(dict[object, int]):
         self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
+        self._low, self._high = feature.limits or (-math.inf, math.inf)
         numbers: Any = feature.values[: feature.n_plain]
         self._grid = numbers if feature.nearest else None
         self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
@@ -212,6 +308,14 @@ class Lookup(dict[object, int]):
         code = self._resolve(cell)
         self[cell] = code
         return code
+
+    def number(self, cell: object) -> float:
+        """Return the number of a cell that lies in a range; 1 for other values."""
+        code = self[cell]
+        if self._edges is None or not 0 <= code <= len(self._edges):
+            return 1.0
+        number: Any = number_of(cell) if isinstance(cell, str) else cell
+        return float(number)
 
     def _resolve(self, cell: object) -> int:
         if isinstance(cell, np.generic):
@@ -249,7 +353,8 @@ class Lookup(dict[object, int]):
         if self._whole and number != math.floor(number):
             return UNKNOWN
         if self._edges is not None:
-            return bisect_right(self._edges, number)
+            is_inside = self._low <= number <= self._high
+            return bisect_right(self._edges, number) if is_inside else UNKNOWN
         if self._grid is None:
             return UNKNOWN
         right = bisect_right(self._grid, number)
