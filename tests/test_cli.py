@@ -1049,7 +1049,10 @@ WRONG_ROWS = {
         b"id\n",
         ["rows.csv", "'color', 'size' are missing", "'id'"],
     ),
-    "semicolons": (b"color;size\nred;big\n", ["'color', 'size' are", "'color;size'"]),
+    "semicolons": (
+        b"color;size\nred;big\n",
+        ["rows.csv: its columns seem", "semicolons"],
+    ),
     "row too short": (
         b"color,size\nred,big\nred\n",
         ["rows.csv, line 3", "1 cell", "expected 2"],

@@ -1,4 +1,5 @@
 import math
+import time
 
 import numpy as np
 import pandas as pd
@@ -322,3 +323,24 @@ def test_boxes_of_huge_domains_have_exact_sizes():
     boxes = np.ones((1, 300), dtype=bool)
     boxes[0, 0] = False
     assert box_sizes(domain, boxes) == [2 * 3**99]
+
+
+def test_many_names_are_checked_at_once():
+    """Seconds, if every name were compared with every other."""
+    features = [Feature(f"f{number}", ("a", "b")) for number in range(20_000)]
+    start = time.perf_counter()
+    domain = Domain(tuple(features))
+    domain.encode([dict.fromkeys(domain.names, "a")])
+    assert time.perf_counter() - start < 2
+    with pytest.raises(DomainError, match="two features are named 'f7'"):
+        Domain((*features, Feature("f7", ("a",))))
+
+
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_a_frame_of_one_column_that_should_be_several(separator, name):
+    frame = pd.DataFrame({f"colour{separator}size": [f"red{separator}1"]})
+    with pytest.raises(RowsError) as caught:
+        COLOURS.encode(frame)
+    assert str(caught.value).endswith(
+        f"; its columns seem to be separated by {name}, expected commas"
+    )

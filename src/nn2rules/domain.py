@@ -54,10 +54,11 @@ class Domain:
         for feature in self.features:
             if not isinstance(feature, Feature):
                 raise DomainError(f"expected a Feature, not {feature!r}")
-        names = [feature.name for feature in self.features]
-        for name in names:
-            if names.count(name) > 1:
-                raise DomainError(f"two features are named {name!r}")
+        seen: set[str] = set()
+        for feature in self.features:
+            if feature.name in seen:
+                raise DomainError(f"two features are named {feature.name!r}")
+            seen.add(feature.name)
 
     @classmethod
     def from_data(
@@ -91,7 +92,7 @@ class Domain:
         >>> for feature in Domain.from_data(rows, {"age": "bins:30"}).features:
         ...     print(feature)
         Feature('color', ('red', None))
-        Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,))
+        Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,), whole=True)
         """
         names = column_names(data) if columns is None else list(columns)
         said = said_of(features, names)
@@ -317,11 +318,21 @@ def _columns_of_dicts(
 def _refuse_missing_columns(
     names: Sequence[str], columns: Sequence[str], where: str = ""
 ) -> None:
-    missing = [repr(name) for name in names if name not in columns]
+    known = set(columns)
+    missing = [repr(name) for name in names if name not in known]
     if missing:
         found = ", ".join(repr(column) for column in columns) or "none"
         plural = "s" if len(missing) > 1 else ""
         raise RowsError(
             f"{where}the feature{plural} {', '.join(missing)} "
             f"{'are' if plural else 'is'} missing; the columns found are {found}"
+            f"{separator_hint(columns)}"
         )
+
+
+def separator_hint(columns: Sequence[str]) -> str:
+    """Guess why a table has but one column: it was split at the wrong signs."""
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(columns) == 1 and separator in str(columns[0]):
+            return f"; its columns seem to be separated by {name}, expected commas"
+    return ""

@@ -51,7 +51,8 @@ class UnknownValueError(DomainError):
         self.feature, self.value, self.values = feature, value, tuple(values)
         self.row = row
         self.fact = (
-            f"feature {feature!r} {_absent(value)}; it has {_listed(self.values)}"
+            f"feature {feature!r} {_absent(value)}{_whole_hint(value, self.values)}; "
+            f"it has {_listed(self.values)}"
             f"{_nearest_hint(value, self.values)}"
         )
         super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
@@ -123,6 +124,16 @@ def _nearest_hint(value: object, values: Sequence[object]) -> str:
     if not all(item is None or _is_number(item) for item in values):
         return ""
     return "; to take the nearest of these, extract with nearest=True (--nearest)"
+
+
+def _whole_hint(value: object, values: Sequence[object]) -> str:
+    """Say why a number is in no bin: only bins of whole numbers leave any out."""
+    is_binned = isinstance(values[0], str) and values[0].startswith("(-inf, ")
+    return ", as its numbers are whole" if is_binned and _is_broken(value) else ""
+
+
+def _is_broken(value: object) -> bool:
+    return isinstance(value, float) and value % 1 != 0 and value == value
 
 
 def _is_number(value: object) -> bool:

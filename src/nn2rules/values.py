@@ -14,6 +14,14 @@ from nn2rules.errors import DomainError
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
 
+_MISSING = frozenset(
+    (
+        *("#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA"),
+        *("NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+"""What pandas reads as missing."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -45,9 +53,24 @@ def is_missing(cell: object) -> bool:
     """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
     if cell is None:
         return True
-    if isinstance(cell, float):
+    if isinstance(cell, float | np.floating):
         return math.isnan(cell)
     return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def is_missing_text(text: str, *, among_numbers: bool) -> bool:
+    """Tell whether a text stands for a missing value, in a column of numbers or not.
+
+    Among words only an empty one does: NA may be a country.
+
+    Examples
+    --------
+    >>> is_missing_text("NA", among_numbers=True)
+    True
+    >>> is_missing_text("NA", among_numbers=False)
+    False
+    """
+    return text == "" or (among_numbers and text in _MISSING)
 
 
 def is_number(value: object) -> bool:

@@ -167,7 +167,9 @@ def _cells(feature, code):
     value = feature.values[code]
     if feature.edges is None or value is None:
         return [value]
-    ends = [-1e9, *feature.edges, 1e9]
+    ends = [-(10**9), *feature.edges, 10**9]
+    if feature.whole:
+        return [ends[code], ends[code + 1] - 1]
     return [ends[code], np.nextafter(ends[code + 1], -np.inf)]
 
 
@@ -516,7 +518,8 @@ def test_bins_of_every_kind(encode, strategy):
     network = check_same(model, rows)
     found = model[0].named_transformers_["chosen"].bin_edges_
     for feature, edges in zip(network.domain.features, found, strict=True):
-        assert feature.edges == tuple(edges[1:-1].tolist())
+        own = np.ceil(edges[1:-1]) if feature.whole else edges[1:-1]
+        assert feature.edges == tuple(own.tolist())
 
 
 def two_scalers(binning):
@@ -577,6 +580,86 @@ def test_edges_are_exact(name, numbers):
     table = pd.DataFrame({"other": 1.0, "n": every})
     scores = classifier.decision_function(steps.transform(table))
     assert np.abs(network.scores(table) - scores).max() <= network.model_error
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (KBinsDiscretizer(4),),
+        (StandardScaler(), KBinsDiscretizer(4, encode="ordinal")),
+        (ColumnTransformer([("b", KBinsDiscretizer(4), [1, 0])]),),
+        (
+            ColumnTransformer(
+                [("b", KBinsDiscretizer(4), [0, 1])], remainder="passthrough"
+            ),
+        ),
+    ],
+    ids=["plain", "scaled", "chosen", "kept"],
+)
+def test_bins_behind_columns_that_tell_what_is_missing(steps):
+    rows = people(400)[["height", "pay"]]
+    filled = SimpleImputer(add_indicator=True)
+    model = make_pipeline(
+        filled, *[clone(step) for step in steps], LogisticRegression()
+    )
+    network = check_same(fitted(model, rows, labels(rows)), rows)
+    height, pay = network.domain.features
+    assert (len(height.edges), height.values[-1]) == (3, None)
+    assert (len(pay.edges), len(pay)) == (3, 4)
+
+
+def test_an_imputer_of_a_number_makes_no_bins():
+    """What it takes for missing looks like any other number of a bin."""
+    rows = people()[["age", "pay"]]
+    steps = make_pipeline(SimpleImputer(missing_values=18), KBinsDiscretizer(3))
+    model = fitted(make_pipeline(steps, LogisticRegression()), rows, labels(rows))
+    network = check_same(model, rows)
+    assert all(feature.edges is None for feature in network.domain.features)
+
+
+def test_bins_of_whole_numbers_have_whole_edges():
+    rows = people()[["age", "pay"]]
+    first = KBinsDiscretizer(4, strategy="uniform", encode="ordinal")
+    model = fitted(make_pipeline(first, LogisticRegression()), rows, labels(rows))
+    age, pay = check_same(model, rows).domain.features
+    edges = model[0].bin_edges_[0][1:-1]
+    assert any(edge % 1 for edge in edges)
+    assert age.edges == tuple(np.ceil(edges).astype(int).tolist())
+    assert (age.whole, pay.whole) == (True, False)
+    rules = extract(model, data=rows)
+    assert not re.search(r"age [<≥] \d+\.", str(rules))
+    with pytest.raises(UnknownValueError, match="as its numbers are whole; it has"):
+        rules.predict(rows[:1].assign(age=20.5))
+    assert read_network(model, data=rows.astype(float)).domain.feature("age").edges == (
+        tuple(edges.tolist())
+    )
+
+
+@pytest.mark.parametrize("kind", ["frame", "array", "mixed"])
+@pytest.mark.parametrize("seed", range(5))
+def test_bins_of_float32_columns(kind, seed):
+    """scikit-learn scales float32 in float32: an edge is where that says so."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(rng.normal(30, 9, (300, 2)), columns=["a", "b"])
+    rows = rows.astype({"a": np.float32, "b": float if kind == "mixed" else np.float32})
+    steps = make_pipeline(StandardScaler(), KBinsDiscretizer(5, encode="ordinal"))
+    given = rows.to_numpy() if kind == "array" else rows
+    model = fitted(make_pipeline(steps, LogisticRegression()), given, rows.a > rows.b)
+    network = read_network(model, data=rows)
+    assert (network.predict(rows) == model.predict(given)).all()
+    for feature in network.domain.features:
+        for edge in feature.edges:
+            kind_of = rows[feature.name].dtype.type
+            upper = kind_of(edge)
+            if float(upper) < edge:
+                upper = np.nextafter(upper, kind_of(np.inf))
+            cells = [np.nextafter(upper, kind_of(-np.inf)), upper]
+            pair = rows[:2].assign(**{feature.name: np.array(cells, dtype=kind_of)})
+            pair = pair.to_numpy() if kind == "array" else pair
+            made = steps.transform(pair)[:, list(rows).index(feature.name)]
+            assert made[0] + 1 == made[1]
+            if kind_of is np.float32 and kind != "mixed":
+                assert len(str(edge).replace("-", "")) <= 11
 
 
 def test_a_column_that_is_binned_and_also_not_keeps_its_numbers():

@@ -167,7 +167,8 @@ def _first_from(edge: float, kind: type[np.floating[Any]]) -> float:
 def _last_below(edge: float, kind: type[np.floating[Any]]) -> float:
     """Return the largest number of a type that is below an edge."""
     number = kind(edge)
-    return float(number if number < edge else np.nextafter(number, kind(-np.inf)))
+    is_below = float(number) < edge  # as numbers: numpy would compare in float32
+    return float(number if is_below else np.nextafter(number, kind(-np.inf)))
 
 
 def _plain_frame(named: dict[str, Sequence[Value]]) -> Rows:

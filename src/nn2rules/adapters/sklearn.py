@@ -220,11 +220,16 @@ def _arrays(rows: Rows, transformer: Any) -> Iterator[NDArray[Any]]:
     objects = np.array(cells_of(rows, listed), dtype=object).T
     forms = [objects]
     if not any(isinstance(cell, str) for cell in objects.flat):
-        is_object = not isinstance(rows, list | tuple) and any(
-            dtype == nw.Object for dtype in nw.from_native(rows).schema.values()
-        )
-        forms.insert(int(is_object), objects.astype(np.float64))
+        kinds = [] if isinstance(rows, list | tuple) else _kinds(rows, listed)
+        is_float32 = bool(kinds) and set(kinds) == {nw.Float32}
+        numbers = objects.astype(np.float32 if is_float32 else np.float64)
+        forms.insert(int(nw.Object in kinds), numbers)
     yield from forms
+
+
+def _kinds(rows: Rows, names: Sequence[str]) -> list[Any]:
+    schema = nw.from_native(rows).schema
+    return [schema[name] for name in names]
 
 
 def _refuse_gaps(tensor: Columns, domain: Domain) -> None:

@@ -5,14 +5,15 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from nn2rules.domain import Domain
+from nn2rules.domain import Domain, separator_hint
 from nn2rules.errors import FormatError, RowsError, UnknownValueError
 from nn2rules.formats.files import read_bytes
 from nn2rules.text import count
-from nn2rules.values import Value, number_of
+from nn2rules.values import Value, is_missing_text, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Table:
             raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
         except RowsError as error:
             fact = str(error).removeprefix("row 0: ")
-            raise RowsError(f"{self.path}: {fact}{self._hint()}") from None
+            raise RowsError(f"{self.path}: {fact}") from None
 
     def without(self, name: str) -> "Table":
         """Return the table without a column."""
@@ -56,7 +57,7 @@ class Table:
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
 
-        A column is one of numbers if every cell spells one, or is empty or NA.
+        A column is one of numbers if every cell spells one, or is missing.
 
         Examples
         --------
@@ -70,13 +71,6 @@ class Table:
             dict(zip(self.header, cells, strict=True))
             for cells in zip(*columns, strict=True)
         ]
-
-    def _hint(self) -> str:
-        """Guess why columns are missing."""
-        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-            if len(self.header) == 1 and separator in self.header[0]:
-                return f"; its columns seem to be separated by {name}, expected commas"
-        return ""
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:
@@ -105,11 +99,14 @@ def _parse(path: str, text: str) -> Table:
         raise FormatError(
             f"{path}: the file is empty; expected a header line with column names"
         )
-    for name in header:
-        if header.count(name) > 1:
+    for name, n_columns in Counter(header).items():
+        if n_columns > 1:
             raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
-    rows, lines = [], []
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
     for cells in reader:
+        if not rows:
+            _refuse_separator(path, header, cells)
         if not cells and len(header) > 1:  # an empty line
             continue
         if len(cells) != len(header) and (cells or len(header) > 1):
@@ -122,13 +119,17 @@ def _parse(path: str, text: str) -> Table:
     return Table(path, header, rows, lines)
 
 
-_NO_NUMBER = frozenset(("", "NA", "N/A", "NaN", "nan", "null"))
+def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
+    """Refuse a file that is split at other signs, in its header and its first row."""
+    hint = separator_hint(header)
+    if hint and separator_hint([",".join(cells)]) == hint:
+        raise FormatError(f"{path}: {hint.removeprefix('; ')}")
 
 
 def _typed(cells: list[str]) -> list[Value]:
-    numbers = [None if cell in _NO_NUMBER else number_of(cell) for cell in cells]
-    n_empty = sum(cell in _NO_NUMBER for cell in cells)
-    if numbers.count(None) == n_empty < len(cells):
+    gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
+    numbers = [number_of(cell) for cell in cells]
+    if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
     return [cell or None for cell in cells]
 
