@@ -89,10 +89,10 @@ class Domain:
         Examples
         --------
         >>> rows = [{"color": "red", "age": 31}, {"color": None, "age": 25}]
-        >>> for feature in Domain.from_data(rows, {"age": "bins:30"}).features:
+        >>> for feature in Domain.from_data(rows, {"age": "bins:29.5"}).features:
         ...     print(feature)
         Feature('color', ('red', None))
-        Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,), whole=True)
+        Feature('age', ('(-inf, 29.5)', '[29.5, inf)'), ordered=True, edges=(29.5,))
         """
         names = column_names(data) if columns is None else list(columns)
         said = said_of(features, names)

@@ -14,6 +14,7 @@ Nn2RulesError
 All carry one message for people: what is wrong, where, and what would be right.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -133,7 +134,7 @@ def _whole_hint(value: object, values: Sequence[object]) -> str:
 
 
 def _is_broken(value: object) -> bool:
-    return isinstance(value, float) and value % 1 != 0 and value == value
+    return isinstance(value, float) and math.isfinite(value) and value % 1 != 0
 
 
 def _is_number(value: object) -> bool:

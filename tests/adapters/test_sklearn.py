@@ -18,10 +18,15 @@ from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import (
     LinearRegression,
@@ -30,7 +35,13 @@ from sklearn.linear_model import (
     RidgeClassifier,
     SGDClassifier,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
@@ -778,6 +789,73 @@ def test_threshold():
             read_network(model, data=rows, threshold=0.7)
 
 
+@pytest.mark.parametrize("limit", [0.2, 0.5, 0.7, "auto"])
+@pytest.mark.parametrize("positive", [None, "class 0", "class 1"])
+@pytest.mark.parametrize("where", ["outside", "inside", "frozen"])
+def test_classifiers_with_a_threshold_of_their_own(limit, positive, where):
+    rows = people()[["age", "job"]]
+    model = behind(OneHotEncoder(), "age job")
+    options = {"threshold": limit, "pos_label": positive}
+    if where == "inside":
+        model = make_pipeline(model[0], FixedThresholdClassifier(model[1], **options))
+    elif where == "outside":
+        model = FixedThresholdClassifier(model, **options)
+    else:
+        fitted(model, rows, labels(rows))
+        model = FixedThresholdClassifier(FrozenEstimator(model), **options)
+    fitted(model, rows, labels(rows))
+    network = read_network(model, data=rows)
+    inputs, _ = inputs_as(rows, network.domain)
+    assert (network.predict(inputs) == model.predict(inputs)).all()
+    assert len(set(network.predict(inputs))) == 2
+    with pytest.raises(OptionError, match="has a threshold of its own; leave out"):
+        read_network(model, data=rows, threshold=0.7)
+
+
+def test_a_tie_at_a_threshold_of_its_own_is_the_class_it_is_for():
+    """scikit-learn's classifiers exceed a half; this one begins there."""
+    rows = pd.DataFrame({"a": [0.0, 1.0] * 4})
+    inner = fitted(LogisticRegression(fit_intercept=False), rows, rows.a > 0)
+    for positive, answers in ((None, [True, True]), (False, [False, True])):
+        model = FixedThresholdClassifier(
+            FrozenEstimator(inner), threshold=0.5, pos_label=positive
+        ).fit(rows, rows.a > 0)
+        assert model.predict(rows[:2]).tolist() == answers
+        assert read_network(model, data=rows).predict(rows[:2]).tolist() == answers
+
+
+def test_a_threshold_that_was_tuned():
+    rows = people(300)[["age", "job"]]
+    answers = np.where(labels(rows, 3) == "class 0", "no", "yes")
+    inner = behind(OneHotEncoder(handle_unknown="ignore"), "age job")
+    scorer = make_scorer(f1_score, pos_label="no")
+    model = TunedThresholdClassifierCV(inner, scoring=scorer, random_state=0)
+    fitted(model, rows, answers)
+    assert model.best_threshold_ not in (0.5, 0, 1)
+    network = read_network(model, data=rows)
+    inputs, _ = inputs_as(rows, network.domain)
+    assert (network.predict(inputs) == model.predict(inputs)).all()
+
+
+def test_thresholds_that_cannot_be_read():
+    rows = people()[["age", "job"]]
+    scored = FixedThresholdClassifier(behind(OneHotEncoder(), "age job", LinearSVC()))
+    fitted(scored, rows, labels(rows))
+    network = read_network(scored, data=rows)
+    assert (network.predict(rows) == scored.predict(rows)).all()
+    for options, told in (
+        ({"threshold": 0.3}, "compares what is no sigmoid of a score with 0.3"),
+        ({"threshold": 1.5}, "with 1.5; nn2rules reads thresholds of probabilities"),
+    ):
+        model = fitted(clone(scored).set_params(**options), rows, labels(rows))
+        assert told in sentence(model, rows)
+    model = FixedThresholdClassifier(behind(OneHotEncoder(), "age job"), threshold=1.5)
+    assert sentence(fitted(model, rows, labels(rows)), rows) == (
+        "the FixedThresholdClassifier has the threshold 1.5, so it gives one answer to "
+        "all rows; expected one between 0 and 1"
+    )
+
+
 def test_steps_that_do_nothing_are_skipped():
     rows = frame(words())
     steps = [("encode", OneHotEncoder()), ("nothing", "passthrough"), ("mlp", mlp())]
@@ -1077,22 +1155,61 @@ def test_regressors(regressor):
 @pytest.mark.parametrize(
     "classifier",
     [
-        DecisionTreeClassifier(),
         RandomForestClassifier(3),
         GradientBoostingClassifier(n_estimators=2),
+        HistGradientBoostingClassifier(max_iter=2),
+        type(
+            "XGBClassifier", (LogisticRegression,), {"__module__": "xgboost.sklearn"}
+        )(),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_trees(classifier):
     assert sentence(trained(classifier)) == (
-        f"a {type(classifier).__name__} is made of trees or of other models, and is no "
-        f"network; {READS}"
+        f"a {type(classifier).__name__} is made of decision trees, and is no network; "
+        f"for rules of trees there are other tools, such as te2rules, and "
+        f"sklearn.tree.export_text for a single one"
+    )
+    assert sentence(trained(DecisionTreeClassifier())) == (
+        "a DecisionTreeClassifier is a tree, and no network; its paths are rules "
+        "already, which sklearn.tree.export_text prints"
+    )
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        VotingClassifier([("a", mlp()), ("b", mlp(random_state=1))]),
+        StackingClassifier([("a", mlp()), ("b", LogisticRegression())], cv=2),
+        BaggingClassifier(mlp(), 2),
+        AdaBoostClassifier(n_estimators=2),
+        OneVsRestClassifier(mlp()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_models_that_are_made_of_several(classifier):
+    assert sentence(trained(classifier)) == (
+        f"a {type(classifier).__name__} puts the answers of several models together, "
+        f"so no single network answers as it does; extract the rules of each of them: "
+        f"model.estimators_[0]"
+    )
+
+
+@pytest.mark.parametrize("model", [mlp(), LogisticRegression(), LinearSVC()], ids=repr)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_weights_that_are_no_numbers(model, number):
+    model = fitted(clone(model), TWO, labels(TWO))
+    weights = model.coefs_[1] if hasattr(model, "coefs_") else model.coef_
+    weights[0, 0] = number
+    assert sentence(model) == (
+        f"a weight of the {type(model).__name__} is {number}, so it has no answers; "
+        f"train it again, with scaled columns or a smaller step"
     )
 
 
 @pytest.mark.parametrize(
     "model",
-    [GaussianNB(), SVC(), KMeans(2), HistGradientBoostingClassifier(max_iter=2)],
+    [GaussianNB(), SVC(), KMeans(2)],
     ids=lambda model: type(model).__name__,
 )
 def test_other_estimators(model):
