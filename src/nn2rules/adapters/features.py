@@ -222,13 +222,10 @@ def without_unused(network: Network) -> Network:
     if all(used) or not any(used):
         return network
     chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
-    return Network(
-        Domain(tuple(f for f, u in zip(domain.features, used, strict=True) if u)),
-        (
-            Layer(np.concatenate(chosen), first.bias, first.activation, first.slope),
-            *network.layers[1:],
-        ),
-        network.classes,
-        network.threshold,
-        network.model_error,
+    features = zip(domain.features, used, strict=True)
+    kept = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
+    return replace(
+        network,
+        domain=Domain(tuple(feature for feature, is_used in features if is_used)),
+        layers=(kept, *network.layers[1:]),
     )

@@ -1,11 +1,12 @@
 """Read fitted scikit-learn classifiers: MLPs and linear ones, with their pipelines."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.calibration import CalibratedClassifierCV
@@ -20,6 +21,8 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
+from nn2rules.adapters.decision import Decision, decide
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe, refused
 from nn2rules.adapters.rows import like_frame
 from nn2rules.adapters.sklearn_columns import Known, known_columns, like_fitted
@@ -27,7 +30,6 @@ from nn2rules.adapters.source import Port, Source, as_array
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain, Rows, cells_of, column_names
 from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.network import Network
 from nn2rules.values import value_of
 
 _ACTIVATIONS = {
@@ -95,14 +97,14 @@ def encoder(transformer: Any) -> Callable[[Rows], Any]:
     return encode
 
 
-def read(
-    model: Any, source: Source, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     """Return the network of a fitted classifier, with the classifier's own answers."""
-    if classes is not None:
+    if how.classes is not None:
         raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
+    if how.gives is not None:
+        raise OptionError("a scikit-learn model knows what it gives; leave out `gives`")
     final, first = _classifier(model), _preprocessing(model)
-    _refuse_threshold(final, threshold)
+    _refuse_threshold(final, how.threshold)
     if first is not None and source.encode is not None:
         raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
     if first is not None:
@@ -120,22 +122,23 @@ def read(
             f"{type(final).__name__} was trained on {final.n_features_in_}"
         )
     _refuse_gaps(tensor, source.domain)
-    network, unit = _network(final, trace, tensor, threshold)
+    decision, unit = _decision(final, trace, tensor, how)
 
-    def answer(rows: Rows) -> NDArray[Any]:
+    def outputs(rows: Rows) -> NDArray[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             [array] = encode(rows)
-            if isinstance(final, MLPClassifier):
+            if decision.has_shares:
                 return np.asarray(final.predict_proba(array))
             return np.asarray(final.decision_function(array))
 
-    return Reading(network, answer, unit, is_score=not isinstance(final, MLPClassifier))
+    origin = {"framework": "scikit-learn", "version": sklearn.__version__}
+    return Reading(decision, outputs, unit, origin)
 
 
-def _network(
-    final: Any, trace: Trace, tensor: Tensor, threshold: float
-) -> tuple[Network, float]:
+def _decision(
+    final: Any, trace: Trace, tensor: Tensor, how: ModelOptions
+) -> tuple[Decision, float]:
     labels = tuple(value_of(label) for label in final.classes_)
     if not isinstance(final, MLPClassifier):
         weights = np.atleast_2d(as_array(final.coef_))
@@ -144,8 +147,13 @@ def _network(
             tensor = trace.linear(tensor, as_array(final.support_vectors_).T)
             weights = as_array(final.dual_coef_)
         scores = trace.linear(tensor, weights.T, bias)
+        if how.threshold != 0.5:
+            scores = trace.pair(scores)
         unit = FLOAT32 if weights.dtype == np.float32 else FLOAT64
-        return trace.finish(scores, labels, threshold=threshold, unit=unit), unit
+        made = decide(
+            trace, scores, labels, how, unit=unit, said="score", is_classifier=True
+        )
+        return made, unit
     hidden = _ACTIVATIONS[final.activation]
     for index, (weights, bias) in enumerate(
         zip(final.coefs_, final.intercepts_, strict=True)
@@ -153,10 +161,12 @@ def _network(
         if index > 0:
             tensor = trace.activate(tensor, hidden)
         tensor = trace.linear(tensor, weights, bias)
-    output = "softmax" if final.out_activation_ == "softmax" else "sigmoid"
-    tensor = trace.activate(tensor, output)
+    if final.out_activation_ == "softmax":
+        tensor = trace.activate(tensor, "softmax")
+    else:
+        tensor = trace.pair(tensor)
     unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
-    return trace.finish(tensor, labels, threshold=threshold, unit=unit), unit
+    return decide(trace, tensor, labels, how, unit=unit), unit
 
 
 def _names(transformer: Any) -> list[str]:
