@@ -7,6 +7,7 @@ import torch
 from keras import layers, ops
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 import nn2rules
@@ -17,6 +18,8 @@ from nn2rules import (
     UnsupportedModelError,
     read_network,
 )
+from nn2rules.arithmetic import logit
+from nn2rules.engine.table import fragile_margins
 
 DOMAIN = Domain(
     (Feature("a", tuple("abcd")), Feature("b", tuple("xyz")), Feature("c", (0, 1)))
@@ -319,3 +322,84 @@ def test_a_threshold_of_any_number_type():
     network = read_network(model, domain=DOMAIN, threshold=threshold)
     assert network.threshold == float(threshold)
     check(network, theirs[:, 0], float(threshold))
+
+
+# Fragile inputs ----------------------------------------------------------------------
+
+
+STEPS = np.arange(-600, 601)
+LINE = Domain((Feature("x", tuple(STEPS.tolist())),))
+THRESHOLDS = (0.5, 0.999, 0.001, 0.99999, 1 - 1e-7, 1 - 1e-9, 1e-8)
+
+
+def near(threshold, dtype):
+    """Return a model of one number whose scores lie close to a threshold."""
+    limit = np.log(threshold) - np.log1p(-threshold)
+    unit = np.finfo(dtype).eps / 2
+    model = nn.Sequential(nn.Linear(1, 1), nn.Sigmoid())
+    model = model.to(torch.float32 if dtype == np.float32 else torch.float64)
+    with torch.no_grad():
+        model[0].weight.fill_(unit / min(threshold, 1 - threshold) / 50)
+        model[0].bias.fill_(limit)
+    return model.eval()
+
+
+def fragile(network):
+    """Tell which inputs are fragile, by the model's own rounding."""
+    margin = fragile_margins(network)["model"]
+    scores = network.scores(network.domain.decode(np.arange(len(STEPS))[:, None]))
+    if network.is_binary:
+        return np.abs(scores - logit(network.threshold)) <= margin
+    ranked = np.sort(scores, axis=1)
+    return ranked[:, -1] - ranked[:, -2] <= margin
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_a_share_that_is_rounded_over_the_threshold_is_fragile(threshold, dtype):
+    model = near(threshold, dtype)
+    network = read_network(model, domain=LINE, threshold=threshold)
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(STEPS[:, None].astype(dtype))).numpy()[:, 0]
+    ours = network.predict_codes(np.arange(len(STEPS))[:, None])
+    differ = [(theirs > limit) != ours for limit in (threshold, dtype(threshold))]
+    if threshold >= 0.5 and dtype == np.float32:  # else small shares are precise
+        assert (differ[0] | differ[1]).any()
+    assert fragile(network)[differ[0] | differ[1]].all()
+    found = nn2rules.extract(network).certificate["fragile"]
+    assert found["model"] == fragile(network).sum()
+
+
+@pytest.mark.parametrize("ending", [nn.Softmax(1), nn.LogSoftmax(1)])
+def test_shares_that_are_rounded_to_equal_ones_are_fragile(ending):
+    model = nn.Sequential(nn.Linear(1, 3), ending).eval()
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([[0.0], [2e-10], [-1e-10]]))
+        model[0].bias.copy_(torch.tensor([0.0, 0.0, -30.0]))
+        theirs = model(torch.from_numpy(STEPS[:, None]).float()).argmax(dim=1).numpy()
+    network = read_network(model, domain=LINE)
+    ours = network.predict_codes(np.arange(len(STEPS))[:, None])
+    assert (theirs != ours).sum() > 100
+    assert fragile(network)[theirs != ours].all()
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.999, 0.001, 1 - 1e-12])
+def test_what_scikit_learn_rounds_is_fragile(threshold):
+    limit, unit = logit(threshold), 2.0**-53
+    model = LogisticRegression()
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 1
+    model.coef_ = np.array([[unit / min(threshold, 1 - threshold) / 50]])
+    model.intercept_ = np.array([limit])
+    network = read_network(model, domain=LINE, threshold=threshold)
+    theirs = model.predict_proba(STEPS[:, None])[:, 1] > threshold
+    if threshold == 0.5:
+        theirs = model.predict(STEPS[:, None]) == 1
+    ours = network.predict_codes(np.arange(len(STEPS))[:, None])
+    assert fragile(network)[theirs != ours].all()
+
+
+def test_far_from_the_decision_nothing_is_fragile():
+    model, _ = in_torch(KNOWN["sigmoid"])
+    for threshold in (0.5, 0.9, 0.999):
+        network = read_network(model, domain=DOMAIN, threshold=threshold)
+        assert nn2rules.extract(network).certificate["fragile"]["model"] == 0
