@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from nn2rules.adapters import read_network
+from nn2rules.adapters.options import Gives
 from nn2rules.cover._kernels.greedy import cover_some
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
@@ -51,6 +52,7 @@ def extract(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
+    gives: Gives | None = None,
     other: bool | Sequence[str] = False,
     nearest: bool = False,
     form: Form = "list",
@@ -78,7 +80,7 @@ def extract(
     data : frame, list of dicts, or, of a Network, array of codes, optional
         Rows as the model was trained on. They say what its features can be; support is
         counted on them, and rules that decide many come first.
-    domain, encode, classes, threshold, other, nearest
+    domain, encode, classes, threshold, gives, other, nearest
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
         What rules look like. A list is read from the top, and the first rule that holds
@@ -162,6 +164,7 @@ def extract(
         encode=encode,
         classes=classes,
         threshold=threshold,
+        gives=gives,
         other=other,
         nearest=nearest,
     )

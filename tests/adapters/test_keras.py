@@ -142,6 +142,8 @@ def test_every_activation(name, units):
 HIDDEN = {
     "ReLU": layers.ReLU,
     "ReLU that leaks": lambda: layers.ReLU(negative_slope=0.3),
+    "ReLU, cut off": lambda: layers.ReLU(max_value=0.7),
+    "relu6": lambda: layers.Activation("relu6"),
     "LeakyReLU": lambda: layers.LeakyReLU(negative_slope=0.1),
     "ELU": layers.ELU,
     "PReLU": lambda: layers.PReLU(shared_axes=[1]),
@@ -211,7 +213,8 @@ def test_endings(last):
     model = randomize(
         sequential([layers.Dense(5, "tanh")], units, last.partition(",")[0]), seed=1
     )
-    network = read_network(model, domain=WORDS)
+    gives = "score" if last == "linear" else None
+    network = read_network(model, domain=WORDS, gives=gives)
     assert network.is_binary == (units == 1)
     assert network.classes == tuple(range(max(units, 2)))
     answers = check_everywhere(model, network, one_hot)
@@ -255,7 +258,7 @@ def test_numbers_and_weights_are_those_that_the_format_holds():
         [keras.Input((1,)), layers.Dense(1, dtype="mixed_float16")]
     )
     model.layers[0].kernel.assign([[0.1]])
-    network = read_network(model, domain={"x": [1.0001, 257.3]})
+    network = read_network(model, domain={"x": [1.0001, 257.3]}, gives="score")
     held = np.float16([1.0001, 257.3]).astype(float) * float(np.float16(0.1))
     assert network.layers[0].weights[:, 0].tolist() == held.tolist()
 
@@ -716,8 +719,10 @@ REFUSED = {
         lambda: functional(lambda x: layers.Dense(1)(x - ops.mean(x, axis=0))),
         "mixes rows of a batch",
     ),
-    "relu6": (lambda: after_dense(layers.Activation("relu6")), "cut off at 6"),
-    "ReLU, cut off": (lambda: after_dense(layers.ReLU(max_value=5)), "cut off at 5"),
+    "ReLU, cut off": (
+        lambda: after_dense(layers.ReLU(max_value=5, negative_slope=0.1)),
+        "leaks and is cut off",
+    ),
     "ReLU, later": (lambda: after_dense(layers.ReLU(threshold=1.0)), "starts at 1"),
     "PReLU": (lambda: randomize(after_dense(layers.PReLU())), "its own slope"),
     "ELU": (lambda: after_dense(layers.ELU(alpha=0.5)), "alpha is 0.5"),

@@ -1176,6 +1176,14 @@ def test_trees(classifier):
     )
 
 
+def test_boosting_that_is_no_estimator():
+    booster = type("Booster", (), {"__module__": "xgboost.core"})()
+    assert sentence(booster) == (
+        "a Booster is made of decision trees, and is no network; for rules of trees "
+        "there are other tools, such as te2rules"
+    )
+
+
 @pytest.mark.parametrize(
     "classifier",
     [

@@ -7,7 +7,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.neural_network import MLPClassifier
@@ -15,10 +17,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
+from nn2rules.adapters.decision import Decision, decide
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe, refused
 from nn2rules.adapters.rows import like_frame
 from nn2rules.adapters.sklearn_columns import Known, known_columns, like_fitted
 from nn2rules.adapters.sklearn_refusals import (
+    has_probability,
     refuse_kind,
     refuse_threshold,
     refuse_unfitted,
@@ -30,7 +35,6 @@ from nn2rules.adapters.source import Port, Source, as_array
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain, Rows, cells_of, column_names
 from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.network import Network
 from nn2rules.values import value_of
 
 _ACTIVATIONS = {
@@ -84,7 +88,7 @@ def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] 
     return found or None
 
 
-def origin(transformer: Any) -> dict[str, list[str]]:
+def steps_origin(transformer: Any) -> dict[str, list[str]]:
     """Say which steps of a fitted transformer are known by their code."""
     return origin_of(steps_of(transformer, _names(transformer)))
 
@@ -106,15 +110,15 @@ def encoder(transformer: Any) -> Callable[[Rows], Any]:
     return encode
 
 
-def read(
-    decided: Decided, source: Source, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
     """Return the network of a fitted classifier, with the classifier's own answers."""
-    if classes is not None:
+    if how.classes is not None:
         raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
+    if how.gives is not None:
+        raise OptionError("a scikit-learn model knows what it gives; leave out `gives`")
     final, first = _classifier(decided.model), _preprocessing(decided.model)
-    refuse_threshold(final, threshold)
-    threshold = decided.threshold_of(final, threshold)
+    refuse_threshold(final, how.threshold)
+    how = replace(how, threshold=decided.threshold_of(final, how.threshold))
     if first is not None and source.encode is not None:
         raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
     if first is not None:
@@ -134,23 +138,26 @@ def read(
     _refuse_gaps(tensor, source.domain)
     steps = [] if first is None else steps_of(first, _shown(first, source.domain))
     _refuse_mixing(steps, source.domain.names)
-    network, unit = _network(final, trace, tensor, threshold)
-    network = replace(network, origin=origin_of(steps))
+    decision, unit = _decision(final, trace, tensor, how)
 
-    def answer(rows: Rows) -> NDArray[Any]:
+    def outputs(rows: Rows) -> NDArray[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             [array] = encode(rows)
-            if isinstance(final, MLPClassifier):
+            if decision.has_shares and has_probability(final):
                 return np.asarray(final.predict_proba(array))
-            return np.asarray(final.decision_function(array))
+            scores = np.asarray(final.decision_function(array))
+        if not decision.has_shares:
+            return scores
+        return np.stack([expit(-scores), expit(scores)], axis=1)
 
-    return Reading(network, answer, unit, is_score=not isinstance(final, MLPClassifier))
+    origin = {"framework": "scikit-learn", "version": sklearn.__version__}
+    return Reading(decision, outputs, unit, origin | origin_of(steps))
 
 
-def _network(
-    final: Any, trace: Trace, tensor: Tensor, threshold: float
-) -> tuple[Network, float]:
+def _decision(
+    final: Any, trace: Trace, tensor: Tensor, how: ModelOptions
+) -> tuple[Decision, float]:
     labels = tuple(value_of(label) for label in final.classes_)
     if not isinstance(final, MLPClassifier):
         weights = np.atleast_2d(as_array(final.coef_))
@@ -159,8 +166,13 @@ def _network(
             tensor = trace.linear(tensor, as_array(final.support_vectors_).T)
             weights = as_array(final.dual_coef_)
         scores = trace.linear(tensor, weights.T, bias)
+        if how.threshold != 0.5:
+            scores = trace.pair(scores)
         unit = FLOAT32 if weights.dtype == np.float32 else FLOAT64
-        return trace.finish(scores, labels, threshold=threshold, unit=unit), unit
+        made = decide(
+            trace, scores, labels, how, unit=unit, said="score", is_classifier=True
+        )
+        return made, unit
     hidden = _ACTIVATIONS[final.activation]
     for index, (weights, bias) in enumerate(
         zip(final.coefs_, final.intercepts_, strict=True)
@@ -168,10 +180,12 @@ def _network(
         if index > 0:
             tensor = trace.activate(tensor, hidden)
         tensor = trace.linear(tensor, weights, bias)
-    output = "softmax" if final.out_activation_ == "softmax" else "sigmoid"
-    tensor = trace.activate(tensor, output)
+    if final.out_activation_ == "softmax":
+        tensor = trace.activate(tensor, "softmax")
+    else:
+        tensor = trace.pair(tensor)
     unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
-    return trace.finish(tensor, labels, threshold=threshold, unit=unit), unit
+    return decide(trace, tensor, labels, how, unit=unit), unit
 
 
 def _refuse_mixing(steps: Sequence[Step], names: Sequence[str]) -> None:

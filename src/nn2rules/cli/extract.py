@@ -11,6 +11,7 @@ from nn2rules.cli.app import app, plain_errors, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
+    GivesOption,
     ModelFile,
     NearestOption,
     OtherOption,
@@ -94,6 +95,7 @@ def extract(
     encoder: EncoderOption = None,
     classes: ClassesOption = None,
     threshold: ThresholdOption = None,
+    gives: GivesOption = None,
     other: OtherOption = False,
     nearest: NearestOption = False,
     trust: TrustOption = False,
@@ -133,6 +135,7 @@ def extract(
         values=tuple(values or ()),
         classes=classes,
         threshold=threshold,
+        gives=gives,
         other=other,
         nearest=nearest,
         trust=trust,

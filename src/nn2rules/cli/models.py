@@ -3,7 +3,7 @@
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -59,6 +59,13 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(help="Class 1 if its probability is larger; for a single output."),
 ]
+GivesOption = Annotated[
+    Literal["score", "probability"] | None,
+    typer.Option(
+        help="What a single output without a sigmoid is: a score, class 1 above 0, or "
+        "a probability."
+    ),
+]
 TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="Read files that can run code, such as pickles."),
@@ -76,6 +83,7 @@ class Reading:
     values: tuple[str, ...] = ()
     classes: str | None = None
     threshold: float | None = None
+    gives: Literal["score", "probability"] | None = None
     other: bool = False
     nearest: bool = False
     trust: bool = False
@@ -103,6 +111,7 @@ def read(path: Path, how: Reading) -> tuple[Network, Any, list[str] | None]:
         encode=encode,
         classes=None if how.classes is None else _values(how.classes),
         threshold=0.5 if how.threshold is None else how.threshold,
+        gives=how.gives,
         other=how.other,
         nearest=how.nearest,
     )
@@ -148,6 +157,7 @@ def _refuse_for_network(how: Reading) -> None:
         ("--other", how.other),
         ("--nearest", how.nearest),
         ("--threshold", how.threshold is not None),
+        ("--gives", how.gives),
     ):
         if given:
             raise OptionError(f"{name} is for models; a network file has it inside")
