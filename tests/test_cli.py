@@ -9,8 +9,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
@@ -1396,7 +1399,7 @@ def test_interrupt_exits_130_and_writes_nothing(
 
 # The real program
 
-PROGRAM = (sys.executable, "-c", "from nn2rules.cli import main; main()")
+PROGRAM = (sys.executable, "-m", "nn2rules")
 
 
 def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -1411,17 +1414,90 @@ def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_nn2rules_is_this_program():
     (script,) = entry_points(group="console_scripts", name="nn2rules")
-    assert script.load() is cli.main
+    assert script.value == "nn2rules.__main__:main"
 
 
 def test_python_m_nn2rules_is_this_program():
-    result = subprocess.run(
-        [sys.executable, "-m", "nn2rules", "extract", "net.json"],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    result = program("extract", "net.json")
     assert (result.returncode, result.stdout, result.stderr) == (0, RIPE, "")
+
+
+def interrupted_after(seconds: float, *args: str) -> tuple[int, str]:
+    """Send Ctrl-C to the program; return its exit code and what it says of it."""
+    with subprocess.Popen(
+        [*PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize("module", ["nn2rules.cli.app", "numpy", "rich.console"])
+def test_ctrl_c_while_the_program_starts(module: str):
+    """Python tells what it has imported, and by that how far the program is."""
+    command = [sys.executable, "-X", "importtime", *PROGRAM[1:], "neurons", "net.json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.endswith(f" {module}\n"):
+                process.send_signal(signal.SIGINT)
+                break
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 130
+    assert said.endswith("interrupted\n")
+    assert "Traceback" not in said
+
+
+def test_nothing_is_imported_before_the_program_is_ready_for_ctrl_c():
+    code = "import nn2rules.__main__, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"numpy", "typer", "zipfile"} & set(loaded.stdout.split())
+
+
+def test_ctrl_c_keeps_what_is_proved_whole_or_not_at_all():
+    Path("net.json").write_text(large_network())
+    random = Random(6)
+    before = folder_content()
+    for _ in range(3):
+        end = interrupted_after(
+            random.uniform(0.5, 4), "extract", "net.json", "-o", "made.json"
+        )
+        assert end[0] == 130
+        assert end[1].endswith("interrupted\n")
+        assert "Traceback" not in end[1]
+        content = folder_content()
+        if "made.partial.json" in content:
+            assert nn2rules.load("made.partial.json").scope == "support"
+            Path("made.partial.json").unlink()
+            content.pop("made.partial.json")
+        assert content == before
+
+
+def test_an_interrupt_that_a_library_loses_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def lose(*args: object, progress: object, **options: object) -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        progress("on we go", 0.5)  # type: ignore[operator]
+
+    def turn(*args: object, **options: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("a library does not know what to do") from None
+
+    for way in (lose, turn):
+        monkeypatch.setattr(nn2rules, "extract", way)
+        result = run("extract", "net.json", "-o", "old")
+        assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+        assert Path("old").read_text() == "what was here before"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_program_says_one_sentence_on_a_mistake():

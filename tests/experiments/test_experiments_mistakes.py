@@ -1,10 +1,12 @@
 """Every mistake is one sentence, and no file is touched."""
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 import nn2rules
@@ -162,6 +164,32 @@ def test_an_interruption_leaves_no_trace(step, monkeypatch):
     assert os.listdir() == ["out"]
     with open("out/timings.md", "rb") as stream:
         assert stream.read() == b"1"
+
+
+def test_ctrl_c_waits_until_the_folder_is_whole(monkeypatch):
+    write_folder("out", FILES)
+    replace = folders._replace
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        replace(*args)
+
+    monkeypatch.setattr(folders, "_replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder("out", FILES | {"timings.md": b"2"})
+    assert os.listdir() == ["out"]
+    with open("out/timings.md", "rb") as stream:
+        assert stream.read() == b"2"
+
+
+def test_ctrl_c_in_the_training_is_not_taken_for_its_end(monkeypatch):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPClassifier, "_backprop", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run("out", datasets=["car"], seeds=1)
+    assert os.listdir() == []
 
 
 def test_interrupted_on_the_command_line():

@@ -96,7 +96,9 @@ def run(
         _studied(case, numbers, steps, model, is_paper=data is None, trust=trust)
         for case in cases
     )
+    steps.say("drawing")
     files = _files(Results(sets, steps.seeds, seed))
+    steps.say("writing")
     return write_folder(folder, files)
 
 
@@ -125,10 +127,12 @@ class _Steps:
         self.weights = {case.name: _weight(case) for case in cases}
         self.total = sum(self.weights.values()) * seeds * (1 + len(METHODS))
 
-    def next(self, case: Case, seed: int, what: str) -> None:
+    def say(self, words: str) -> None:
         if self.progress is not None:
-            words = f"{case.title}, seed {seed}: {what}"
             self.progress(words, min(self.done / self.total, 1.0))
+
+    def next(self, case: Case, seed: int, what: str) -> None:
+        self.say(f"{case.title}, seed {seed}: {what}")
         self.done += self.weights[case.name]
 
 

@@ -61,9 +61,18 @@ def trained(case: Case, seed: int) -> Trial:
     # One thread, so that the number of cores does not change the order of sums.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # 30 rounds are what is asked for
-        pipeline.fit(case.train.frame, places)
+        _fit(pipeline, case.train.frame, places)
         read = read_network(pipeline, data=case.train.frame, domain=case.domain)
     return _trial(case, replace(read, classes=case.classes), seed)
+
+
+def _fit(pipeline: Any, frame: Any, places: list[int]) -> None:
+    """Fit a pipeline; scikit-learn takes Ctrl-C for the end of the training."""
+    warnings.filterwarnings("error", message="Training interrupted by user")
+    try:
+        pipeline.fit(frame, places)
+    except UserWarning:
+        raise KeyboardInterrupt from None
 
 
 def given(

@@ -1,7 +1,9 @@
 """Reading and writing files so that nothing is half-read or half-written."""
 
 import os
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,23 +91,42 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
+    with uninterrupted():
+        _replace(path, target, data)
+
+
+def _replace(path: str | os.PathLike[str], target: Path, data: bytes) -> None:
+    """Put a new file in the place of `target`, which messages call `path`."""
+    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
         )
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:
-        os.unlink(temporary)
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until something short that must be whole is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
