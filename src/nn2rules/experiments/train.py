@@ -109,7 +109,7 @@ def _positions(network: Network, labels: list[Value]) -> NDArray[np.int64]:
         if label not in known and str(label) not in known:
             classes = ", ".join(str(label) for label in network.classes)
             raise OptionError(
-                f"target: the data have the class {str(label)!r}, which the model does "
+                f"labels: the data have the class {str(label)!r}, which the model does "
                 f"not know; its classes are {classes}"
             )
     found = [known.get(label, known.get(str(label), -1)) for label in labels]

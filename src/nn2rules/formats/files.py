@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -88,7 +88,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{path}: cannot be written: a name or value holds half a character"
         ) from None
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    if _is_device(target):
         target.write_bytes(data)
         return
     with uninterrupted():
@@ -129,15 +129,35 @@ def uninterrupted() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written to, before the work that fills it."""
+def check_writable(
+    path: str | os.PathLike[str], *, keep: Iterable[str | os.PathLike[str] | None] = ()
+) -> None:
+    """Refuse a path that cannot be written to, before the work that fills it.
+
+    Files to `keep` are those that the same command reads, or writes.
+    """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FormatError(f"{path}: this is a folder, expected a file name")
     if not target.parent.is_dir():
         raise FormatError(f"{path}: there is no folder {target.parent}")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+    if any(
+        other is not None and Path(os.path.realpath(other)) == target for other in keep
+    ) and not _is_device(target):
+        raise FormatError(
+            f"{path}: the same command has another use for this file; write to another"
+        )
+    if target.exists() and not os.access(target, os.W_OK):
         raise FormatError(f"{path}: no permission to write here")
+    if not _is_device(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise FormatError(
+            f"{path}: no permission to write into the folder {target.parent}"
+        )
+
+
+def _is_device(target: Path) -> bool:
+    """Tell whether this is a device or a pipe, which is written to as it is."""
+    return target.exists() and not target.is_file()
 
 
 def _mode(target: Path) -> int:
