@@ -8,7 +8,7 @@ import typer
 from nn2rules.cli.app import app, plain_errors
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
-from nn2rules.formats.table import Table, read_table, table_text
+from nn2rules.formats.table import CsvTable, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, unused
@@ -38,7 +38,7 @@ def predict(
     Rules are numbered as `nn2rules extract` prints them, from 1.
     """
     if output is not None:
-        check_writable(output)
+        check_writable(output, keep=(rules, rows))
     loaded = load_rules(rules)
     table = read_table(rows)
     text = _answers(loaded, table, unknown)
@@ -50,10 +50,11 @@ def predict(
 
 
 def _answers(
-    rules: RuleList, table: Table, unknown: Literal["error", "default", "none"]
+    rules: RuleList, table: CsvTable, unknown: Literal["error", "default", "none"]
 ) -> str:
-    table.check(rules.domain, values=unknown == "error")
-    fired = rules.apply(table.rows, unknown=unknown).tolist()
+    table.check(rules.domain)
+    with table.naming_lines():
+        fired = rules.apply(table.rows, unknown=unknown).tolist()
     answers = {index: str(rule.then) for index, rule in enumerate(rules.rules)}
     answers |= {NO_RULE: str(rules.default), OUTSIDE: ""}
     names = {NO_RULE: "default", OUTSIDE: ""}

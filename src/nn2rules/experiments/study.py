@@ -33,7 +33,7 @@ def run(
     seed: int = 0,
     progress: Progress | None = None,
     data: FilePath | None = None,
-    target: str | None = None,
+    labels: str | None = None,
     model: FilePath | None = None,
     trust: bool = False,
 ) -> Path:
@@ -55,8 +55,8 @@ def run(
         Called now and then with what is being done and the share that is done.
     data : path, optional
         The user's own rows instead, as a CSV file.
-    target : str, optional
-        The column of `data` that holds the true class.
+    labels : str, optional
+        The column of `data` that holds the true classes.
     model : path, optional
         The user's model for these rows, instead of networks trained here.
     trust : bool
@@ -83,12 +83,12 @@ def run(
     --------
     >>> page = run("results", datasets=["car"], seeds=2)  # doctest: +SKIP
     """
-    _check(seeds, seed, datasets, data, target, model)
+    _check(seeds, seed, datasets, data, labels, model)
     check_folder(folder)
     if data is None:
         cases = paper_cases(PAPER_SETS if datasets is None else datasets)
     else:
-        cases = [own_case(data, target, seed, has_model=model is not None)]
+        cases = [own_case(data, labels, seed, has_model=model is not None)]
     steps = _Steps(progress, cases, 1 if model is not None else seeds)
     numbers = range(seed, seed + steps.seeds)
     warm_up()
@@ -96,19 +96,21 @@ def run(
         _studied(case, numbers, steps, model, is_paper=data is None, trust=trust)
         for case in cases
     )
+    steps.say("drawing")
     files = _files(Results(sets, steps.seeds, seed))
+    steps.say("writing")
     return write_folder(folder, files)
 
 
 def _check(
-    seeds: Any, seed: Any, datasets: Any, data: Any, target: Any, model: Any
+    seeds: Any, seed: Any, datasets: Any, data: Any, labels: Any, model: Any
 ) -> None:
     if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
         raise OptionError(f"seeds: {seeds!r}, expected 1 or more networks")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise OptionError(f"seed: {seed!r}, expected a whole number from 0 on")
     if data is None:
-        for name, value in (("target", target), ("model", model)):
+        for name, value in (("labels", labels), ("model", model)):
             if value is not None:
                 raise OptionError(f"{name} belongs to rows of your own; give data, too")
     elif datasets is not None:
@@ -125,10 +127,12 @@ class _Steps:
         self.weights = {case.name: _weight(case) for case in cases}
         self.total = sum(self.weights.values()) * seeds * (1 + len(METHODS))
 
-    def next(self, case: Case, seed: int, what: str) -> None:
+    def say(self, words: str) -> None:
         if self.progress is not None:
-            words = f"{case.title}, seed {seed}: {what}"
             self.progress(words, min(self.done / self.total, 1.0))
+
+    def next(self, case: Case, seed: int, what: str) -> None:
+        self.say(f"{case.title}, seed {seed}: {what}")
         self.done += self.weights[case.name]
 
 
