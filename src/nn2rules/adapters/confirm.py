@@ -79,7 +79,7 @@ def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
 
 def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
     network = reading.network
-    ours = network.scores(codes)
+    ours = network.scores_codes(codes)
     theirs = np.asarray(reading.probabilities(rows), dtype=np.float64)
     if network.is_binary and theirs.ndim == 2:
         theirs = theirs[:, -1]
