@@ -110,6 +110,10 @@ def _minimum(
     last = network.layers[-1]
     only = Layer(sign * last.weights[:, [index]], sign * last.bias[[index]], "identity")
     net = flatten((*network.layers[:-1], only), network.domain.offsets)
+    error = float(net.error[0])
+    if not np.isfinite(error):  # something may overflow: nothing is sure of any input
+        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
+        return (-np.inf, np.inf), np.array(first)
     space = workspace(net)
     stack = np.zeros((len(box) + 2, len(box)), dtype=np.bool_)
     stack[0], top = box, 1
@@ -128,8 +132,4 @@ def _minimum(
             meter.allowance(_BATCH),
         )
         meter.spend(n_boxes)
-    error = float(net.error[0])
-    if not (np.isfinite(error) and np.isfinite(best) and np.isfinite(floor)):
-        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
-        return (-np.inf, np.inf), np.array(first)  # something overflowed
     return (min(float(floor), float(best) - error), float(best) + error), best_input
