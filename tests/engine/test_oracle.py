@@ -8,7 +8,13 @@ import reference
 from reference import EVERY, PIECEWISE_LINEAR, binary, members, whole
 
 import naive
-from nn2rules import BudgetExceededError, DomainError, Layer, UndecidedError
+from nn2rules import (
+    BudgetExceededError,
+    DomainError,
+    Layer,
+    OptionError,
+    UndecidedError,
+)
 from nn2rules.engine import (
     Budget,
     Meter,
@@ -16,6 +22,7 @@ from nn2rules.engine import (
     box_of,
     build_table,
     count_classes,
+    score_range,
 )
 from nn2rules.engine.oracle import slab
 
@@ -491,3 +498,30 @@ def test_all_magnitudes_at_once(seed):
         ]
         network = reference.balanced(binary(sizes, *layers))
         answers_of(network)
+
+
+def test_what_is_no_box_is_refused_in_a_sentence():
+    network = binary([2, 2], Layer([[1], [2], [3], [4]], [-5], "sigmoid"))
+    oracle, table, box = Oracle(network), build_table(network), whole(network)
+    for ask in (
+        lambda given: oracle.ask(given, 0),
+        lambda given: oracle.ask_value(given, 0, 0),
+        lambda given: table.ask(given, 0),
+        lambda given: score_range(network, given),
+    ):
+        with pytest.raises(DomainError, match="not a list; box_of makes one"):
+            ask([True] * 4)
+        with pytest.raises(DomainError, match="not a dict; box_of makes one"):
+            ask({"f0": ["v0"]})
+        with pytest.raises(DomainError, match="int64 of shape"):
+            ask(np.ones(4, dtype=np.int64))
+    for ask in (oracle.ask, table.ask):
+        with pytest.raises(DomainError, match="there is no class 'class 0'"):
+            ask(box, "class 0")
+    for column in (4, -1, "v0"):
+        with pytest.raises(DomainError, match="there is no value"):
+            oracle.ask_value(box, column, 0)
+    with pytest.raises(DomainError, match="ignoring: boxes of shape"):
+        oracle.ask(box, 0, ignoring=[[True] * 4])
+    with pytest.raises(OptionError, match="there is no score 'class 0' among 1"):
+        score_range(network, box, index="class 0")

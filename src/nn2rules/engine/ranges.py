@@ -87,8 +87,9 @@ def score_range(
     ([-1, -1, 1, 1], 'red')
     """
     check_box(network.domain, box)
-    if not 0 <= index < len(network.layers[-1].bias):
-        raise OptionError(f"index: there is no score {index}")
+    n_scores = len(network.layers[-1].bias)
+    if not isinstance(index, int | np.integer) or not 0 <= index < n_scores:
+        raise OptionError(f"index: there is no score {index!r} among {n_scores}")
     if not tolerance >= 0:
         raise OptionError(f"tolerance: {tolerance}, expected 0 or more")
     meter = meter or Meter()
