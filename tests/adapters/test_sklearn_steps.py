@@ -290,3 +290,20 @@ def test_strangers_are_strangers():
     assert len(set(cells)) == len(cells) > 60
     assert not set(cells) & {"x", "Q", "other", "X", ""}
     assert (domain.encode([{"w": cell} for cell in cells]) == code).all()
+
+
+def test_the_word_that_fills_gaps_is_no_stranger():
+    """Written in a cell, it is answered as a gap is, and not as other words are."""
+    rows = pd.DataFrame({"w": ["a", "b", None, "a"] * 10, "n": [1, 2, 3, 4] * 10})
+    filled = SimpleImputer(strategy="constant", fill_value="unknown")
+    words = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
+    first = ColumnTransformer([("w", words, ["w"]), ("n", StandardScaler(), ["n"])])
+    model = make_pipeline(first, LogisticRegression(C=100))
+    model.fit(rows, [bool(w != "a") == (n > 2) for w, n in rows.to_numpy()])
+    assert read_network(model, data=rows).domain.feature("w").values == ("a", "b", None)
+    network = read_network(model, data=rows, other=True)
+    values = network.domain.feature("w").values
+    assert values == ("a", "b", "unknown", "other", None)
+    new = pd.DataFrame({"w": ["unknown", "z", None, "a"] * 4, "n": [1, 2, 3, 4] * 4})
+    new["n"] = np.repeat([1, 2, 3, 4], 4)
+    assert (network.predict(new) == model.predict(new)).all()

@@ -62,6 +62,8 @@ def domain_of(
     types = _types(data, names)
     for name, column in zip(names, observed, strict=True):
         facts = known.get(name) if known else None
+        if facts is not None and (other is True or (other and name in other)):
+            facts = replace(facts, fill=())  # the word that fills gaps is no other
         feature = _feature(name, column, said.get(name), facts, types, nearest=nearest)
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
