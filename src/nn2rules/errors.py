@@ -112,6 +112,10 @@ class UndecidedError(Nn2RulesError, ArithmeticError):
         )
 
 
+class BinsHint(UserWarning):
+    """The model seems to put numbers into bins that it does not name."""
+
+
 def _absent(value: object) -> str:
     if value is None or value == "" or value != value:
         return "has an empty cell, and no value for missing"

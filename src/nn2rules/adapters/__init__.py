@@ -96,7 +96,13 @@ def network_of(model: object, how: ModelOptions) -> Network:
     how.refuse_array()
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.confirm import confirm
-    from nn2rules.adapters.features import domain_of, encoder_of, without_unused
+    from nn2rules.adapters.features import (
+        domain_of,
+        encoder_of,
+        hint_at_bins,
+        probed_bins,
+        without_unused,
+    )
     from nn2rules.adapters.origin import (
         agreement,
         check_strangers,
@@ -115,8 +121,12 @@ def network_of(model: object, how: ModelOptions) -> Network:
     reading = adapter.read(model, source, how)
     tried = check_strangers(reading, maker)
     network = confirm(reading, maker, how.data)
-    facts = origin_of_encode(how.encode, asked) | tried | agreement(reading, how.data)
+    bins = probed_bins(how.data, network.domain, known)
+    facts = origin_of_encode(how.encode, asked, bins, maker.n_made)
+    facts |= tried | agreement(reading, how.data)
     network = replace(network, origin={**(network.origin or {}), **facts})
+    if not isinstance(domain, Domain):
+        hint_at_bins(network)
     return network if isinstance(domain, Domain) else without_unused(network)
 
 
