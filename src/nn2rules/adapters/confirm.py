@@ -72,6 +72,7 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     origin = {
         **reading.origin,
         "output": reading.decision.words,
+        "compared": "outputs and answers",
         "compared_rows": compared,
     }
     return replace(network, origin=origin)
