@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -134,3 +135,33 @@ def turned(found):
 def test_answers_are_compared_and_not_numbers_alone():
     with pytest.raises(UnsupportedModelError, match=r"it gives '.*', the model '.*';"):
         turned(network())
+
+
+def test_coarse_formats_are_named_where_they_are_too_coarse():
+    with pytest.raises(UnsupportedModelError, match=r"bfloat16.* to float32"):
+        confirmed(0.3, unit=2.0**-8)
+
+
+class Boosted(ClassifierMixin, BaseEstimator):
+    """A stand-in for the classifier of a boosting library."""
+
+    def fit(self, _X, y):  # noqa: N803
+        """Learn nothing."""
+        self.classes_ = np.unique(y)
+        return self
+
+
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [("xgboost", "XGBoost"), ("lightgbm", "LightGBM"), ("catboost", "CatBoost")],
+)
+def test_trees_of_boosting_libraries(library, name, monkeypatch):
+    monkeypatch.setattr(Boosted, "__module__", f"{library}.sklearn")
+    message = f"this Boosted of {name} is made of trees, and no network; .*te2rules"
+    fitted = Boosted().fit(ROWS, LABELS)
+    for model in (fitted, make_pipeline(OneHotEncoder(), Boosted()).fit(ROWS, LABELS)):
+        with pytest.raises(UnsupportedModelError, match=message):
+            read_network(model, data=ROWS)
+    own = type("Booster", (), {"__module__": f"{library}.core"})()
+    with pytest.raises(UnsupportedModelError, match=f"this Booster of {name}"):
+        read_network(own, data=ROWS)

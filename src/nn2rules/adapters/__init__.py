@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.options import Gives, ModelOptions
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
@@ -113,6 +114,7 @@ def _adapter(model: object) -> ModuleType:
         raise UnsupportedModelError(
             f"{model.__name__} is a class; give a trained model of it"
         )
+    refuse_boosting(model)
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
 from nn2rules.adapters.decision import Decision, decide
 from nn2rules.adapters.options import ModelOptions
@@ -49,6 +50,7 @@ def prepare(model: object) -> object:
                 f"the {type(model).__name__} kept no model; use refit=True"
             )
         model = model.best_estimator_
+    refuse_boosting(_classifier(model))
     _refuse_unfitted(model)
     final = _classifier(model)
     _refuse_kind(final)

@@ -21,7 +21,7 @@ from nn2rules.adapters.onnx.files import load as load
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
 from nn2rules.adapters.onnx.layers import HANDLERS
 from nn2rules.adapters.onnx.patterns import fused
-from nn2rules.adapters.onnx.refusals import refuse_gaps
+from nn2rules.adapters.onnx.refusals import refuse_bfloat16, refuse_gaps, refuse_kind
 from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
@@ -50,6 +50,7 @@ def prepare(model: onnx.ModelProto) -> onnx.ModelProto:
             f"onnx.ModelProto"
         )
     refuse_large(model)
+    refuse_bfloat16(model)
     if external_data(model) is not None:
         raise UnsupportedModelError(
             "the numbers of the ONNX model are in another file that was not read; read "
@@ -73,7 +74,10 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     """Return the network of an ONNX classifier, with the model's own answers."""
     graph = fused(graph_of(model))
     answer = answer_of(graph)
-    names = {n for step in graph.needed(_wanted(answer)) for n in step.inputs}
+    steps = graph.needed(_wanted(answer))
+    for step in steps:
+        refuse_kind(step)
+    names = {name for step in steps for name in step.inputs}
     inputs = [i for i in graph.inputs if i.name in names]
     if not inputs:
         raise UnsupportedModelError("the ONNX model's answer depends on no input")
