@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.options import Gives, ModelOptions
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
@@ -135,15 +136,11 @@ def _adapter(model: object) -> ModuleType:
         raise UnsupportedModelError(
             f"{model.__name__} is a class; give a trained model of it"
         )
+    refuse_boosting(model)
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:
             return import_module(ADAPTERS[framework])
-    if type(model).__module__.partition(".")[0] in ("catboost", "lightgbm", "xgboost"):
-        raise UnsupportedModelError(
-            f"a {type(model).__name__} is made of decision trees, and is no network; "
-            f"for rules of trees there are other tools, such as te2rules"
-        )
     if isinstance(model, str | os.PathLike):
         raise UnsupportedModelError(
             f"{str(model)!r} is a path; read the model with nn2rules.load_model first"
