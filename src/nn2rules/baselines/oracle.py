@@ -17,7 +17,7 @@ from nn2rules.network import Network
 from nn2rules.values import Value, value_of
 
 
-class Oracle:
+class TreeOracle:
     """Answers for codes, as numbers of classes.
 
     Parameters
@@ -44,7 +44,7 @@ class Oracle:
     ...     def predict(self, rows):
     ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
-    >>> oracle = Oracle(Reds(), domain, like=[])
+    >>> oracle = TreeOracle(Reds(), domain, like=[])
     >>> oracle.ask(np.array([[1], [0], [1]])), oracle.classes
     (array([0, 1, 0]), ['unripe', 'ripe'])
     """

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.baselines.oracle import (
-    Oracle,
+    TreeOracle,
     agreement,
     class_number,
     domain_for,
@@ -205,7 +205,7 @@ class SimpleTrepan(DecisionTree):
         """
         domain = domain_for(self.oracle, self.domain)
         codes = encoded_rows(domain, rows)
-        oracle = Oracle(self.oracle, domain, like=rows)
+        oracle = TreeOracle(self.oracle, domain, like=rows)
         self._train(domain, codes, oracle.labels(codes))
         return self
 
@@ -217,7 +217,7 @@ class SimpleTrepan(DecisionTree):
         check_is_fitted(self)
         codes = self.domain_.encode(rows)
         if y is None:
-            y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
+            y = TreeOracle(self.oracle, self.domain_, like=rows).labels(codes)
         return agreement(self.predict(codes), y, sample_weight)
 
 

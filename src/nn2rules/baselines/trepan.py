@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.baselines.growth import Growth, Leaf, Limits, Split
 from nn2rules.baselines.oracle import (
-    Oracle,
+    TreeOracle,
     agreement,
     class_number,
     domain_for,
@@ -134,7 +134,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         limits = self._limits()
         domain = domain_for(self.oracle, self.domain)
         codes = encoded_rows(domain, rows)
-        oracle = Oracle(self.oracle, domain, like=rows)
+        oracle = TreeOracle(self.oracle, domain, like=rows)
         random = np.random.default_rng(self.random_state)
         self.tree_ = Growth(oracle, limits, random).grow(codes)
         self.domain_, self.classes_ = domain, labels_array(oracle.classes)
@@ -179,7 +179,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         codes = self.domain_.encode(rows)
         if y is None:
-            y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
+            y = TreeOracle(self.oracle, self.domain_, like=rows).labels(codes)
         return agreement(self.predict(codes), y, sample_weight)
 
     def n_rules(self, label: Value = None) -> int:

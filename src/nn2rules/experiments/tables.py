@@ -13,13 +13,13 @@ from nn2rules.experiments.measure import Score
 from nn2rules.experiments.own_data import MOST_NUMBERS, N_BINS
 from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES
 from nn2rules.experiments.results import Result, Results
-from nn2rules.experiments.table import Cell, Column, Spread, Table
+from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 from nn2rules.values import text_of
 
 Printed = Mapping[str, Mapping[str, float]]
 
 
-def tables_of(results: Results) -> list[Table]:
+def tables_of(results: Results) -> list[ResultTable]:
     """Return every table that can be made of what was measured."""
     found = [
         data_sets(results),
@@ -49,21 +49,21 @@ def spread_words(results: Results) -> str:
     return words
 
 
-def data_sets(results: Results) -> Table:
+def data_sets(results: Results) -> ResultTable:
     """Return what the data sets are."""
     columns = [
-        Column("data set"),
-        Column("features", "count"),
-        Column("values of the features"),
-        Column("inputs", "count"),
-        Column("training rows", "count"),
-        Column("test rows", "count"),
-        Column("class 1"),
-        Column("rows of class 1", "share"),
+        ResultColumn("data set"),
+        ResultColumn("features", "count"),
+        ResultColumn("values of the features"),
+        ResultColumn("inputs", "count"),
+        ResultColumn("training rows", "count"),
+        ResultColumn("test rows", "count"),
+        ResultColumn("class 1"),
+        ResultColumn("rows of class 1", "share"),
     ]
     if results.is_paper:
-        columns.insert(3, Column("values, paper"))
-    return Table(
+        columns.insert(3, ResultColumn("values, paper"))
+    return ResultTable(
         "data-sets",
         "Data sets",
         "A feature has a few values, and an input has one value for each feature; so "
@@ -98,9 +98,9 @@ def _data_set(result: Result) -> tuple[Cell, ...]:
     return tuple(row)
 
 
-def fidelity(results: Results) -> Table:
+def fidelity(results: Results) -> ResultTable:
     """Return how often each method answers as the network does, on test rows."""
-    return Table(
+    return ResultTable(
         "fidelity",
         "Fidelity on test rows",
         "Fidelity is the share of test rows on which a method answers as the network "
@@ -110,7 +110,7 @@ def fidelity(results: Results) -> Table:
     )
 
 
-def on_domain(results: Results) -> Table | None:
+def on_domain(results: Results) -> ResultTable | None:
     """Return the same for all inputs of the domain."""
     rows = tuple(
         (
@@ -121,14 +121,14 @@ def on_domain(results: Results) -> Table | None:
     )
     if not any(isinstance(c, Spread) and c.known for row in rows for c in row):
         return None
-    return Table(
+    return ResultTable(
         "fidelity-on-the-domain",
         "Fidelity on the whole domain",
         "The share of all inputs, also of those that no row shows, on which a method "
         "answers as the network does. Every input was asked. NN2Rules(Full) and the "
         "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
         "table." + spread_words(results).replace(_PAPER_COLUMNS, ""),
-        (Column("method"), *(Column(r.label, "share") for r in results.sets)),
+        (ResultColumn("method"), *(ResultColumn(r.label, "share") for r in results.sets)),
         rows,
     )
 
@@ -136,14 +136,14 @@ def on_domain(results: Results) -> Table | None:
 _PAPER_COLUMNS = " The columns named paper hold the figures that it prints."
 
 
-def accuracy(results: Results) -> Table:
+def accuracy(results: Results) -> ResultTable:
     """Return how often each method, and the network, answers as labelled."""
     network: list[Cell] = ["Neural network"]
     for result in results.sets:
         network.append(result.spread(lambda found: found.accuracy))
         if result.is_paper:
             network.append(ACCURACY[result.case.name]["network"])
-    return Table(
+    return ResultTable(
         "accuracy",
         "Accuracy on test rows",
         "Accuracy is the share of test rows that are answered as they are labelled. A "
@@ -154,7 +154,7 @@ def accuracy(results: Results) -> Table:
     )
 
 
-def on_errors(results: Results) -> Table:
+def on_errors(results: Results) -> ResultTable:
     """Return the fidelity on the test rows that the network gets wrong."""
     errors: list[Cell] = ["errors of the network"]
     for result in results.sets:
@@ -162,7 +162,7 @@ def on_errors(results: Results) -> Table:
         errors.append(", ".join(found))
         if result.is_paper:
             errors.append(None)
-    return Table(
+    return ResultTable(
         "fidelity-on-errors",
         "Fidelity on the network's errors",
         "The share of those test rows that the network gets wrong on which a method "
