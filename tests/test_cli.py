@@ -193,7 +193,7 @@ def agree(rules_file: str, network_file: str = "net.json") -> bool:
     """Tell whether rules and network, both from files, agree on every input."""
     rules, network = nn2rules.load(rules_file), nn2rules.load(network_file)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return bool((rules.predict(codes) == network.predict(codes)).all())
+    return bool((rules.predict_codes(codes) == network.predict_codes(codes)).all())
 
 
 def test_extract_prints_a_list():
@@ -463,7 +463,7 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
     assert "different" not in rules.certificate
     undecided = rules.certificate["undecided"]
     assert f"\n         {undecided} inputs (" in text
-    assert (rules.apply(next(rules.domain.inputs())) < 0).sum() == undecided
+    assert (rules.apply_codes(next(rules.domain.inputs())) < 0).sum() == undecided
     table = [line.split(",") for line in BASKET.splitlines()]
     rows = [dict(zip(table[0], cells, strict=True)) for cells in table[1:]]
     assert (rules.apply(rows) >= 0).all()
@@ -478,7 +478,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
     support = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
     text = done("extract", "net.json", *support, *options)
     rules = nn2rules.load("made.json")
-    left = int((rules.apply(next(rules.domain.inputs())) < 0).sum())
+    left = int((rules.apply_codes(next(rules.domain.inputs())) < 0).sum())
     assert rules.certificate.get("undecided", left) == left
     assert left > 0
     assert "every given row is decided" not in text  # the yellow one is not
@@ -507,7 +507,7 @@ def car_rules(tmp_path_factory: pytest.TempPathFactory) -> str:
 def differences(rules_file: str) -> int:
     rules, network = nn2rules.load(rules_file), nn2rules.load(CAR)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return int(np.sum(rules.predict(codes) != network.predict(codes)))
+    return int(np.sum(rules.predict_codes(codes) != network.predict_codes(codes)))
 
 
 def test_max_rules_says_on_how_many_inputs_they_differ(car_rules: str):
@@ -559,7 +559,7 @@ def test_extract_says_where_an_approximation_is_wrong():
     rules = nn2rules.load("made.json")
     network = nn2rules.load("net.json")
     codes = next(network.domain.inputs())
-    assert (rules.predict(codes) != network.predict(codes)).sum() == 1
+    assert (rules.predict_codes(codes) != network.predict_codes(codes)).sum() == 1
 
 
 def test_approximate_changes_nothing_where_there_is_no_sigmoid():

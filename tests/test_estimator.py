@@ -96,7 +96,8 @@ def check_equal_everywhere(classifier, frame):
     """Compare the rules with the model they come from, on every input."""
     inputs, codes = whole_domain(classifier, frame)
     assert (
-        classifier.rules_.predict(codes) == classifier.estimator_.predict(inputs)
+        classifier.rules_.predict(classifier.domain_.decode(codes))
+        == classifier.estimator_.predict(inputs)
     ).all()
 
 

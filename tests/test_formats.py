@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from nn2rules import FormatError, Layer, Network, RuleList, formats, load, save
 from nn2rules.certificate import network_digest
 from nn2rules.formats import from_json, load_network, load_rules, to_json
+from nn2rules.formats.table import read_table
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,
@@ -224,7 +225,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("features", 1, "vals"), [0])],
             "features[1]: unknown key 'vals'; the keys are name, values, ordered, "
-            "labels, edges, nearest, other",
+            "labels, edges, nearest, other, whole",
         ),
         ([(("layers", 1, "bias"), REMOVED)], "layers[1]: the key 'bias' is missing"),
         ([(("layers", 1), [1])], "layers[1]: expected an object, found a list"),
@@ -684,3 +685,21 @@ def test_permissions(tmp_path):
 
 def test_every_format_has_its_reader():
     assert set(formats._READERS) == {NETWORK["format"], RULES["format"]}
+
+
+@pytest.mark.parametrize("text", ["a;b\n1;2\n", "a;b\n1,5;2,5\n", "a\tb\n1\t2\n"])
+def test_tables_that_are_split_at_other_signs(text, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    name = "tabs" if "\t" in text else "semicolons"
+    with pytest.raises(FormatError) as caught:
+        read_table(path)
+    assert str(caught.value) == (
+        f"{path}: its columns seem to be separated by {name}, expected commas"
+    )
+
+
+def test_a_column_may_have_a_semicolon_in_its_name(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a;b\n1\n")
+    assert read_table(path).header == ["a;b"]

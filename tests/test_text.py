@@ -1,12 +1,15 @@
 import json
+import math
+import operator
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nn2rules import Feature
+from nn2rules.feature import Lookup
 from nn2rules.text import (
     allowed_text,
     condition_text,
@@ -212,3 +215,131 @@ def test_a_bin_above_a_number_says_so():
     assert condition_text(gain, gain.values[:1]) == "gain ≤ 0"
     assert condition_text(gain, gain.values[1:]) == "gain > 0"
     assert condition_text(gain, gain.values[1:2]) == "0 < gain < 100"
+
+
+# Text that says what holds ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("feature", "values", "text"),
+    [
+        (Feature("grade", (3, 2, 1), ordered=True), (2, 1), "grade ≠ 3"),
+        (Feature("grade", (4, 3, 2, 1), ordered=True), (2, 1), "grade in {2, 1}"),
+        (Feature("n", (1, 3, 2, 4), ordered=True), (1, 3), "n in {1, 3}"),
+        (Feature("n", ("10", "9", "8"), ordered=True), ("9", "8"), "n ≠ 10"),
+        (Feature("n", ("4", "3", "2", "1"), ordered=True), ("2", "1"), "n in {2, 1}"),
+        (
+            Feature("n", ("1", "1.0", "2", "3"), ordered=True),
+            ("1", "1.0"),
+            "n in {1, 1.0}",
+        ),
+        (Feature("n", ("1", "2", "3", "more"), ordered=True), ("3", "more"), "n ≥ 3"),
+        (Feature("n", ("2", "few", "1", "0"), ordered=True), ("1", "0"), "n in {1, 0}"),
+        (Feature("n", (0, 1, 2, 3), True, ("3", "2", "1", "0")), (0, 1), "n in {3, 2}"),
+        (Feature("n", (3, 2, 1, 0), True, ("a", "b", "c", "d")), (3, 2), "n ≤ b"),
+        (
+            Feature("m", (None, 1, 2, 3), ordered=True),
+            (None, 1, 2),
+            "(m ≤ 2 or m is missing)",
+        ),
+        (Feature("m", (None, 1, 2, 3), ordered=True), (None, 1), "m in {missing, 1}"),
+        (Feature("m", (1, None, 2, 3), ordered=True), (1, 2), "m ≤ 2"),
+        (Feature("m", (1, None, 2, 3), ordered=True), (1, 2, 3), "m ≠ missing"),
+        (
+            Feature("m", (1, None, 2, 3), ordered=True),
+            (None, 2, 3),
+            "(m ≥ 2 or m is missing)",
+        ),
+        (
+            Feature("m", (1, None, 2, 3, 4), ordered=True),
+            (None, 2, 3),
+            "(2 ≤ m ≤ 3 or m is missing)",
+        ),
+        (
+            Feature("m", ("a", "z", "b", "c"), ordered=True, other="z"),
+            ("a", "z"),
+            "m in {a, z}",
+        ),
+        (
+            Feature("m", ("a", "z", "b", "c"), ordered=True, other="z"),
+            ("a", "b"),
+            "m ≤ b",
+        ),
+        (Feature("b", (False, True, None, "z"), True, other="z"), (False, True), None),
+    ],
+    ids=str,
+)
+def test_no_range_where_numbers_do_not_ascend(feature, values, text):
+    expected = "b in {False, True}" if text is None else text
+    assert condition_text(feature, values) == expected
+
+
+def test_values_that_stand_for_the_nearest_say_so():
+    years = Feature("years", (9, 13, 16, None), ordered=True, nearest=True)
+    assert condition_text(years, (13,)) == "11 < years ≤ 14.5"
+    assert condition_text(years, (9, 13)) == "years ≤ 14.5"
+    assert condition_text(years, (13, 16)) == "years > 11"
+    assert condition_text(years, (9, 16)) == "(years ≤ 11 or years > 14.5)"
+    assert condition_text(years, (9, 13, 16)) == "years ≠ missing"
+    assert condition_text(years, (None,)) == "years = missing"
+    assert condition_text(years, (16, None)) == "(years > 14.5 or years is missing)"
+    assert allowed_text(years, (13,)) == "> 11 and ≤ 14.5"
+    labelled = Feature("y", (9, 13, 16), True, ("a", "b", "c"), nearest=True)
+    assert condition_text(labelled, (9, 13)) == "y ≤ b"
+    whole = Feature.bins("age", (33, 48), whole=True)
+    assert condition_text(whole, whole.values[1:]) == "age ≥ 33"
+    large = Feature.bins("id", (10**22 + 1,))
+    assert condition_text(large, large.values[:1]) == f"id < {10**22 + 1}"
+
+
+def holds(text, cell):
+    """Tell whether a condition on x holds of a cell, by what it says."""
+    words = text.strip("()").split()
+    if "or" in words:
+        return any(holds(part, cell) for part in text.strip("()").split(" or "))
+    if "missing" in words:
+        return (cell is None) == (words[1] in ("=", "is"))
+    if cell is None:
+        return False
+    if words == ["x", "is", "a", "number"]:
+        return True
+    signs = {
+        "<": operator.lt,
+        "≤": operator.le,
+        ">": operator.gt,
+        "≥": operator.ge,
+        "=": operator.eq,
+        "≠": operator.ne,
+    }
+    ends = [cell if word == "x" else word for word in words[::2]]
+    ends = [float(end) for end in ends]
+    pairs = zip(ends, words[1::2], ends[1:], strict=False)
+    return all(signs[sign](low, high) for low, sign, high in pairs)
+
+
+numbers = (
+    st.integers(-50, 50) | st.floats(-9, 9) | st.sampled_from([0.1, 0.2, 0.3, 1e9])
+)
+
+
+@given(
+    st.lists(numbers, min_size=2, max_size=6, unique=True),
+    st.lists(numbers, max_size=20),
+    st.sampled_from(["nearest", "bins"]),
+    st.data(),
+)
+def test_conditions_on_numbers_hold_where_they_decide(grid, cells, kind, data):
+    """Whatever reaches a value of the condition fulfils its text, and nothing else."""
+    grid = sorted(grid)
+    feature = Feature("x", (*grid, None), ordered=True, nearest=True)
+    if kind == "bins":
+        feature = Feature.bins("x", tuple(grid), missing=True)
+    chosen = data.draw(st.sets(st.sampled_from(feature.values), min_size=1))
+    text = condition_text(feature, tuple(chosen))
+    lookup = Lookup(feature)
+    middles = [(a + b) / 2 for a, b in pairwise(grid)]
+    tried = [None, *cells, *grid, *middles]
+    tried += [math.nextafter(m, end) for m in tried[1:] for end in (-9e9, 9e9)]
+    for cell in tried:
+        if len(chosen) < len(feature):
+            assert holds(text, cell) == (feature.values[lookup[cell]] in chosen), text

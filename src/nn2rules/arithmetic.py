@@ -28,6 +28,9 @@ UNDERFLOW = 1e-300
 UNDERFLOW_32 = 1e-35
 """More than what all underflows of a layer add up to, in float64 and in float32."""
 
+_SHARE_ROUNDINGS = 16
+"""How many units a share of a class may be off; frameworks were seen to be off by 4."""
+
 _CHUNK = 1 << 16
 
 
@@ -83,6 +86,35 @@ def error_bound(
     # Twice, for the rounding of this very computation.
     bound: NDArray[np.float64] = 2 * error + tiny
     return bound
+
+
+def share_error(
+    threshold: float, unit: float, n_outputs: int = 1, bound: float = math.inf
+) -> float:
+    """Bound, in units of the score, what rounding the shares of classes can do.
+
+    A framework that decides by probabilities rounds these, too, and the threshold: a
+    score that is nearer to the decision than this may get another class.
+
+    Parameters
+    ----------
+    threshold : float
+    unit : float
+        The unit roundoff of the framework.
+    n_outputs : int
+        One, of a sigmoid, or that of the shares of a softmax.
+    bound : float
+        What `error_bound` says of the scores. Where shares cannot be told from 0 or 1,
+        this keeps the result finite: it is at least 2 u times any score.
+    """
+    slack = _SHARE_ROUNDINGS * unit
+    if n_outputs > 1:
+        return slack * n_outputs
+    low, high = threshold - slack, threshold + slack
+    farthest = abs(logit(threshold)) + bound / (2 * UNIT)
+    if low <= 0 or high >= 1:
+        return farthest
+    return min(slack / min(low * (1 - low), high * (1 - high)), farthest)
 
 
 def _gamma(operations: int, unit: float) -> float:

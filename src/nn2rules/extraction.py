@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from nn2rules.adapters import read_network
+from nn2rules.adapters.options import Gives
 from nn2rules.cover._kernels.greedy import cover_some
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
@@ -51,6 +52,7 @@ def extract(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
+    gives: Gives | None = None,
     other: bool | Sequence[str] = False,
     nearest: bool = False,
     form: Form = "list",
@@ -75,10 +77,10 @@ def extract(
     ----------
     model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
         `nn2rules.load` reads a network from a file, `nn2rules.load_model` a model.
-    data : frame, list of dicts, or, of a Network, array of codes, optional
+    data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
         counted on them, and rules that decide many come first.
-    domain, encode, classes, threshold, other, nearest
+    domain, encode, classes, threshold, gives, other, nearest
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
         What rules look like. A list is read from the top, and the first rule that holds
@@ -162,6 +164,7 @@ def extract(
         encode=encode,
         classes=classes,
         threshold=threshold,
+        gives=gives,
         other=other,
         nearest=nearest,
     )
@@ -297,7 +300,7 @@ def _shortened(
     if rules.scope == "support":
         if fidelity is not None:
             raise OptionError("fidelity is for the scope 'domain', where it is counted")
-        return rules if max_rules is None else rules.take(range(len(rules))[:max_rules])
+        return rules if max_rules is None else rules.top(max_rules)
     if fidelity is not None:
         if not 0 <= fidelity <= 1:
             raise OptionError(f"fidelity: {fidelity}, expected 0 to 1")

@@ -19,6 +19,7 @@ from nn2rules.values import (
     checked_values,
     edge_text,
     is_missing,
+    is_missing_text,
     is_number,
     number_of,
     number_texts,
@@ -53,6 +54,8 @@ class Feature:
         of two equally near, the smaller. Otherwise it is an unknown value.
     other : str, optional
         The value that stands for every value not listed.
+    whole : bool
+        Of bins: whether the numbers are whole. Others are unknown values.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Feature:
     edges: tuple[float, ...] | None = None
     nearest: bool = False
     other: str | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -83,6 +87,8 @@ class Feature:
             )
         if self.nearest:
             self._check_grid(kind)
+        if self.whole and not all(isinstance(edge, int) for edge in self.edges or [""]):
+            raise DomainError(f"{kind}: bins of whole numbers have whole edges")
 
     def _checked_labels(self, kind: str) -> tuple[str, ...]:
         assert self.labels is not None, "asked only for labels that are there"
@@ -122,9 +128,14 @@ class Feature:
 
     @classmethod
     def bins(
-        cls, name: str, edges: tuple[float, ...], *, missing: bool = False
+        cls,
+        name: str,
+        edges: tuple[float, ...],
+        *,
+        missing: bool = False,
+        whole: bool = False,
     ) -> "Feature":
-        """Return a feature whose values are bins of numbers.
+        """Return a feature whose values are bins of numbers, or of `whole` ones.
 
         Examples
         --------
@@ -140,6 +151,7 @@ class Feature:
             (*values, None) if missing else tuple(values),
             ordered=True,
             edges=tuple(edges),
+            whole=whole,
         )
 
     @property
@@ -168,6 +180,7 @@ class Feature:
             given = getattr(self, name)
             parts += [f"{name}={given!r}"] if given is not None else []
         parts += ["nearest=True"] if self.nearest else []
+        parts += ["whole=True"] if self.whole else []
         return f"Feature({', '.join(parts)})"
 
     def __len__(self) -> int:
@@ -189,10 +202,13 @@ class Lookup(dict[object, int]):
         self._equal = {value: code for code, value in enumerate(feature.values)}
         self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
         self._missing = self._equal.get(None, UNKNOWN)
-        self._edges = feature.edges
+        self._edges, self._whole = feature.edges, feature.whole
         numbers: Any = feature.values[: feature.n_plain]
         self._grid = numbers if feature.nearest else None
         self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
+        self._has_words = not feature.has_numbers and any(
+            isinstance(v, str) and v != feature.other for v in feature.values
+        )
 
     def __missing__(self, cell: object) -> int:
         if is_missing(cell):  # not kept: every NaN is another key
@@ -207,7 +223,10 @@ class Lookup(dict[object, int]):
         code = self._listed(cell)
         if code == UNKNOWN:
             code = self._by_number(cell)
-        return self._rest if code == UNKNOWN and cell != "" else code
+        is_gap = isinstance(cell, str) and is_missing_text(
+            cell, among_numbers=not self._has_words
+        )
+        return self._rest if code == UNKNOWN and not is_gap else code
 
     def _listed(self, cell: object) -> int:
         if cell in self._equal:
@@ -223,7 +242,7 @@ class Lookup(dict[object, int]):
     def _listed_text(self, cell: str) -> int:
         if cell in self._texts:
             return self._texts[cell]
-        if cell == "":
+        if is_missing_text(cell, among_numbers=not self._has_words):
             return self._missing
         if cell.lower() in {"true", "false"}:
             return self._equal.get(cell.lower() == "true", UNKNOWN)
@@ -233,6 +252,8 @@ class Lookup(dict[object, int]):
     def _by_number(self, cell: object) -> int:
         number: Any = number_of(cell) if isinstance(cell, str) else cell
         if not _is_finite(number):
+            return UNKNOWN
+        if self._whole and number != math.floor(number):
             return UNKNOWN
         if self._edges is not None:
             return bisect_right(self._edges, number)

@@ -5,9 +5,18 @@ import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
 from nn2rules.feature import Feature
-from nn2rules.values import Value, edge_text, text_of
+from nn2rules.values import (
+    Value,
+    edge_text,
+    is_number,
+    middle_text,
+    number_of,
+    text_of,
+)
 
 _PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
 _RESERVED = frozenset(
@@ -86,18 +95,23 @@ def _allowed(feature: Feature, values: Sequence[Value]) -> tuple[str, list[str]]
     """
     chosen = set(values)
     codes = [code for code, value in enumerate(feature.values) if value in chosen]
-    plain = [code for code in codes if code < feature.n_plain]
-    rest = [value_text(feature, feature.values[code]) for code in codes[len(plain) :]]
-    runs = _runs(plain) if feature.ordered else []
-    if len(codes) == 1 and (feature.edges is None or rest):
+    plain = [
+        code for code, value in enumerate(feature.values) if _is_plain(feature, value)
+    ]
+    places = {code: place for place, code in enumerate(plain)}
+    rest = [value_text(feature, feature.values[c]) for c in codes if c not in places]
+    runs = _runs([places[code] for code in codes if code in places])
+    if not _has_ranges(feature, plain):
+        runs = []
+    if len(codes) == 1 and (rest or not _has_cells(feature)):
         return f"= {value_text(feature, feature.values[codes[0]])}", []
     others = [v for v in feature.values if v not in chosen]
-    is_range = _is_range(feature, runs, rest)
-    is_gap = feature.edges is None and len(runs) > 1
+    is_range = _is_range(feature, plain, runs, rest)
+    is_gap = not _has_cells(feature) and len(runs) > 1
     if len(others) == 1 and (others[0] is None or is_gap or not is_range):
         return f"≠ {value_text(feature, others[0])}", []
     if is_range:
-        ranges = [_range(feature, first, last) for first, last in runs]
+        ranges = [_range(feature, plain, first, last) for first, last in runs]
         texts = [behind for behind, _ in ranges] + [f"is {text}" for text in rest]
         parts = [whole for _, whole in ranges] + [f"\0 is {text}" for text in rest]
         return " or ".join(texts), parts
@@ -108,13 +122,50 @@ def _allowed(feature: Feature, values: Sequence[Value]) -> tuple[str, list[str]]
     return f"in {{{', '.join(texts)}}}", []
 
 
+def _is_plain(feature: Feature, value: Value) -> bool:
+    """Tell whether a value has a place in the order: missing and others have none."""
+    return value is not None and (feature.other is None or value != feature.other)
+
+
+def _has_cells(feature: Feature) -> bool:
+    """Tell whether values stand for many numbers each: bins, or the nearest ones."""
+    return feature.labels is None and (feature.edges is not None or feature.nearest)
+
+
+def _cut(feature: Feature, code: int) -> tuple[str, bool]:
+    """Return the text between two cells, and whether the upper one is strict."""
+    if feature.edges is not None:
+        return edge_text(feature.edges[code])
+    low: Any = feature.values[code]
+    high: Any = feature.values[code + 1]
+    return middle_text(low, high), True
+
+
+def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
+    """Tell whether values may be said as ranges, which people read as numbers grow.
+
+    What reads as a number must not go down on the way, whatever its type.
+    """
+    if not feature.ordered or any(isinstance(v, bool) for v in feature.values):
+        return False
+    if feature.edges is not None and feature.labels is None:
+        return True
+    texts = [str(shown) for shown in feature.labels or feature.values]
+    numbers = [number_of(texts[code]) for code in plain]
+    found = [number for number in numbers if number is not None]
+    return all(low < high for low, high in pairwise(found))
+
+
 def _is_range(
-    feature: Feature, runs: Sequence[tuple[int, int]], rest: Sequence[str]
+    feature: Feature,
+    plain: Sequence[int],
+    runs: Sequence[tuple[int, int]],
+    rest: Sequence[str],
 ) -> bool:
     """Tell whether values are said as ranges: of words one, of numbers several."""
-    if feature.has_numbers:
+    if feature.edges is not None or all(is_number(feature.values[c]) for c in plain):
         is_long = any(first < last for first, last in runs)
-        return bool(runs) and (is_long or feature.edges is not None)
+        return bool(runs) and (is_long or _has_cells(feature))
     return len(runs) == 1 and not rest
 
 
@@ -129,14 +180,19 @@ def _runs(codes: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _range(feature: Feature, first: int, last: int) -> tuple[str, str]:
+def _range(
+    feature: Feature, plain: Sequence[int], first: int, last: int
+) -> tuple[str, str]:
     """Return a range of ordered values: behind a name, and with the name in it."""
-    is_first, is_last = first == 0, last == feature.n_plain - 1
-    if feature.edges is not None and feature.labels is None:
-        return _bins(
-            feature.edges, None if is_first else first, None if is_last else last
+    is_first, is_last = first == 0, last == len(plain) - 1
+    if _has_cells(feature):
+        return _between(
+            None if is_first else _cut(feature, first - 1),
+            None if is_last else _cut(feature, last),
         )
-    low, high = (value_text(feature, feature.values[code]) for code in (first, last))
+    low, high = (
+        value_text(feature, feature.values[plain[place]]) for place in (first, last)
+    )
     if first == last:
         return f"= {low}", f"\0 = {low}"
     if is_first:
@@ -146,17 +202,15 @@ def _range(feature: Feature, first: int, last: int) -> tuple[str, str]:
     return f"between {low} and {high}", f"{low} ≤ \0 ≤ {high}"
 
 
-def _bins(
-    edges: Sequence[float], first: int | None, last: int | None
+def _between(
+    low: tuple[str, bool] | None, high: tuple[str, bool] | None
 ) -> tuple[str, str]:
-    """Return a range of bins: behind a name, and with the name in it."""
+    """Return the numbers between two cuts: behind a name, and with the name in it."""
     above = below = None
-    if first is not None:
-        low, is_strict = edge_text(edges[first - 1])
-        above = (">", "<", low) if is_strict else ("≥", "≤", low)
-    if last is not None:
-        high, is_strict = edge_text(edges[last])
-        below = ("≤" if is_strict else "<", high)
+    if low is not None:
+        above = (">", "<", low[0]) if low[1] else ("≥", "≤", low[0])
+    if high is not None:
+        below = ("≤" if high[1] else "<", high[0])
     if above is not None and below is not None:
         behind = f"{above[0]} {above[2]} and {below[0]} {below[1]}"
         return behind, f"{above[2]} {above[1]} \0 {below[0]} {below[1]}"
@@ -164,7 +218,7 @@ def _bins(
         return f"{above[0]} {above[2]}", f"\0 {above[0]} {above[2]}"
     if below is not None:
         return f"{below[0]} {below[1]}", f"\0 {below[0]} {below[1]}"
-    return "≠ missing", "\0 is a number"
+    return "is a number", "\0 is a number"
 
 
 def unused(name: str, taken: Collection[str]) -> str:

@@ -4,14 +4,23 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
-from nn2rules.errors import DomainError
+from nn2rules.errors import DomainError, OptionError
 
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
+
+_MISSING = frozenset(
+    (
+        *("#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA"),
+        *("NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+"""What pandas reads as missing."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -44,14 +53,43 @@ def is_missing(cell: object) -> bool:
     """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
     if cell is None:
         return True
-    if isinstance(cell, float):
+    if isinstance(cell, float | np.floating):
         return math.isnan(cell)
     return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def is_missing_text(text: str, *, among_numbers: bool) -> bool:
+    """Tell whether a text stands for a missing value, in a column of numbers or not.
+
+    Among words only an empty one does: NA may be a country.
+
+    Examples
+    --------
+    >>> is_missing_text("NA", among_numbers=True)
+    True
+    >>> is_missing_text("NA", among_numbers=False)
+    False
+    """
+    return text == "" or (among_numbers and text in _MISSING)
 
 
 def is_number(value: object) -> bool:
     """Tell whether `value` is a number: True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def whole_number(name: str, given: object, least: int = 0) -> int:
+    """Return an option that is a whole number, of this size at least.
+
+    Examples
+    --------
+    >>> whole_number("top", np.int64(3))
+    3
+    """
+    number = given.item() if isinstance(given, np.integer) else given
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise OptionError(f"{name}: {given!r}, expected a whole number from {least} on")
+    return number
 
 
 def text_of(value: Value) -> str:
@@ -125,9 +163,29 @@ def edge_text(edge: float) -> tuple[str, bool]:
     >>> edge_text(25.0), edge_text(5e-324), edge_text(2.5)
     (('25', False), ('0', True), ('2.5', False))
     """
+    if isinstance(edge, int):
+        return str(edge), False
     here = str(plain_number(edge))
     before = str(plain_number(math.nextafter(edge, -math.inf)))
     return (before, True) if len(before) < len(here) else (here, False)
+
+
+def middle_text(low: float, high: float) -> str:
+    """Return the largest number that is not nearer to `high` than to `low`, as text.
+
+    Examples
+    --------
+    >>> middle_text(9, 13), middle_text(13, 16), middle_text(0.1, 0.2)
+    ('11', '14.5', '0.15')
+    """
+    twice = Fraction(low) + Fraction(high)
+    if twice.denominator == 1:
+        whole, half = divmod(abs(twice.numerator), 2)
+        return f"{'-' if twice < 0 else ''}{whole}{'.5' if half else ''}"
+    middle = float(twice / 2)
+    if Fraction(middle) * 2 > twice:
+        middle = math.nextafter(middle, -math.inf)
+    return str(plain_number(middle))
 
 
 def number_texts(number: float) -> set[str]:

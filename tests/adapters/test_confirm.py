@@ -17,6 +17,7 @@ from nn2rules import (
     read_network,
 )
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading, confirm
+from nn2rules.adapters.decision import Decision
 from nn2rules.adapters.rows import RowMaker
 
 DOMAIN = Domain((Feature("color", ("red", "blue")), Feature("size", (1, 2, 3))))
@@ -51,7 +52,9 @@ def confirmed(error, *, n_outputs=1, is_score=False, unit=FLOAT64, where=None):
         made[chosen] += error
         return made
 
-    reading = Reading(found, answer, unit, is_score)
+    forms = ("score", "scores") if is_score else ("sigmoid", "softmax")
+    decision = Decision(found, forms[n_outputs > 1])
+    reading = Reading(decision, answer, unit)
     return confirm(reading, RowMaker(DOMAIN, ROWS), ROWS)
 
 

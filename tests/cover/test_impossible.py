@@ -119,7 +119,7 @@ def test_rows_and_boxes_that_cannot_occur(table, data, form):
         network,
         form=form,
         scope="support",
-        data=table.inputs[rows],
+        data=network.domain.decode(table.inputs[rows]),
         impossible=[as_dict(box, network.domain) for box in excluded],
         effort=0,
     )

@@ -102,7 +102,7 @@ def random_relu(seed, sizes=(3, 2, 4, 2, 3)):
     domain, classes = plain_domain(list(sizes)), ("no", "yes")
     network = Network(domain, (hidden, Layer(weights, [0.0], "sigmoid")), classes)
     codes = np.stack([rng.integers(0, size, 99) for size in sizes], axis=1)
-    middle = np.median(network.scores(codes)) + 1e-3  # no input is tied
+    middle = np.median(network.scores_codes(codes)) + 1e-3  # no input is tied
     return Network(domain, (hidden, Layer(weights, [-middle], "sigmoid")), classes)
 
 

@@ -63,7 +63,11 @@ def test_without_rules_or_errors():
 
 
 def test_a_table_in_every_form():
-    columns = (ResultColumn("a|b"), ResultColumn("x", "share", "G"), ResultColumn("n", "count", "G"))
+    columns = (
+        ResultColumn("a|b"),
+        ResultColumn("x", "share", "G"),
+        ResultColumn("n", "count", "G"),
+    )
     rows = (
         ("<i>", Spread((0.25, 0.75)), 1200),
         ("two", None, Figure(-3, "gap")),

@@ -85,8 +85,8 @@ def test_rules_are_the_maximal_prefixes_of_class_1(network, random):
     codes = naive.inputs(network.domain.sizes)
     truth = [naive.class_of(network, row) for row in codes]
 
-    assert (rules.apply(np.array(codes)) >= 0).tolist() == [c == 1 for c in truth]
-    assert rules.predict(np.array(codes)).tolist() == [
+    assert (rules.apply_codes(np.array(codes)) >= 0).tolist() == [c == 1 for c in truth]
+    assert rules.predict(rules.domain.decode(codes)).tolist() == [
         network.classes[index] for index in truth
     ]
     positions = (
@@ -145,7 +145,7 @@ def test_no_certificate_claims_more_than_is_true(network, data):
     truth = [network.classes[naive.class_of(network, row)] for row in codes.tolist()]
     for scope in ("domain", "support"):
         rules = paper_rules(network, data=rows, scope=scope)
-        different = (rules.predict(codes) != np.array(truth)).sum()
+        different = (rules.predict_codes(codes) != np.array(truth)).sum()
         assert rules.certificate["inputs"] == len(codes)
         assert rules.certificate.get("different", different) == different
 
@@ -172,7 +172,7 @@ def test_soft_binary_rules_say_on_how_many_inputs_they_differ(network):
         return
     rules = paper_rules(network, approximate="soft-binary")
     expected = [naive.soft_binary_class(network, row) for row in codes]
-    found = [int(index >= 0) for index in rules.apply(np.array(codes))]
+    found = [int(index >= 0) for index in rules.apply_codes(np.array(codes))]
     different = sum(a != b for a, b in zip(found, truth, strict=True))
     assert found == expected
     assert rules.certificate["different"] == different

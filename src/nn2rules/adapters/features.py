@@ -13,9 +13,9 @@ from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
-from nn2rules.observed import Column, feature_of, said_of
+from nn2rules.observed import Column, are_whole, feature_of, said_of
 from nn2rules.text import unused
-from nn2rules.values import Value, value_of
+from nn2rules.values import Value, is_missing, value_of
 
 
 def domain_of(
@@ -59,9 +59,10 @@ def domain_of(
             "was trained on, or domain="
         )
     features = []
+    types = _types(data, names)
     for name, column in zip(names, observed, strict=True):
         facts = known.get(name) if known else None
-        feature = _feature(name, column, said.get(name), facts, nearest=nearest)
+        feature = _feature(name, column, said.get(name), facts, types, nearest=nearest)
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
     return Domain(tuple(features))
@@ -100,19 +101,50 @@ def _observed(data: Rows, names: Sequence[str]) -> list[Column]:
         raise RowsError(f"the data are not those of the model: {error}") from None
 
 
+def _types(data: Rows, names: Sequence[str]) -> dict[str, np.dtype[Any]]:
+    """Return the types of columns of floats, where they are not the usual one."""
+    if data is None or isinstance(data, list | tuple):
+        return {}
+    frame = nw.from_native(data, eager_only=True)
+    return {name: frame[name][:0].to_numpy().dtype for name in names}
+
+
+def _bins(
+    name: str, column: Column, ways: Sequence[Any], types: Mapping[str, Any]
+) -> Feature | None:
+    """Return the bins that the model makes of a column, if it tells nothing more apart.
+
+    Of whole numbers, the edges are whole: none of them is between an edge and the next.
+    """
+    from nn2rules.adapters.sklearn_bins import edges_of
+
+    edges = edges_of(ways, types)
+    whole = are_whole(column.cells)
+    if whole:
+        edges = tuple(sorted({math.ceil(edge) for edge in edges}))
+    if not edges:
+        return None
+    has_gaps = any(is_missing(cell) for cell in column.cells)
+    return Feature.bins(name, edges, missing=has_gaps, whole=whole)
+
+
 def _feature(
-    name: str, column: Column, said: Any, known: Any, *, nearest: bool
+    name: str,
+    column: Column,
+    said: Any,
+    known: Any,
+    types: Mapping[str, Any],
+    *,
+    nearest: bool,
 ) -> Feature:
     if said is not None or known is None:
         _refuse_unknown(name, column, said)
         return feature_of(name, column, said, nearest=nearest)
     cells = {value_of_or_text(cell) for cell in column.cells}
     if known.ways:
-        from nn2rules.adapters.sklearn_columns import edges_of
-
-        edges = edges_of(known.ways)
-        if edges:
-            return Feature.bins(name, edges, missing=None in cells)
+        bins = _bins(name, column, known.ways, types)
+        if bins is not None:
+            return bins
     values = tuple(v for v in known.values if v not in known.fill or v in cells)
     if None in values:
         column = replace(column, cells=[*cells, None])
@@ -222,13 +254,6 @@ def without_unused(network: Network) -> Network:
     if all(used) or not any(used):
         return network
     chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
-    return Network(
-        Domain(tuple(f for f, u in zip(domain.features, used, strict=True) if u)),
-        (
-            Layer(np.concatenate(chosen), first.bias, first.activation, first.slope),
-            *network.layers[1:],
-        ),
-        network.classes,
-        network.threshold,
-        network.model_error,
-    )
+    layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
+    kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
+    return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))

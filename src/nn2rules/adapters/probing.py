@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.rows import RowMaker
+from nn2rules.adapters.rows import RowMaker, picked
+from nn2rules.adapters.samples import samples
+from nn2rules.adapters.strangers import told_apart
 from nn2rules.adapters.tracing import CONSTANT, Columns
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain, Rows, cells_of
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.values import Value, text_of
@@ -25,7 +27,6 @@ Encode = Callable[[Rows], Sequence[NDArray[Any]]]
 Names = Callable[[int, int], str]
 """Which array and which entry of it, to what that is called."""
 
-_CHECKED_ROWS = 512
 _CHECKED_ALONE = 3
 
 
@@ -50,15 +51,15 @@ def probe(
         If an entry depends on two features, or on more than its own row, or if the
         preprocessing refuses a value; the message says which.
     """
-    sizes = np.array(maker.domain.sizes)
-    design = _Design(maker, np.zeros(len(sizes), dtype=np.int64))
+    design = _Design(maker, np.zeros(len(maker.domain.sizes), dtype=np.int64))
     found = [
         _tables(array, design, partial(names, index))
         for index, array in enumerate(_encoded(encode, design))
     ]
-    sample = np.random.default_rng(0).integers(sizes, size=(_CHECKED_ROWS, len(sizes)))
-    _check(found, encode, maker, sample, names)
-    for row in sample[:_CHECKED_ALONE]:
+    tried = list(samples(maker))
+    for sample in tried:
+        _check(found, encode, maker, sample, names)
+    for row in tried[0][:_CHECKED_ALONE]:
         _check(found, encode, maker, row[np.newaxis], names)
     return found
 
@@ -71,16 +72,43 @@ def _check(
     names: Names,
 ) -> None:
     """Compare rows with what the tables say of them."""
-    arrays = _called(encode, maker.rows(codes, np.random.default_rng(1)))
-    for index, (columns, array) in enumerate(zip(found, arrays, strict=True)):
-        wrong = _first_wrong(columns, array, codes)
-        if wrong is not None:
-            row, entry = wrong
-            near = _Design(maker, codes[row])
-            again = _encoded(encode, near)[index]
-            numbers = [a.reshape(len(a), -1)[:, entry] for a in (array[[row]], again)]
-            name = names(index, entry)
-            raise _explained(columns.owners[entry], np.concatenate(numbers), near, name)
+    rows = maker.rows(codes, np.random.default_rng(1))
+    for index, (columns, array) in enumerate(
+        zip(found, _called(encode, rows), strict=True)
+    ):
+        wrong = _first_wrong(columns, array, codes, maker.domain)
+        if wrong is None:
+            continue
+        row, entry = wrong
+        _refuse_strangers(encode, maker, codes[row], picked(rows, [row]))
+        near = _Design(maker, codes[row])
+        again = _encoded(encode, near)[index]
+        numbers = [a.reshape(len(a), -1)[:, entry] for a in (array[[row]], again)]
+        raise _explained(
+            columns.owners[entry], np.concatenate(numbers), near, names(index, entry)
+        )
+
+
+def _refuse_strangers(
+    encode: Encode, maker: RowMaker, codes: NDArray[np.int64], row: Rows
+) -> None:
+    """Refuse a value for others if the strangers in a row are to blame."""
+    usual = [maker.examples(*place)[0] for place in enumerate(codes.tolist())]
+    for index, feature in enumerate(maker.domain.features):
+        if not _is_other(maker.domain, index, int(codes[index])):
+            continue
+        [[cell]] = cells_of(row, [feature.name])
+        strange: list[Any] = [*usual[:index], cell, *usual[index + 1 :]]
+        both = maker.frame(
+            [[one, two] for one, two in zip(usual, strange, strict=True)]
+        )
+        if any(not _equal(a[:1], a[1:]).all() for a in _called(encode, both)):
+            raise told_apart(feature, usual[index], cell)
+
+
+def _is_other(domain: Domain, owner: int, code: int) -> bool:
+    feature = domain.features[owner]
+    return feature.other is not None and feature.values[code] == feature.other
 
 
 class _Design:
@@ -96,7 +124,7 @@ class _Design:
         cells, self.places = [base], []
         for index, feature in enumerate(self.domain.features):
             for code in range(len(feature)):
-                for cell in maker.examples(index, code):
+                for cell in _of_design(maker, index, code):
                     self.places.append((index, code))
                     cells.append([*base[:index], cell, *base[index + 1 :]])
         self.cells: list[list[Value]] = cells
@@ -109,6 +137,12 @@ class _Design:
     def rows(self, chosen: Sequence[int] | None = None) -> Rows:
         cells = self.cells if chosen is None else [self.cells[i] for i in chosen]
         return self.maker.frame(list(zip(*cells, strict=True)))
+
+
+def _of_design(maker: RowMaker, index: int, code: int) -> list[Value]:
+    """Return the cells that a design has for a value; of others, one."""
+    examples = maker.examples(index, code)
+    return examples[:1] if _is_other(maker.domain, index, code) else examples
 
 
 def _called(encode: Encode, rows: Rows) -> list[NDArray[Any]]:
@@ -220,7 +254,7 @@ def _split_bin(feature: Feature) -> UnsupportedModelError:
 
 
 def _first_wrong(
-    columns: Columns, array: NDArray[Any], codes: NDArray[np.int64]
+    columns: Columns, array: NDArray[Any], codes: NDArray[np.int64], domain: Domain
 ) -> tuple[int, int] | None:
     """Return a row and an entry of it that is not what the tables say, if any."""
     flat = array.reshape(len(array), -1)
@@ -228,10 +262,24 @@ def _first_wrong(
         zip(columns.owners, columns.tables, strict=True)
     ):
         own = codes[:, owner] if owner != CONSTANT else np.zeros(len(codes), np.int64)
-        wrong = np.flatnonzero(~_equal(flat[:, entry], table[own]))
+        differs = ~_equal(flat[:, entry], table[own])
+        if owner != CONSTANT and differs.any():
+            differs &= ~_is_own_text(domain.features[owner], own, flat[:, entry])
+        wrong = np.flatnonzero(differs)
         if len(wrong):
             return int(wrong[0]), entry
     return None
+
+
+def _is_own_text(
+    feature: Feature, codes: NDArray[np.int64], entries: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell where a model is given a stranger as it stands: it may yet be looked up."""
+    if feature.other is None or entries.dtype.kind not in "OUS":
+        return np.zeros(len(codes), dtype=np.bool_)
+    is_text = np.array([isinstance(entry, str | bytes) for entry in entries.tolist()])
+    is_other = codes == feature.values.index(feature.other)
+    return np.asarray(is_other & is_text)
 
 
 def _explained(

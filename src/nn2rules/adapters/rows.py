@@ -13,11 +13,17 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.adapters.strangers import strangers
 from nn2rules.domain import Domain, Rows
-from nn2rules.feature import Feature
+from nn2rules.feature import UNKNOWN, Feature
 from nn2rules.values import Value, is_missing, is_number
 
-_STRANGER = "a value that was never seen"
+
+def picked(rows: Rows, places: Sequence[int]) -> Rows:
+    """Return the rows at some places."""
+    if isinstance(rows, list | tuple):
+        return [rows[place] for place in places]
+    return nw.from_native(rows, eager_only=True)[list(places)].to_native()
 
 
 class RowMaker:
@@ -33,30 +39,70 @@ class RowMaker:
 
     def __init__(self, domain: Domain, like: Rows = None) -> None:
         self.domain, self.like = domain, like
+        self._kinds = _float_kinds(domain, like)
         self._examples = [
-            [_examples(feature, code) for code in range(len(feature))]
-            for feature in domain.features
+            [_examples(feature, code, kind) for code in range(len(feature))]
+            for feature, kind in zip(domain.features, self._kinds, strict=True)
         ]
 
     def examples(self, feature: int, code: int) -> list[Value]:
-        """Return cells that stand for a value; of a bin, one at either end."""
+        """Return cells that stand for a value.
+
+        Of a bin, one at either end; of the value for others, many.
+        """
         return self._examples[feature][code]
+
+    @property
+    def n_strangers(self) -> dict[str, int]:
+        """How many cells stand for the value for others, by feature."""
+        return {
+            feature.name: len(examples[feature.values.index(feature.other)])
+            for feature, examples in zip(
+                self.domain.features, self._examples, strict=True
+            )
+            if feature.other is not None
+        }
 
     def rows(
         self, codes: NDArray[np.int64], rng: np.random.Generator | None = None
     ) -> Rows:
-        """Return rows of the given codes; from bins, numbers are drawn by `rng`."""
+        """Return rows of the given codes.
+
+        With `rng`, numbers are drawn from bins, and those that the value for others
+        stands for take turns.
+        """
         columns = []
         for index in range(len(self.domain.sizes)):
-            cells = []
-            for code in codes[:, index].tolist():
-                examples = self._examples[index][code]
-                cell = examples[0]
-                if rng is not None and len(examples) > 1:
-                    cell = _between(examples[0], examples[-1], rng)
-                cells.append(cell)
+            cells = [self._examples[index][code][0] for code in codes[:, index]]
+            if rng is not None:
+                for turn, code in enumerate(codes[:, index].tolist()):
+                    if len(self._examples[index][code]) > 1:
+                        cells[turn] = self._drawn(index, code, turn, rng)
             columns.append(cells)
         return self.frame(columns)
+
+    def _drawn(
+        self, index: int, code: int, turn: int, rng: np.random.Generator
+    ) -> Value:
+        """Return a cell that stands for a value, another one each time."""
+        feature, examples = self.domain.features[index], self._examples[index][code]
+        if feature.values[code] == feature.other:
+            return examples[turn % len(examples)]
+        low: Any = examples[0]
+        high: Any = examples[-1]
+        if feature.whole:
+            return int(rng.integers(low, high, endpoint=True))
+        drawn = float(self._kinds[index](rng.uniform(float(low), float(high))))
+        return float(min(max(drawn, low), high))
+
+    def observed(self, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the codes of some of the user's rows, of those that are inputs."""
+        if self.like is None or len(self.like) < 2:
+            return np.zeros((0, len(self.domain.sizes)), dtype=np.int64)
+        places = sorted(rng.permutation(len(self.like))[:most].tolist())
+        codes = self.domain.encode(picked(self.like, places), unknown="mark")
+        is_input = (codes != UNKNOWN).all(axis=1)
+        return np.asarray(codes[is_input])
 
     def frame(self, columns: Sequence[Sequence[Value]]) -> Rows:
         """Return rows with the given cells, one sequence for each feature."""
@@ -77,27 +123,52 @@ class RowMaker:
         return nw.from_dict(made, backend=frame.implementation).to_native()
 
 
-def _examples(feature: Feature, code: int) -> list[Value]:
+def _float_kinds(domain: Domain, like: Rows) -> list[type[np.floating[Any]]]:
+    """Return the type of floats that each column holds, as far as the rows tell."""
+    if like is None or isinstance(like, list | tuple):
+        return [np.float64] * len(domain.sizes)
+    schema = nw.from_native(like, eager_only=True).schema
+    return [
+        np.float32 if schema.get(name) == nw.Float32 else np.float64
+        for name in domain.names
+    ]
+
+
+def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list[Value]:
     value = feature.values[code]
     if feature.other is not None and value == feature.other:
-        numbers: Any = feature.values[: feature.n_plain]
-        if numbers and all(is_number(number) for number in numbers):
-            return [max(numbers) + 1_000_003]
-        return [_STRANGER]
+        return strangers(feature)
     if feature.edges is None or value is None:
         return [value]
-    low = feature.edges[code - 1] if code > 0 else None
-    high = feature.edges[code] if code < len(feature.edges) else None
-    if low is None:
-        assert high is not None, "a feature with edges has at least one"
-        return [high - max(1, abs(high)), math.nextafter(high, -math.inf)]
-    if high is None:
-        return [low, low + max(1, abs(low))]
-    return [low, math.nextafter(high, -math.inf)]
+    ends = [-math.inf, *feature.edges, math.inf]
+    low, high = ends[code], ends[code + 1]
+    if feature.whole:
+        first, last = low, high - 1
+    else:
+        first, last = _first_from(low, kind), _last_below(high, kind)
+    if code == 0:
+        first = _kept(high - max(1, abs(high)), kind)
+    if code == len(feature.edges):
+        last = _kept(low + max(1, abs(low)), kind)
+    return [first, last]
 
 
-def _between(low: Any, high: Any, rng: np.random.Generator) -> float:
-    return float(min(max(rng.uniform(float(low), float(high)), low), high))
+def _kept(number: float, kind: type[np.floating[Any]]) -> float:
+    """Return the number of a type that is nearest; float64 keeps whole ones whole."""
+    return number if kind is np.float64 else float(kind(number))
+
+
+def _first_from(edge: float, kind: type[np.floating[Any]]) -> float:
+    """Return the smallest number of a type that is not below an edge."""
+    number = _kept(edge, kind)
+    return number if number >= edge else float(np.nextafter(kind(number), kind(np.inf)))
+
+
+def _last_below(edge: float, kind: type[np.floating[Any]]) -> float:
+    """Return the largest number of a type that is below an edge."""
+    number = kind(edge)
+    is_below = float(number) < edge  # as numbers: numpy would compare in float32
+    return float(number if is_below else np.nextafter(number, kind(-np.inf)))
 
 
 def _plain_frame(named: dict[str, Sequence[Value]]) -> Rows:

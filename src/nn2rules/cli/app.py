@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -24,7 +25,7 @@ from rich.progress import (
 )
 
 import nn2rules
-from nn2rules.errors import BudgetExceededError, Nn2RulesError
+from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 from nn2rules.extraction import is_compiled
 
 app = typer.Typer(
@@ -38,12 +39,15 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def plain_errors(command: Command) -> Command:
-    """Turn the errors of a command, and Ctrl-C, into one sentence and an exit code."""
+    """Turn the errors of a command, and Ctrl-C, into one sentence and an exit code.
+
+    Warnings become notes.
+    """
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
-            with _remembered():
+            with _remembered(), _warnings_as_notes():
                 command(*args, **kwargs)
                 sys.stdout.flush()
         except Nn2RulesError as error:
@@ -104,6 +108,23 @@ def _notice_interrupt(_what: str = "", _share: float = 0.0) -> None:
     """Interrupt once more, if that was lost."""
     if _interrupted:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print our own warnings as notes; those of others go their own way."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        warnings.simplefilter("always", Nn2RulesWarning)
+
+        def note(message: Any, category: type[Warning], *args: Any, **kw: Any) -> None:
+            if issubclass(category, Nn2RulesWarning):
+                stderr.print(f"note: {message}")
+            else:
+                show(message, category, *args, **kw)
+
+        warnings.showwarning = note
+        yield
 
 
 def _drop_output() -> None:

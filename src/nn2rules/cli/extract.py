@@ -12,6 +12,7 @@ from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
     Given,
+    GivesOption,
     Loaded,
     ModelFile,
     NearestOption,
@@ -94,6 +95,7 @@ def extract(
     encoder: EncoderOption = None,
     classes: ClassesOption = None,
     threshold: ThresholdOption = None,
+    gives: GivesOption = None,
     other: OtherOption = False,
     nearest: NearestOption = False,
     trust: TrustOption = False,
@@ -131,6 +133,7 @@ def extract(
         values=tuple(values or ()),
         classes=classes,
         threshold=threshold,
+        gives=gives,
         other=other,
         nearest=nearest,
         trust=trust,
@@ -226,7 +229,7 @@ def _open_rows(rules: RuleList) -> tuple[int, int]:
 def _summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
     certificate = rules.certificate
-    inputs = certificate.get("possible", certificate["inputs"])
+    inputs = rules.n_possible
     counts = certificate.get("class_inputs")
     shares = ""
     if counts is not None:
@@ -235,8 +238,9 @@ def _summary(rules: RuleList, seconds: float) -> str:
             for label, part in zip(rules.classes, counts, strict=True)
         )
     answers = "equal to the network on every input"
-    if rules.warnings():
-        answers = rules.warnings()[0]
+    warned = rules.warnings()
+    if certificate.get("different"):
+        answers = warned.pop(0)
         if "rows_different" in certificate:
             wrong = count(certificate["rows_different"], "given row")
             answers += f",\n         and on {wrong}"
@@ -260,6 +264,7 @@ def _summary(rules: RuleList, seconds: float) -> str:
         f"answers  {answers}",
         f"seconds  {seconds:.2f}",
     ]
+    lines[3:3] = [f"         {warning}" for warning in warned]
     if certificate.get("rows_moved"):
         moved = count(certificate["rows_moved"], "given row")
         lines.insert(

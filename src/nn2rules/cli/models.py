@@ -4,7 +4,7 @@ import importlib.util
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -60,6 +60,13 @@ ThresholdOption = Annotated[
     float | None,
     typer.Option(help="Class 1 if its probability is larger; for a single output."),
 ]
+GivesOption = Annotated[
+    Literal["score", "probability"] | None,
+    typer.Option(
+        help="What a single output without a sigmoid is: a score, class 1 above 0, or "
+        "a probability."
+    ),
+]
 TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="Read files that can run code, such as pickles."),
@@ -77,6 +84,7 @@ class Given:
     values: tuple[str, ...] = ()
     classes: str | None = None
     threshold: float | None = None
+    gives: Literal["score", "probability"] | None = None
     other: bool = False
     nearest: bool = False
     trust: bool = False
@@ -145,6 +153,7 @@ def _network(model: Any, given: Given, rows: Any) -> Network:
         encode=encode,
         classes=None if given.classes is None else _values(given.classes),
         threshold=0.5 if given.threshold is None else given.threshold,
+        gives=given.gives,
         other=given.other,
         nearest=given.nearest,
     )
@@ -186,6 +195,7 @@ def _refuse_for_network(given: Given) -> None:
         ("--other", given.other),
         ("--nearest", given.nearest),
         ("--threshold", given.threshold is not None),
+        ("--gives", given.gives),
     ):
         if value:
             raise OptionError(f"{name} is for models; a network file has it inside")

@@ -185,12 +185,14 @@ def fragile_margins(network: Network) -> dict[str, float]:
     """
     offsets = network.domain.offsets
     own = arithmetic.error_bound(network.layers, offsets).max()
+    n_outputs = len(network.layers[-1].bias)
     factor = 1 if network.is_binary else 2  # two scores are compared
     margins = {}
     if network.model_error is not None:
         margins["model"] = factor * (network.model_error + float(own))
     for name, unit in FLOAT_UNITS.items():
         error = arithmetic.error_bound(network.layers, offsets, unit=unit).max()
+        error += arithmetic.share_error(network.threshold, unit, n_outputs, own)
         margins[name] = factor * float(error + own)
     return margins
 

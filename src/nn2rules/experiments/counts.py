@@ -222,6 +222,9 @@ def timings(results: Results) -> ResultTable:
         "Python, is run on the first network of each data set only; the engine finds "
         "the very same rules. These are the only numbers here that change from run to "
         "run.",
-        (ResultColumn("work"), *(ResultColumn(r.label, "seconds") for r in results.sets)),
+        (
+            ResultColumn("work"),
+            *(ResultColumn(r.label, "seconds") for r in results.sets),
+        ),
         rows,
     )

@@ -31,7 +31,9 @@ _SECTIONS = (
 )
 
 
-def page(results: Results, tables: Sequence[ResultTable], drawings: Sequence[Drawing]) -> str:
+def page(
+    results: Results, tables: Sequence[ResultTable], drawings: Sequence[Drawing]
+) -> str:
     """Return the page as HTML text."""
     blocks = {
         "rules-needed-table" if table.name == "rules-needed" else table.name: _table(

@@ -128,7 +128,10 @@ def on_domain(results: Results) -> ResultTable | None:
         "answers as the network does. Every input was asked. NN2Rules(Full) and the "
         "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
         "table." + spread_words(results).replace(_PAPER_COLUMNS, ""),
-        (ResultColumn("method"), *(ResultColumn(r.label, "share") for r in results.sets)),
+        (
+            ResultColumn("method"),
+            *(ResultColumn(r.label, "share") for r in results.sets),
+        ),
         rows,
     )
 

@@ -8,12 +8,16 @@ from nn2rules.feature import Feature
 from nn2rules.formats.node import Node
 from nn2rules.values import Value, plain_number
 
+_KEYS = (
+    *("name", "values", "ordered", "labels", "edges", "nearest", "other", "whole"),
+)
+
 
 def domain_from_node(node: Node) -> Domain:
     """Read the features of a file."""
     features = []
     for item in node.items():
-        item.only(("name", "values", "ordered", "labels", "edges", "nearest", "other"))
+        item.only(_KEYS)
         try:
             features.append(
                 Feature(
@@ -24,6 +28,7 @@ def domain_from_node(node: Node) -> Domain:
                     edges=_edges(item),
                     nearest=item["nearest"].boolean() if "nearest" in item else False,
                     other=item["other"].string() if "other" in item else None,
+                    whole=item["whole"].boolean() if "whole" in item else False,
                 )
             )
         except DomainError as error:
@@ -67,6 +72,8 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["nearest"] = True
         if feature.other is not None:
             document["other"] = feature.other
+        if feature.whole:
+            document["whole"] = True
         objects.append(document)
     return objects
 

@@ -5,16 +5,17 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nn2rules.domain import Domain
+from nn2rules.domain import Domain, separator_hint
 from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
 from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.text import count
-from nn2rules.values import Value, number_of
+from nn2rules.values import Value, is_missing_text, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class CsvTable:
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
 
-        A column is one of numbers if every cell spells one, or is empty or NA.
+        A column is one of numbers if every cell spells one, or is missing.
 
         Examples
         --------
@@ -127,8 +128,8 @@ def _parse(path: str, text: str) -> CsvTable:
         raise FormatError(
             f"{path}: the file is empty; expected a header line with column names"
         )
-    for name in header:
-        if header.count(name) > 1:
+    for name, n_columns in Counter(header).items():
+        if n_columns > 1:
             raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
     rows: list[dict[str, str]] = []
     lines: list[int] = []
@@ -149,20 +150,15 @@ def _parse(path: str, text: str) -> CsvTable:
 
 def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
     """Refuse a file that is split at other signs, in its header and its first row."""
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if len(header) == 1 and separator in header[0] and separator in "".join(cells):
-            raise FormatError(
-                f"{path}: its columns seem to be separated by {name}, expected commas"
-            )
-
-
-_NO_NUMBER = frozenset(("", "NA", "N/A", "NaN", "nan", "null"))
+    hint = separator_hint(header)
+    if hint and separator_hint([",".join(cells)]) == hint:
+        raise FormatError(f"{path}: {hint.removeprefix('; ')}")
 
 
 def _typed(cells: list[str]) -> list[Value]:
-    numbers = [None if cell in _NO_NUMBER else number_of(cell) for cell in cells]
-    n_empty = sum(cell in _NO_NUMBER for cell in cells)
-    if numbers.count(None) == n_empty < len(cells):
+    gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
+    numbers = [number_of(cell) for cell in cells]
+    if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
     return [cell or None for cell in cells]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from nn2rules.adapters.confirm import Reading
+from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
 from nn2rules.adapters.onnx.files import external_data, first_line, refuse_large
@@ -23,6 +24,7 @@ from nn2rules.adapters.onnx.patterns import fused
 from nn2rules.adapters.onnx.refusals import refuse_gaps
 from nn2rules.adapters.onnx.running import Arrays, in_batches, runner, with_output
 from nn2rules.adapters.onnx.walk import Walk
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.source import Port, Source
 from nn2rules.adapters.tracing import Trace
@@ -64,12 +66,7 @@ def columns(_model: object, encode: object = None) -> Any:
     return known_of(encode)
 
 
-def read(
-    model: onnx.ModelProto,
-    source: Source,
-    classes: Sequence[Any] | None,
-    threshold: float,
-) -> Reading:
+def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     """Return the network of an ONNX classifier, with the model's own answers."""
     graph = fused(graph_of(model))
     answer = answer_of(graph)
@@ -86,20 +83,28 @@ def read(
     ask = _asking(graph, inputs, encode, batch)
     run = ask(answer.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))
-    own, labels = classes_of(graph, answer, tensor, classes)
+    own, labels = classes_of(graph, answer, tensor, how.classes)
     refuse_gaps(source.domain, tensor)
-    network = walk.trace.finish(tensor, labels, threshold=threshold, unit=walk.unit)
-    if answer.label is not None and threshold == 0.5:
-        _check_labels(network, ask(answer.label), own, source)
+    has_classes = answer.label is not None or answer.classes is not None
+    decision = decide(
+        walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes
+    )
+    if answer.label is not None and how.threshold == 0.5:
+        _check_labels(decision.network, ask(answer.label), own, source)
 
-    def shares(rows: Rows) -> NDArray[Any]:
-        found = run(rows).astype(np.float64)
-        found = found.reshape(len(found), -1)
-        if walk.has_logs:
-            found = np.exp(found)
-        return found[:, 0] if found.shape[1] == 1 else found
+    def outputs(rows: Rows) -> NDArray[Any]:
+        found = run(rows)
+        return found.reshape(len(found), -1)
 
-    return Reading(network, shares, walk.unit, is_score=tensor.ending is None)
+    return Reading(decision, outputs, walk.unit, _origin(graph.model))
+
+
+def _origin(model: onnx.ModelProto) -> dict[str, str]:
+    return {
+        "framework": "onnx",
+        "version": onnx.__version__,
+        "producer": f"{model.producer_name} {model.producer_version}".strip(),
+    }
 
 
 def _wanted(answer: Answer) -> list[str]:
@@ -191,7 +196,7 @@ def _check_labels(
     codes = rng.integers(sizes, size=(_CHECKED_ROWS, len(sizes)))
     theirs = ask(source.maker.rows(codes, rng)).reshape(-1).tolist()
     ours = network.predict_codes(codes)
-    scores = network.scores(codes)
+    scores = network.scores_codes(codes)
     if scores.ndim == 1:
         margin = np.abs(scores)
     else:

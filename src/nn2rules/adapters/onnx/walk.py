@@ -79,8 +79,6 @@ class Walk:
         How many rows the model takes, where it takes a fixed number.
     unit : float
         The coarsest unit roundoff that was met.
-    has_logs : bool
-        Whether shares of classes were turned into their logarithms.
     """
 
     graph: Graph
@@ -89,7 +87,6 @@ class Walk:
     handlers: Mapping[str, "Handler"]
     batch: int | None = None
     unit: float = FLOAT64
-    has_logs: bool = False
 
     def tensor(self, name: str) -> Tensor:
         """Return a tensor of the graph, after the steps that it needs."""
@@ -195,7 +192,7 @@ class Walk:
             return self._fixed(step)
         if step.op in _PASSING:
             return {step.outputs[0]: tensors[0]}
-        is_softmax = any(t.ending and t.ending.kind == "softmax" for t in tensors)
+        is_softmax = any(t.ending and t.ending.is_softmax for t in tensors)
         if self._is_structural(step):
             return self._rearranged(step, is_softmax=is_softmax)
         if is_softmax and step.op not in _AFTER_SOFTMAX:

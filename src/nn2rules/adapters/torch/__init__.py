@@ -1,7 +1,7 @@
 """Read PyTorch modules, and programs exported from them."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from torch.export import ExportedProgram
 from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
+from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe
 from nn2rules.adapters.source import Source
 from nn2rules.adapters.torch.by_export import export, exported_program
@@ -68,10 +70,7 @@ def columns(_model: object, encode: object = None) -> Mapping[str, Any] | None:
 
 
 def read(
-    model: nn.Module | ExportedProgram,
-    source: Source,
-    classes: Sequence[Any] | None,
-    threshold: float,
+    model: nn.Module | ExportedProgram, source: Source, how: ModelOptions
 ) -> Reading:
     """Return the network of a module, with the module's own answers."""
     program = _program(model, source)
@@ -82,7 +81,7 @@ def read(
     for layout in _LAYOUTS if is_free else _LAYOUTS[-1:]:
         feed = Feed(program, source, layout)
         try:
-            return _read(program, feed, classes, threshold)
+            return _read(program, feed, how)
         except UnsupportedModelError as error:
             errors.append(error)
     raise errors[0]
@@ -139,9 +138,7 @@ class Feed:
         return f"column {entry} of {self.program.inputs[index].port.name!r}"
 
 
-def _read(
-    program: Program, feed: Feed, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
     trace = Trace(feed.source.domain)
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
@@ -150,17 +147,16 @@ def _read(
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
     unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
-    labels = labels_of(classes, result.tensor.shape)
-    network = trace.finish(result.tensor, labels, threshold=threshold, unit=unit)
+    labels = labels_of(how.classes, result.tensor.shape)
+    decision = decide(trace, result.tensor, labels, how, unit=unit)
 
-    def answer(rows: Rows) -> NDArray[Any]:
+    def outputs(rows: Rows) -> NDArray[Any]:
         with torch.no_grad():
-            made = to_numpy(program.call(feed.tensors(rows))).astype(np.float64)
-        made = made.reshape(len(made), -1)
-        made = made[:, 0] if made.shape[1] == 1 else made
-        return np.exp(made) if result.is_log else made
+            made = to_numpy(program.call(feed.tensors(rows)))
+        return made.reshape(len(made), -1)
 
-    return Reading(network, answer, unit, is_score=not result.kind)
+    origin = {"framework": "torch", "version": str(torch.__version__)}
+    return Reading(decision, outputs, unit, origin)
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
