@@ -154,6 +154,17 @@ def agreement(answers: NDArray[Any], labels: Any, weights: Any = None) -> float:
     return float(np.average([one == other for one, other in pairs], weights=weights))
 
 
+def resemblance(tree: Any, rows: Rows, labels: Any, weights: Any) -> float:
+    """Return the share of rows that a tree answers as labelled, or as its oracle.
+
+    The oracle is asked where `labels` is None.
+    """
+    codes = tree.domain_.encode(rows)
+    if labels is None:
+        labels = TreeOracle(tree.oracle, tree.domain_, like=rows).labels(codes)
+    return agreement(tree.classes_[tree.predict_codes(codes)], labels, weights)
+
+
 def class_number(classes: Sequence[Value], label: object) -> int:
     """Return the number of the class called `label`.
 

@@ -20,6 +20,7 @@ from nn2rules.baselines.oracle import (
     domain_for,
     encoded_rows,
     labels_of,
+    resemblance,
 )
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError, RowsError
@@ -219,10 +220,7 @@ class SimpleTrepan(DecisionTree):
         Without `y` this is the fidelity of the tree.
         """
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if y is None:
-            y = TreeOracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
+        return resemblance(self, rows, y, sample_weight)
 
 
 def _tree(depth: int, random_state: int) -> DecisionTreeClassifier:

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from nn2rules.baselines.growth import Growth, Leaf, Limits, Split
 from nn2rules.baselines.oracle import (
     TreeOracle,
-    agreement,
     class_number,
     domain_for,
     encoded_rows,
+    resemblance,
 )
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError
@@ -182,10 +182,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Without `y` this is the fidelity of the tree.
         """
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if y is None:
-            y = TreeOracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
+        return resemblance(self, rows, y, sample_weight)
 
     def n_rules(self, label: Value = None) -> int:
         """Return the number of leaves that answer `label`, or of all leaves.

@@ -28,15 +28,8 @@ _TIMED = {
 def number_of_rules(results: Results) -> ResultTable:
     """Return the number of rules of each list, and what bounds it."""
 
-    def line(
-        name: str, key: str, of: Callable[[Result], Spread | int | None]
-    ) -> tuple[Cell, ...]:
-        row: list[Cell] = [name]
-        for result in results.sets:
-            row.append(of(result))
-            if result.is_paper:
-                row.append(RULES[result.case.name].get(key))
-        return tuple(row)
+    def line(name: str, key: str, of: Callable[[Result], Cell]) -> tuple[Cell, ...]:
+        return results.row(name, of, lambda r: RULES[r.case.name].get(key))
 
     rows = [
         line("Max: all inputs", "max", lambda r: r.networks[0].n_inputs),

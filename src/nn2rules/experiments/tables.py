@@ -11,7 +11,13 @@ from nn2rules.experiments.counts import (
 )
 from nn2rules.experiments.measure import Score
 from nn2rules.experiments.own_data import MOST_NUMBERS, N_BINS
-from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES
+from nn2rules.experiments.printed import (
+    ACCURACY,
+    FIDELITY,
+    ON_ERRORS,
+    VALUES,
+    Method,
+)
 from nn2rules.experiments.results import Result, Results
 from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 from nn2rules.values import text_of
@@ -36,15 +42,15 @@ def tables_of(results: Results) -> list[ResultTable]:
     return [table for table in found if table is not None]
 
 
-def spread_words(results: Results) -> str:
-    """Say what a cell of several networks shows."""
+def spread_words(results: Results, *, has_paper: bool = True) -> str:
+    """Say what a cell of several networks shows, and the paper's columns if any."""
     if results.seeds == 1:
         return ""
     words = (
         f" Each number is the mean over {results.seeds} networks, trained with "
         f"different seeds, with the smallest and the largest in brackets."
     )
-    if results.is_paper:
+    if results.is_paper and has_paper:
         words += " The columns named paper hold the figures that it prints."
     return words
 
@@ -127,7 +133,7 @@ def on_domain(results: Results) -> ResultTable | None:
         "The share of all inputs, also of those that no row shows, on which a method "
         "answers as the network does. Every input was asked. NN2Rules(Full) and the "
         "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
-        "table." + spread_words(results).replace(_PAPER_COLUMNS, ""),
+        "table." + spread_words(results, has_paper=False),
         (
             ResultColumn("method"),
             *(ResultColumn(r.label, "share") for r in results.sets),
@@ -136,16 +142,13 @@ def on_domain(results: Results) -> ResultTable | None:
     )
 
 
-_PAPER_COLUMNS = " The columns named paper hold the figures that it prints."
-
-
 def accuracy(results: Results) -> ResultTable:
     """Return how often each method, and the network, answers as labelled."""
-    network: list[Cell] = ["Neural network"]
-    for result in results.sets:
-        network.append(result.spread(lambda found: found.accuracy))
-        if result.is_paper:
-            network.append(ACCURACY[result.case.name]["network"])
+    network = results.row(
+        "Neural network",
+        lambda result: result.spread(lambda found: found.accuracy),
+        lambda result: ACCURACY[result.case.name]["network"],
+    )
     return ResultTable(
         "accuracy",
         "Accuracy on test rows",
@@ -153,18 +156,17 @@ def accuracy(results: Results) -> ResultTable:
         "list that equals the network has its accuracy, by necessity."
         + spread_words(results),
         results.columns("method", "share"),
-        (tuple(network), *_by_method(results, lambda score: score.accuracy, ACCURACY)),
+        (network, *_by_method(results, lambda score: score.accuracy, ACCURACY)),
     )
 
 
 def on_errors(results: Results) -> ResultTable:
     """Return the fidelity on the test rows that the network gets wrong."""
-    errors: list[Cell] = ["errors of the network"]
-    for result in results.sets:
-        found = [f"{measured.n_errors}" for measured in result.networks]
-        errors.append(", ".join(found))
-        if result.is_paper:
-            errors.append(None)
+    errors = results.row(
+        "errors of the network",
+        lambda result: ", ".join(str(found.n_errors) for found in result.networks),
+        lambda _result: None,
+    )
     return ResultTable(
         "fidelity-on-errors",
         "Fidelity on the network's errors",
@@ -173,7 +175,7 @@ def on_errors(results: Results) -> ResultTable:
         "such rows there are for each network; where there are none, there is no "
         "fidelity, and brackets say how many networks count." + spread_words(results),
         results.columns("method", "share"),
-        (tuple(errors), *_by_method(results, lambda score: score.on_errors, ON_ERRORS)),
+        (errors, *_by_method(results, lambda score: score.on_errors, ON_ERRORS)),
     )
 
 
@@ -181,12 +183,12 @@ def _by_method(
     results: Results, of: Callable[[Score], float | None], printed: Printed
 ) -> tuple[tuple[Cell, ...], ...]:
     """Return a row for each method: for each data set this run and the paper."""
-    rows = []
-    for method in results.methods:
-        row: list[Cell] = [method.name]
-        for result in results.sets:
-            row.append(result.score(method.key, of))
-            if result.is_paper:
-                row.append(printed[result.case.name].get(method.key))
-        rows.append(tuple(row))
-    return tuple(rows)
+
+    def line(method: Method) -> tuple[Cell, ...]:
+        return results.row(
+            method.name,
+            lambda result: result.score(method.key, of),
+            lambda result: printed[result.case.name].get(method.key),
+        )
+
+    return tuple(line(method) for method in results.methods)
