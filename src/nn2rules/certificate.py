@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Budget, Meter, Oracle, Table
+from nn2rules.engine import Meter, Oracle, Table
 from nn2rules.engine.counting import most_fragile
 from nn2rules.engine.table import fragile_margins
 from nn2rules.formats import to_json
@@ -37,8 +37,19 @@ def table_certificate(network: Network, table: Table) -> dict[str, Any]:
     }
 
 
-def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
-    """Certify rules that were proved box by box."""
+def search_certificate(
+    network: Network, oracle: Oracle, meter: Meter | None = None
+) -> dict[str, Any]:
+    """Certify rules that were proved box by box.
+
+    How many inputs are fragile is bounded if there is a meter with time left for it.
+    """
+    bounds = {}
+    if meter is not None:
+        bounds["fragile_at_most"] = {
+            name: most_fragile(network, margin, meter.part(boxes=_FRAGILE_BOXES))
+            for name, margin in fragile_margins(network).items()
+        }
     return {
         "engine": "search",
         "method": "every rule proved by branch and bound with certified bounds",
@@ -46,10 +57,7 @@ def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
         "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
-        "fragile_at_most": {
-            name: most_fragile(network, margin, Meter(Budget(boxes=_FRAGILE_BOXES)))
-            for name, margin in fragile_margins(network).items()
-        },
+        **bounds,
         **_origin(network),
     }
 

@@ -10,6 +10,7 @@ Nn2RulesError
 ├── MissingExtraError       an optional library is needed; gives the pip command
 ├── OptionError             an option, or two options together, make no sense
 ├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
+├── InternalError           a result failed its own check, and is not returned
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
 
 Nn2RulesWarning
@@ -105,6 +106,15 @@ class BudgetExceededError(Nn2RulesError, RuntimeError):
     """
 
     rules: Any = None
+
+
+class InternalError(Nn2RulesError, RuntimeError):
+    """A result failed its own check. This is a bug; nothing is returned."""
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(
+            f"{fact}; this is a bug in nn2rules, please report it with the model"
+        )
 
 
 class MissingExtraError(Nn2RulesError, ImportError):

@@ -131,8 +131,8 @@ def _adapter(model: object) -> ModuleType:
             return import_module(ADAPTERS[framework])
     if type(model).__module__.partition(".")[0] in ("catboost", "lightgbm", "xgboost"):
         raise UnsupportedModelError(
-            f"a {type(model).__name__} is made of decision trees, and is no network; for "
-            f"rules of trees there are other tools, such as te2rules"
+            f"a {type(model).__name__} is made of decision trees, and is no network; "
+            f"for rules of trees there are other tools, such as te2rules"
         )
     if isinstance(model, str | os.PathLike):
         raise UnsupportedModelError(

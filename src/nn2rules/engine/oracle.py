@@ -15,12 +15,11 @@ from nn2rules.engine._kernels.boxes import first_held, is_covered
 from nn2rules.engine._kernels.search import PROVED, REFUTED, search
 from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import claim, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, workspace
 from nn2rules.engine.table import settle_codes
 from nn2rules.errors import DomainError
 from nn2rules.network import Network
 
-_BATCH = 4096
 _REMEMBERED = 512
 _TIES = 256
 
@@ -119,7 +118,7 @@ class Oracle:
         self._stack[0] = box
         top, total = 1, 0
         while True:
-            allowance = self.meter.allowance(_BATCH)
+            allowance = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
                 net, space, self._stack, top, ignored, self._ties, allowance
             )

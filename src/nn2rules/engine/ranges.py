@@ -9,13 +9,11 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import flatten, workspace
+from nn2rules.engine.flat import boxes_at_once, flatten, workspace
 from nn2rules.errors import OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.values import Value
-
-_BATCH = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def _minimum(
             best,
             floor,
             best_input,
-            meter.allowance(_BATCH),
+            meter.allowance(boxes_at_once(net)),
         )
         meter.spend(n_boxes)
     error = float(net.error[0])
