@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import nn2rules
 from nn2rules.experiments import lists, run
-from nn2rules.experiments.own_data import own_case
+from nn2rules.experiments.own_data import Own, own_case
 from nn2rules.experiments.train import trained
 from nn2rules.formats.table import table_text
 
@@ -47,7 +47,7 @@ def table(folder, name):
 
 
 def test_columns_become_features(data):
-    case = own_case(data, "y", 0, has_model=False)
+    case = own_case(Own(data, "y"), 0)
     age, income, kids, town = case.domain.features
     assert len(age.edges) == 3
     assert age.values[-1] is None
@@ -60,7 +60,7 @@ def test_columns_become_features(data):
 
 
 def test_missing_is_a_value_of_its_own(data):
-    network = trained(own_case(data, "y", 0, has_model=False), 0).network
+    network = trained(own_case(Own(data, "y"), 0), 0).network
     weights = network.layers[0].weights
     start = network.domain.offsets[network.domain.index("age")]
     bins, missing = weights[start : start + 4], weights[start + 4]
@@ -118,7 +118,7 @@ def test_a_network_file_of_the_user(tmp_path):
 
 
 def test_a_pipeline_of_the_user(data, tmp_path):
-    case = own_case(data, "y", 0, has_model=False)
+    case = own_case(Own(data, "y"), 0)
     chosen = ColumnTransformer([("few", OneHotEncoder(), ["ki|ds", "<town>"])])
     network = MLPClassifier((3,), max_iter=500, random_state=0, solver="lbfgs")
     pipeline = make_pipeline(chosen, network)

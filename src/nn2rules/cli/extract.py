@@ -228,8 +228,7 @@ def _open_rows(rules: RuleList) -> tuple[int, int]:
 
 def _summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
-    certificate = rules.certificate
-    inputs = rules.n_possible
+    certificate, inputs = rules.certificate, rules.n_possible
     counts = certificate.get("class_inputs")
     shares = ""
     if counts is not None:
@@ -237,43 +236,44 @@ def _summary(rules: RuleList, seconds: float) -> str:
             f"{label_text(label)} {part:,} ({share(part, inputs)})"
             for label, part in zip(rules.classes, counts, strict=True)
         )
-    answers = "equal to the network on every input"
-    warned = rules.warnings()
-    if certificate.get("different"):
-        answers = warned.pop(0)
-        if "rows_different" in certificate:
-            wrong = count(certificate["rows_different"], "given row")
-            answers += f",\n         and on {wrong}"
-    elif rules.scope == "support":
-        n_open, n_rows = _open_rows(rules)
-        answers = "right wherever a rule decides; every given row is decided"
-        if n_open:
-            answers = (
-                f"right wherever a rule decides; {n_open:,} of {n_rows:,} given rows "
-                f"are not decided by any rule"
-            )
-        left = certificate.get("undecided")
-        if left is not None:
-            answers += (
-                f"\n         {left:,} inputs ({share(left, inputs)}) are left to "
-            )
-            answers += "the default, which is not proved"
-    lines = [
-        f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
-        f"inputs   {inputs:,}{shares}",
-        f"answers  {answers}",
-        f"seconds  {seconds:.2f}",
-    ]
-    lines[3:3] = [f"         {warning}" for warning in warned]
-    if certificate.get("rows_moved"):
-        moved = count(certificate["rows_moved"], "given row")
-        lines.insert(
-            3,
-            f"         {moved} hold numbers that are no values; the rules answer as "
-            f"the network\n"
-            f"         answers the nearest values, not the rows as they are",
-        )
+    lines = [f"rules    {len(rules):,}, otherwise {label_text(rules.default)}"]
     if "fewest_rules" in certificate:
         fewest = count(certificate["fewest_rules"], "rule")
-        lines.insert(1, f"         no such set has fewer than {fewest}")
-    return "\n".join(lines)
+        lines.append(f"         no such set has fewer than {fewest}")
+    lines += [f"inputs   {inputs:,}{shares}", *_answers(rules)]
+    return "\n".join([*lines, f"seconds  {seconds:.2f}"])
+
+
+def _answers(rules: RuleList) -> list[str]:
+    """Say what is guaranteed of the answers."""
+    certificate, warned = rules.certificate, rules.warnings()
+    said = ["equal to the network on every input"]
+    if certificate.get("different"):
+        said = [warned.pop(0)]
+        if "rows_different" in certificate:
+            wrong = count(certificate["rows_different"], "given row")
+            said = [f"{said[0]},", f"and on {wrong}"]
+    elif rules.scope == "support":
+        n_open, n_rows = _open_rows(rules)
+        said = ["right wherever a rule decides; every given row is decided"]
+        if n_open:
+            said = [
+                f"right wherever a rule decides; {n_open:,} of {n_rows:,} given rows "
+                f"are not decided by any rule"
+            ]
+        left = certificate.get("undecided")
+        if left is not None:
+            said.append(
+                f"{left:,} inputs ({share(left, rules.n_possible)}) are left to the "
+                f"default, which is not proved"
+            )
+    if certificate.get("rows_moved"):
+        moved = count(certificate["rows_moved"], "given row")
+        said += [
+            f"{moved} hold numbers that are no values; the rules answer as the network",
+            "answers the nearest values, not the rows as they are",
+        ]
+    return [
+        f"answers  {said[0]}",
+        *(f"         {more}" for more in (*said[1:], *warned)),
+    ]

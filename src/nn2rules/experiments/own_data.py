@@ -3,8 +3,9 @@
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,8 @@ from nn2rules.formats.table import CsvTable, read_table
 from nn2rules.observed import Column, feature_of
 from nn2rules.text import count
 from nn2rules.values import Value, is_number, text_of
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 MOST_NUMBERS = 12
 """A column with more different numbers is put into bins."""
@@ -42,17 +45,26 @@ class Binned(NamedTuple):
     missing: bool
 
 
-def own_case(
-    path: str | os.PathLike[str], labels: str | None, seed: int, *, has_model: bool
-) -> Case:
-    """Read a CSV file, split it, and say how its columns are prepared.
+@dataclass(frozen=True)
+class Own:
+    """What the user brings: rows, the column of their true classes, and a model."""
+
+    data: FilePath | None
+    labels: str | None
+    model: FilePath | None = None
+    trust: bool = False
+
+
+def own_case(own: Own, seed: int) -> Case:
+    """Read the user's CSV file, split it, and say how its columns are prepared.
 
     Raises
     ------
     FormatError, RowsError, OptionError
         If the file cannot be read, or the labels are no column with some classes.
     """
-    table = read_table(path)
+    assert own.data is not None, "the user has rows"
+    table, labels, has_model = read_table(own.data), own.labels, own.model is not None
     if labels is None:
         raise OptionError("labels: say which column of the data holds the true classes")
     table.column(labels)
@@ -65,7 +77,7 @@ def own_case(
     domain = None if has_model else _domain(frame, binned)
     return Case(
         name="own",
-        title=Path(path).name,
+        title=Path(own.data).name,
         domain=domain,
         classes=classes,
         train=train,
