@@ -9,8 +9,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
@@ -190,7 +193,7 @@ def agree(rules_file: str, network_file: str = "net.json") -> bool:
     """Tell whether rules and network, both from files, agree on every input."""
     rules, network = nn2rules.load(rules_file), nn2rules.load(network_file)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return bool((rules.predict(codes) == network.predict(codes)).all())
+    return bool((rules.predict_codes(codes) == network.predict_codes(codes)).all())
 
 
 def test_extract_prints_a_list():
@@ -232,7 +235,7 @@ def test_extract_of_a_set_says_how_few_rules_there_can_be():
 
 @pytest.mark.parametrize("name", ["unripe", "ripe"])
 def test_class_chooses_the_class_of_a_set(name: str):
-    options = ("--form", "set", "--class", name, "-o", "made.json")
+    options = ("--form", "set", "--target", name, "-o", "made.json")
     done("extract", "net.json", *options)
     rules = nn2rules.load("made.json")
     assert {rule.then for rule in rules.rules} == {name}
@@ -242,7 +245,7 @@ def test_class_chooses_the_class_of_a_set(name: str):
 
 def test_class_finds_labels_that_are_no_strings():
     Path("net.json").write_text(replaced('"unripe", "ripe"', "0, 1"))
-    text = done("extract", "net.json", "--form", "set", "--class", "0")
+    text = done("extract", "net.json", "--form", "set", "--target", "0")
     assert "then 0  [" in text
     assert text.endswith("otherwise 1\n")
 
@@ -266,19 +269,90 @@ def test_extract_counts_how_often_rules_are_right():
     Path("rows.csv").write_text(
         "color,truth,size\nred,ripe,big\nred,unripe,big\nyellow,ripe,big\n"
     )
-    options = ("--data", "rows.csv", "--target", "truth")
+    options = ("--data", "rows.csv", "--labels", "truth")
     assert done("extract", "net.json", *options) == RIPE.replace(
         "[33.3", "[2 rows, 50 % right, 33.3"
     )
 
 
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["ripe", "", "unripe"], "rows.csv, line 3: the column 'truth' is empty; the "),
+        (["ripe", "unripe", "green"], "rows.csv, line 4: the column 'truth' holds 'gr"),
+        (["a", "b", "a"], "the column 'truth' holds a, b, and the model's classes are"),
+        (["", "", ""], "the column 'truth' holds nothing, and the model's classes are"),
+    ],
+)
+def test_labels_that_are_no_classes(cells: list[str], words: str):
+    rows = [f"red,{cell},big\n" for cell in cells]
+    Path("rows.csv").write_text("color,truth,size\n" + "".join(rows))
+    options = ("--data", "rows.csv", "--labels", "truth")
+    assert refused("extract", "net.json", *options).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("extract", "net.json", "--data", "rows.csv"),
+        ("check", "net.json", "rules.json", "--data", "rows.csv"),
+        ("predict", "rules.json", "rows.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_file_with_semicolons(command: tuple[str, ...]):
+    Path("rows.csv").write_text(BASKET.replace(",", ";"))
+    assert refused(*command) == (
+        "rows.csv: its columns seem to be separated by semicolons, expected commas"
+    )
+
+
+def test_rows_are_encoded_once(monkeypatch: pytest.MonkeyPatch):
+    sizes = []
+    encode = nn2rules.Domain.encode
+
+    def counting(self: nn2rules.Domain, rows: object, **options: str) -> object:
+        sizes.append(len(rows))  # type: ignore[arg-type]
+        return encode(self, rows, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(nn2rules.Domain, "encode", counting)
+    done("predict", "rules.json", "rows.csv")
+    assert sizes.count(4) == 1
+
+
+@pytest.mark.parametrize("scope", [(), ("--scope", "support")])
+def test_a_scope_that_nobody_chose_is_told(scope: tuple[str, ...]):
+    Path("net.json").write_text(large_network())
+    names = [f"f{i}" for i in range(30)]
+    rows = [",".join("abc"[(i + j) % 3] for i in range(30)) for j in range(6)]
+    Path("rows.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    result = run("extract", "net.json", "--data", "rows.csv", *scope)
+    assert result.exit_code == 0
+    told = (
+        f"note: the domain has {3**30:,} inputs, too many to have rules for all of "
+        f"them by default, so these are for the rows of --data (--scope support)"
+    )
+    assert result.stderr.startswith(told) == (scope == ())
+    assert result.stderr.count("\n") == (scope == ())
+
+
+def test_rows_that_no_rule_decides_are_counted():
+    options = ("--data", "rows.csv", "--scope", "support", "--max-rules", "0")
+    result = run("extract", "net.json", *options)
+    assert result.stderr == "note: 4 of 4 rows are not decided by any rule\n"
+    text = done("extract", "net.json", *options, "-o", "made.json")
+    assert "; 4 of 4 given rows are not decided by any rule\n" in text
+
+
 def test_extract_support_leaves_out_rules_that_decide_no_row():
     Path("rows.csv").write_text("color,size\nred,big\nyellow,big\n")
     options = ("--data", "rows.csv", "--scope", "support")
-    assert done("extract", "net.json", "--form", "paper", *options) == (
+    result = run("extract", "net.json", "--form", "paper", *options)
+    assert result.stdout == (
         "1. if color = red and size = big then ripe  [1 row]\n"
         "   otherwise unripe  [not proved]\n"
     )
+    assert result.stderr == "note: 1 of 2 rows are not decided by any rule\n"
     text = done("extract", "net.json", *options)
     assert text.count("[1 row, ") == 2
     assert text.endswith("otherwise unripe  [not proved]\n")
@@ -389,7 +463,7 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
     assert "different" not in rules.certificate
     undecided = rules.certificate["undecided"]
     assert f"\n         {undecided} inputs (" in text
-    assert (rules.apply(next(rules.domain.inputs())) < 0).sum() == undecided
+    assert (rules.apply_codes(next(rules.domain.inputs())) < 0).sum() == undecided
     table = [line.split(",") for line in BASKET.splitlines()]
     rows = [dict(zip(table[0], cells, strict=True)) for cells in table[1:]]
     assert (rules.apply(rows) >= 0).all()
@@ -404,7 +478,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
     support = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
     text = done("extract", "net.json", *support, *options)
     rules = nn2rules.load("made.json")
-    left = int((rules.apply(next(rules.domain.inputs())) < 0).sum())
+    left = int((rules.apply_codes(next(rules.domain.inputs())) < 0).sum())
     assert rules.certificate.get("undecided", left) == left
     assert left > 0
     assert "every given row is decided" not in text  # the yellow one is not
@@ -413,7 +487,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
 def test_max_rules_of_a_support_keeps_the_first():
     options = ("--data", "rows.csv", "--scope", "support")
     first = done("extract", "net.json", *options).splitlines()[0]
-    text = done("extract", "net.json", *options, "--max-rules", "1")
+    text = run("extract", "net.json", *options, "--max-rules", "1").stdout
     assert text.splitlines()[0] == first
     assert text.count("\n") == 2
     assert text.endswith("  [not proved]\n")
@@ -433,7 +507,7 @@ def car_rules(tmp_path_factory: pytest.TempPathFactory) -> str:
 def differences(rules_file: str) -> int:
     rules, network = nn2rules.load(rules_file), nn2rules.load(CAR)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return int(np.sum(rules.predict(codes) != network.predict(codes)))
+    return int(np.sum(rules.predict_codes(codes) != network.predict_codes(codes)))
 
 
 def test_max_rules_says_on_how_many_inputs_they_differ(car_rules: str):
@@ -485,7 +559,7 @@ def test_extract_says_where_an_approximation_is_wrong():
     rules = nn2rules.load("made.json")
     network = nn2rules.load("net.json")
     codes = next(network.domain.inputs())
-    assert (rules.predict(codes) != network.predict(codes)).sum() == 1
+    assert (rules.predict_codes(codes) != network.predict_codes(codes)).sum() == 1
 
 
 def test_approximate_changes_nothing_where_there_is_no_sigmoid():
@@ -654,7 +728,12 @@ def test_check_exits_1_and_shows_where_the_two_differ():
     text = replaced('["medium"]}', '["small"]}', Path("rules.json").read_text())
     Path("rules.json").write_text(text)
     result = run("check", "net.json", "rules.json")
-    assert (result.exit_code, result.stdout, result.stderr) == (1, DIFFERENT, "")
+    assert (result.exit_code, result.stdout) == (1, DIFFERENT)
+    assert result.stderr == (
+        "note: the certificate does not belong to these rules: they were changed after "
+        "it was made, or written by an older version; it is left out, with what was "
+        "said of each rule\n"
+    )
 
 
 def test_check_of_a_support_list_says_what_it_does_not_claim():
@@ -667,6 +746,56 @@ def test_check_of_a_support_list_says_what_it_does_not_claim():
     assert "left to the default: 4." in text
     text = done("check", "net.json", "made.json", "--data", "rows.csv")
     assert "1 given row" in text
+
+
+def test_check_does_not_compare_open_rows_unless_asked():
+    Path("rows.csv").write_text("color,size\nyellow,small\n")
+    options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
+    done("extract", "net.json", *options)
+    Path("rows.csv").write_text("color,size\nred,big\nred,medium\nyellow,small\n")
+    text = done("check", "net.json", "made.json", "--data", "rows.csv")
+    assert text.startswith("EQUAL: the rules answer as the network does where a rule")
+    assert "Given rows that were not compared, for the same reason: 2." in text
+    options = ("--data", "rows.csv", "--default")
+    result = run("check", "net.json", "made.json", *options)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("DIFFERENT")
+
+
+SMALL_RED = '[{"color": ["red"], "size": ["small"]}]'
+
+
+def test_check_leaves_out_what_is_declared_impossible():
+    red = json.loads(Path("rules.json").read_text())
+    red["rules"] = [{"if": {"color": ["red"]}, "then": "ripe"}]
+    red["certificate"] = {"impossible": json.loads(SMALL_RED), "possible": 5}
+    Path("red.json").write_text(json.dumps(red))
+    Path("boxes.json").write_text(SMALL_RED)
+    assert run("check", "net.json", "red.json").exit_code == 1
+    result = run("check", "net.json", "red.json", "--impossible", "boxes.json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "EQUAL: the rules answer as the network does on every input but the 1 declared "
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "boxes.json: not JSON, or cut short"),
+        ('{"color": ["red"]}', "boxes.json: expected a list, found an object"),
+        ('["red"]', "boxes.json: [0]: expected an object, found a string"),
+        ('[{"color": "red"}]', "boxes.json: [0].color: expected a list, found a str"),
+        ('[{"color": ["blue"]}]', "impossible[0]: feature 'color' has no value 'blue'"),
+        ('[{"taste": ["red"]}]', "there is no feature 'taste'; there are 'color'"),
+    ],
+)
+def test_check_refuses_what_cannot_be_impossible(content: str, message: str):
+    Path("boxes.json").write_text(content)
+    options = ("--impossible", "boxes.json")
+    result = run("check", "net.json", "rules.json", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {message}")
 
 
 def test_check_admits_an_approximation():
@@ -697,6 +826,58 @@ def test_check_notes_that_the_rules_are_of_another_network():
     result = run("check", "net.json", "rules.json")
     assert (result.exit_code, result.stdout) == (0, EQUAL)
     assert result.stderr == "note: these rules were extracted from another network\n"
+
+
+def edited(change) -> str:
+    """Return the file of rules with a change."""
+    document = json.loads(Path("rules.json").read_text())
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["certificate"].update(impossible=json.loads(SMALL_RED)),
+        lambda d: d["certificate"].update(possible=0, different=0, inputs=0),
+        lambda d: d["certificate"].update(rules="0" * 64),
+        lambda d: d["certificate"].pop("rules"),
+        lambda d: d.pop("certificate"),
+        lambda d: d["rules"][0].update(inputs=5),
+    ],
+)
+def test_edits_of_what_a_file_claims_change_no_verdict(change):
+    Path("rules.json").write_text(edited(change))
+    result = run("check", "net.json", "rules.json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("EQUAL: the rules answer as the network does on ev")
+
+
+# predict: what is open
+
+
+def test_predict_says_what_is_not_proved():
+    Path("rows.csv").write_text("color,size\nyellow,small\n")
+    options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
+    done("extract", "net.json", *options)
+    Path("rows.csv").write_text("color,size\nred,big\nyellow,small\n")
+    note = "note: no rule decides 1 of 2 rows; the answer there is "
+    result = run("predict", "made.json", "rows.csv")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "color,size,prediction,rule\nred,big,unripe,default (not proved)\n"
+        "yellow,small,unripe,1\n"
+    )
+    assert result.stderr == f"{note}the default, which is not proved\n"
+    result = run("predict", "made.json", "rows.csv", "--undecided", "none")
+    assert result.stdout.splitlines()[1:] == ["red,big,,", "yellow,small,unripe,1"]
+    assert result.stderr == f"{note}empty\n"
+    result = run("predict", "made.json", "rows.csv", "--undecided", "error")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "error: rows.csv, line 2: no rule decides 1 of 2 rows; this is the first\n"
+    )
+    assert run("predict", "rules.json", "rows.csv", "--undecided", "error").stderr == ""
 
 
 # demo, help, version
@@ -1066,7 +1247,10 @@ WRONG_ROWS = {
         b"id\n",
         ["rows.csv", "'color', 'size' are missing", "'id'"],
     ),
-    "semicolons": (b"color;size\nred;big\n", ["'color', 'size' are", "'color;size'"]),
+    "semicolons in the header": (
+        b"color;size\n",
+        ["'color', 'size' are", "'color;size'"],
+    ),
     "row too short": (
         b"color,size\nred,big\nred\n",
         ["rows.csv, line 3", "1 cell", "expected 2"],
@@ -1179,17 +1363,21 @@ WRONG_OPTIONS = {
         ["engine 'paper'", "not 'set'"],
     ),
     "no threads": (["--jobs", "0"], ["n_jobs: 0", "-1 for all cores"]),
-    "target without data": (["--target", "id"], ["--target", "--data"]),
-    "target is no column": (
-        ["--data", "rows.csv", "--target", "truth"],
+    "labels without data": (["--labels", "id"], ["--labels", "--data"]),
+    "labels are no column": (
+        ["--data", "rows.csv", "--labels", "truth"],
         ["rows.csv", "no column 'truth'", "id, color, size"],
     ),
     "no such class": (
-        ["--form", "set", "--class", "rotten"],
-        ["--class", "no class 'rotten'", "unripe, ripe"],
+        ["--form", "set", "--target", "rotten"],
+        ["--target", "no class 'rotten'", "unripe, ripe"],
     ),
-    "class of a list": (["--class", "ripe"], ["a class", "a set"]),
-    "class of the paper's rules": ([*PAPER, "--class", "ripe"], ["not 'paper'"]),
+    "a column as target": (
+        ["--data", "rows.csv", "--target", "id"],
+        ["no class 'id'", "column with the true classes is given by --labels"],
+    ),
+    "class of a list": (["--target", "ripe"], ["a class", "a set"]),
+    "class of the paper's rules": ([*PAPER, "--target", "ripe"], ["not 'paper'"]),
     "fewer of the paper's rules": (
         [*PAPER, "--max-rules", "1"],
         ["max_rules", "not 'paper'"],
@@ -1377,6 +1565,62 @@ def test_output_that_cannot_be_written(command: list[str], path: str, fact: str)
     assert message.startswith(f"{path.rstrip('/')}: {fact}")
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        (("extract", "net.json", "--data", "rows.csv"), "net.json"),
+        (("extract", "net.json", "--data", "rows.csv"), "folder/../rows.csv"),
+        (("extract", "net.json", "--data", "rows.csv"), "link"),
+        (("extract", "net.json", "--network", "made.json"), "made.json"),
+        (("extract", "made.partial.json"), "made.json"),
+        (("predict", "rules.json", "rows.csv"), "rules.json"),
+        (("predict", "rules.json", "rows.csv"), "link"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else " ".join(part),
+)
+def test_files_that_are_read_are_not_written(command: tuple[str, ...], path: str):
+    Path("link").symlink_to("rows.csv")
+    Path("made.partial.json").write_text(TOMATO)
+    message = refused(*command, "-o", path)
+    assert message.endswith(
+        ": the same command has another use for this file; write to another"
+    )
+    assert refused("extract", "net.json", "--network", "net.json", "-o", "old")
+
+
+def test_folders_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch):
+    access = os.access
+
+    def locked(path: object, mode: int) -> bool:
+        return Path(str(path)).name != "folder" and access(str(path), mode)
+
+    Path("folder/old.json").write_text("what was here before")
+    monkeypatch.setattr(os, "access", locked)
+    message = refused("extract", "net.json", "-o", "folder/old.json")
+    assert message.startswith("folder/old.json: no permission to write into the folder")
+
+
+def test_rules_that_cannot_be_saved_are_printed(monkeypatch: pytest.MonkeyPatch):
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    result = run("extract", "net.json", "-o", "made.json")
+    assert result.exit_code == 2
+    assert sentence(result.stderr).endswith("written: No space left on device")
+    assert nn2rules.formats.from_json(result.stdout) == nn2rules.extract(
+        nn2rules.load("net.json")
+    )
+
+
+def test_rules_that_are_not_all_do_not_go_to_a_device():
+    Path("net.json").write_text(large_network())
+    result = run("extract", "net.json", "--max-seconds", "1", "-o", "/dev/null")
+    assert result.exit_code == 3
+    assert "otherwise" in result.stdout
+    assert not Path("/dev/null.partial").exists()
+
+
 @pytest.mark.parametrize("name", ["extract", "load_model"])
 def test_interrupt_exits_130_and_writes_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -1396,7 +1640,7 @@ def test_interrupt_exits_130_and_writes_nothing(
 
 # The real program
 
-PROGRAM = (sys.executable, "-c", "from nn2rules.cli import main; main()")
+PROGRAM = (sys.executable, "-m", "nn2rules")
 
 
 def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -1411,17 +1655,90 @@ def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_nn2rules_is_this_program():
     (script,) = entry_points(group="console_scripts", name="nn2rules")
-    assert script.load() is cli.main
+    assert script.value == "nn2rules.__main__:main"
 
 
 def test_python_m_nn2rules_is_this_program():
-    result = subprocess.run(
-        [sys.executable, "-m", "nn2rules", "extract", "net.json"],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    result = program("extract", "net.json")
     assert (result.returncode, result.stdout, result.stderr) == (0, RIPE, "")
+
+
+def interrupted_after(seconds: float, *args: str) -> tuple[int, str]:
+    """Send Ctrl-C to the program; return its exit code and what it says of it."""
+    with subprocess.Popen(
+        [*PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize("module", ["nn2rules.cli.app", "numpy", "rich.console"])
+def test_ctrl_c_while_the_program_starts(module: str):
+    """Python tells what it has imported, and by that how far the program is."""
+    command = [sys.executable, "-X", "importtime", *PROGRAM[1:], "neurons", "net.json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.endswith(f" {module}\n"):
+                process.send_signal(signal.SIGINT)
+                break
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 130
+    assert said.endswith("interrupted\n")
+    assert "Traceback" not in said
+
+
+def test_nothing_is_imported_before_the_program_is_ready_for_ctrl_c():
+    code = "import nn2rules.__main__, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"numpy", "typer", "zipfile"} & set(loaded.stdout.split())
+
+
+def test_ctrl_c_keeps_what_is_proved_whole_or_not_at_all():
+    Path("net.json").write_text(large_network())
+    random = Random(6)
+    before = folder_content()
+    for _ in range(3):
+        end = interrupted_after(
+            random.uniform(0.5, 4), "extract", "net.json", "-o", "made.json"
+        )
+        assert end[0] == 130
+        assert end[1].endswith("interrupted\n")
+        assert "Traceback" not in end[1]
+        content = folder_content()
+        if "made.partial.json" in content:
+            assert nn2rules.load("made.partial.json").scope == "support"
+            Path("made.partial.json").unlink()
+            content.pop("made.partial.json")
+        assert content == before
+
+
+def test_an_interrupt_that_a_library_loses_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def lose(*args: object, progress: object, **options: object) -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        progress("on we go", 0.5)  # type: ignore[operator]
+
+    def turn(*args: object, **options: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("a library does not know what to do") from None
+
+    for way in (lose, turn):
+        monkeypatch.setattr(nn2rules, "extract", way)
+        result = run("extract", "net.json", "-o", "old")
+        assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+        assert Path("old").read_text() == "what was here before"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_program_says_one_sentence_on_a_mistake():

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Domain, DomainError, Feature, UnknownValueError
+from nn2rules.feature import UNKNOWN, Lookup
 from nn2rules.formats import from_json, to_json
+from nn2rules.formats.table import read_table
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 
@@ -113,3 +115,61 @@ def test_an_unknown_number_of_a_grid_gets_a_hint():
     with pytest.raises(UnknownValueError) as caught:
         few.encode([{"code": 3}])
     assert "nearest" not in str(caught.value)
+
+
+# Texts that stand for missing ---------------------------------------------------------
+
+GAPS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>", "n/a", "#N/A"]
+
+
+@pytest.mark.parametrize("gap", GAPS)
+@pytest.mark.parametrize(
+    "feature",
+    [
+        Feature("f", (1, 2, None), ordered=True),
+        Feature("f", (2, 1, None)),
+        Feature("f", (False, True, None)),
+        Feature.bins("f", (3,), missing=True),
+        Feature("f", (1, 2, "rest", None), other="rest"),
+    ],
+    ids=str,
+)
+def test_gaps_among_numbers(gap, feature, tmp_path):
+    assert Lookup(feature)[gap] == feature.values.index(None)
+    path = tmp_path / "x.csv"
+    path.write_text(f"f,g\n{gap},7\n1,8\n")
+    rows = read_table(path).typed()
+    assert [row["f"] for row in rows] == [None, 1]
+
+
+@pytest.mark.parametrize("gap", GAPS[1:])
+def test_the_same_texts_among_words_are_words(gap, tmp_path):
+    """NA is a country, too."""
+    country = Feature("c", ("DE", "FR", None))
+    assert Lookup(country)[gap] == UNKNOWN
+    assert Lookup(Feature("c", ("DE", gap, None)))[gap] == 1
+    assert Lookup(Feature("c", ("DE", "rest", None), other="rest"))[gap] == 1
+    path = tmp_path / "x.csv"
+    path.write_text(f"c\n{gap}\nDE\n")
+    assert read_table(path).typed() == [{"c": gap}, {"c": "DE"}]
+
+
+def test_numbers_without_a_value_for_missing_refuse_gaps():
+    assert Lookup(Feature("f", (1, 2), ordered=True))["NA"] == UNKNOWN
+    assert Lookup(Feature("f", (1, 2, "rest"), other="rest"))["NA"] == UNKNOWN
+
+
+# Bins of whole numbers ----------------------------------------------------------------
+
+
+def test_bins_of_whole_numbers():
+    feature = Feature.bins("age", (33, 48), whole=True)
+    assert feature.values == ("(-inf, 33)", "[33, 48)", "[48, inf)")
+    assert repr(feature).endswith("edges=(33, 48), whole=True)")
+    lookup = Lookup(feature)
+    assert [lookup[n] for n in (32, 33, 33.0, "47", 48, 10**30)] == [0, 1, 1, 1, 2, 2]
+    assert [lookup[n] for n in (32.5, "32.5", 47.999)] == [UNKNOWN] * 3
+    with pytest.raises(DomainError, match="bins of whole numbers have whole edges"):
+        Feature.bins("age", (32.5,), whole=True)
+    with pytest.raises(DomainError, match="bins of whole numbers have whole edges"):
+        Feature("age", (1, 2), whole=True)

@@ -78,7 +78,7 @@ def test_a_pipeline_from_a_file_answers_as_its_rules_do(folder, people, name, tr
 
 
 def test_the_command_line_reads_models(folder):
-    rows = ("--data", "rows.csv", "--target", "label")
+    rows = ("--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", "model.skops", *rows)
     assert code == 0
     assert "age" in text
@@ -212,7 +212,7 @@ def test_labels_that_the_model_does_not_name(folder, people):
         module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
     )
     torch.export.save(program, folder / "line.pt2")
-    given = ("line.pt2", "--data", "rows.csv", "--target", "label")
+    given = ("line.pt2", "--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert (
@@ -222,6 +222,18 @@ def test_labels_that_the_model_does_not_name(folder, people):
     more = ("--encoder", "encoder.skops", "--classes", "no,yes")
     code, text = run(folder, "extract", *given, *more)
     assert code == 0
+
+
+def test_a_column_that_is_given_as_target(folder):
+    """As a feature, the column may stop the model from being read."""
+    options = ("--data", "rows.csv", "--target", "label", "--form", "set")
+    skops.io.dump(OneHotEncoder().fit([["cook"]]), folder / "label.skops")
+    code, text = run(folder, "extract", "model.skops", *options)
+    assert code == 2
+    assert "the column with the true classes is given by --labels" in text
+    code, text = run(folder, "extract", "label.skops", *options)
+    assert code == 2
+    assert "--target names a class, and 'label' is a column of" in text
 
 
 @pytest.mark.parametrize(

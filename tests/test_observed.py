@@ -68,7 +68,9 @@ def test_what_the_model_knows_comes_first():
         ("1..3", (1, 2, 3)),
         ("-1..1", (-1, 0, 1)),
         ("0..1:0.25", (0, 0.25, 0.5, 0.75, 1)),
-        ("0..0.3:0.1", (0, 0.1, 0.2, pytest.approx(0.3))),
+        ("0..0.3:0.1", (0, 0.1, 0.2, 0.3)),
+        ("-1..1:.5", (-1, -0.5, 0, 0.5, 1)),
+        ("1e3..3000:1e3", (1000, 2000, 3000)),
         ("quantiles:1", (1, 9)),
         ("quantiles:2", (1, 2, 9)),
         ("observed", (1, 2, 9)),
@@ -192,3 +194,38 @@ def test_a_domain_of_a_frame():
         Feature("n", (1, 3, 5), ordered=True, nearest=True),
         Feature("w", ("x", "y", None)),
     )
+
+
+def test_steps_are_the_decimals_that_they_look_like():
+    """Sums of floats are not: 0.1 + 2 * 0.1 is no 0.3."""
+    [feature] = Domain.from_data([{"x": 0.3}], {"x": "0..1:0.1"}).features
+    assert feature.values == (0, *(float(f"0.{i}") for i in range(1, 10)), 1)
+    assert [*map(type, feature.values)] == [int, *[float] * 9, int]
+    large = feature_of("f", Column([1]), f"{2**60 + 1}..{2**60 + 3}")
+    assert large.values == (2**60 + 1, 2**60 + 2, 2**60 + 3)
+
+
+def test_words_that_are_another_in_every_row():
+    names = [f"case {number}" for number in range(400)]
+    rows = pd.DataFrame({"case": names, "n": range(400), "town": ["A", "B"] * 200})
+    with pytest.raises(DomainError) as caught:
+        Domain.from_data(rows)
+    assert str(caught.value) == (
+        "the column 'case' has another value in nearly every row (400 in 400), like a "
+        "name or the number of a case; train without it, or, if it is none, say so by "
+        "domain={'case': 'observed'} (--values case=observed)"
+    )
+    with pytest.raises(DomainError, match="in nearly every row"):
+        Domain.from_data(rows.to_dict("records"))
+    assert Domain.from_data(rows, {"case": "observed"}).sizes == (400, 400, 2)
+    assert Domain.from_data(rows, {"case": names}).sizes == (400, 400, 2)
+    twice = pd.concat([rows, rows], ignore_index=True)
+    assert Domain.from_data(twice).sizes == (400, 400, 2)
+    assert Domain.from_data(rows[:99]).sizes == (99, 99, 2)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_nan_of_every_type_is_missing(kind):
+    domain = Domain((Feature("f", (1, None)),))
+    assert domain.encode([{"f": kind("nan")}]).tolist() == [[1]]
+    assert feature_of("f", Column([kind(2), kind("nan")])).values == (2, None)

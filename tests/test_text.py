@@ -237,7 +237,11 @@ def test_a_bin_above_a_number_says_so():
         (Feature("n", ("2", "few", "1", "0"), ordered=True), ("1", "0"), "n in {1, 0}"),
         (Feature("n", (0, 1, 2, 3), True, ("3", "2", "1", "0")), (0, 1), "n in {3, 2}"),
         (Feature("n", (3, 2, 1, 0), True, ("a", "b", "c", "d")), (3, 2), "n ≤ b"),
-        (Feature("m", (None, 1, 2, 3), ordered=True), (None, 1, 2), "(m ≤ 2 or m is missing)"),
+        (
+            Feature("m", (None, 1, 2, 3), ordered=True),
+            (None, 1, 2),
+            "(m ≤ 2 or m is missing)",
+        ),
         (Feature("m", (None, 1, 2, 3), ordered=True), (None, 1), "m in {missing, 1}"),
         (Feature("m", (1, None, 2, 3), ordered=True), (1, 2), "m ≤ 2"),
         (Feature("m", (1, None, 2, 3), ordered=True), (1, 2, 3), "m ≠ missing"),

@@ -21,12 +21,19 @@ from nn2rules.layer import Layer
 UNIT = 2.0**-53
 """The unit roundoff of float64."""
 
+LARGEST = 2.0**1000
 LARGEST_32 = 3e38
-"""Below the largest float32."""
+"""Numbers from here on count as overflows, in float64 and in float32.
+
+Both are below the largest numbers by more than all roundings together.
+"""
 
 UNDERFLOW = 1e-300
 UNDERFLOW_32 = 1e-35
 """More than what all underflows of a layer add up to, in float64 and in float32."""
+
+_SHARE_ROUNDINGS = 16
+"""How many units a share of a class may be off; frameworks were seen to be off by 4."""
 
 _CHUNK = 1 << 16
 
@@ -74,19 +81,13 @@ def error_bound(
     Notes
     -----
     Runs once for a network, in the time of one evaluation. Infinite when some
-    intermediate number may overflow.
+    intermediate number may overflow; never NaN.
     """
-    first = layers[0]
-    tiny = UNDERFLOW if unit == UNIT else UNDERFLOW_32
+    tiny, largest = (UNDERFLOW, LARGEST) if unit == UNIT else (UNDERFLOW_32, LARGEST_32)
     with np.errstate(all="ignore"):
-        weights = np.abs(first.weights)
-        if reach is not None:
-            weights = weights * reach[:, np.newaxis]
-        blocks = [weights[a:b].max(axis=0) for a, b in pairwise(offsets)]
-        size = np.abs(first.bias) + np.sum(blocks, axis=0)
-        error = _gamma(len(blocks) + 2, unit) * size
-        if unit > UNIT:
-            error = np.where(size < LARGEST_32, error, np.inf)
+        size = first_sizes(layers[0], offsets, reach)
+        error = _gamma(len(offsets) + 1, unit) * size + tiny
+        error = np.where(size < largest, error, np.inf)
         for before, layer in pairwise(layers):
             function = before.function
             error = function.lipschitz * error * (1 + 4 * unit) + tiny
@@ -94,12 +95,52 @@ def error_bound(
             size = abs(function.at_zero) + function.lipschitz * size + error
             weights = np.abs(layer.weights)
             size = np.abs(layer.bias) + size @ weights
-            error = error @ weights + _gamma(len(weights) + 2, unit) * size
-            if unit > UNIT:  # float32 overflows earlier
-                error = np.where(size < LARGEST_32, error, np.inf)
+            error = error @ weights + _gamma(len(weights) + 2, unit) * size + tiny
+            error = np.where(size < largest, error, np.inf)
     # Twice, for the rounding of this very computation.
     bound: NDArray[np.float64] = 2 * error + tiny
     return bound
+
+
+def share_error(
+    threshold: float, unit: float, n_outputs: int = 1, bound: float = math.inf
+) -> float:
+    """Bound, in units of the score, what rounding the shares of classes can do.
+
+    A framework that decides by probabilities rounds these, too, and the threshold: a
+    score that is nearer to the decision than this may get another class.
+
+    Parameters
+    ----------
+    threshold : float
+    unit : float
+        The unit roundoff of the framework.
+    n_outputs : int
+        One, of a sigmoid, or that of the shares of a softmax.
+    bound : float
+        What `error_bound` says of the scores. Where shares cannot be told from 0 or 1,
+        this keeps the result finite: it is at least 2 u times any score.
+    """
+    slack = _SHARE_ROUNDINGS * unit
+    if n_outputs > 1:
+        return slack * n_outputs
+    low, high = threshold - slack, threshold + slack
+    farthest = abs(logit(threshold)) + bound / (2 * UNIT)
+    if low <= 0 or high >= 1:
+        return farthest
+    return min(slack / min(low * (1 - low), high * (1 - high)), farthest)
+
+
+def first_sizes(
+    first: Layer, offsets: NDArray[np.int64], reach: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Bound the sum of the magnitudes that each first pre-activation adds up."""
+    weights = np.abs(first.weights)
+    if reach is not None:
+        weights = weights * reach[:, np.newaxis]
+    blocks = [weights[a:b].max(axis=0) for a, b in pairwise(offsets)]
+    size: NDArray[np.float64] = np.abs(first.bias) + np.sum(blocks, axis=0)
+    return size
 
 
 def _gamma(operations: int, unit: float) -> float:

@@ -22,6 +22,7 @@ from nn2rules.values import (
     checked_values,
     edge_text,
     is_missing,
+    is_missing_text,
     is_number,
     number_of,
     number_texts,
@@ -301,6 +302,9 @@ class Lookup(dict[object, int]):
         numbers: Any = feature.values[: feature.n_plain]
         self._grid = numbers if feature.nearest else None
         self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
+        self._has_words = not feature.has_numbers and any(
+            isinstance(v, str) and v != feature.other for v in feature.values
+        )
 
     def __missing__(self, cell: object) -> int:
         if is_missing(cell):  # not kept: every NaN is another key
@@ -323,7 +327,10 @@ class Lookup(dict[object, int]):
         code = self._listed(cell)
         if code == UNKNOWN:
             code = self._by_number(cell)
-        return self._rest if code == UNKNOWN and cell != "" else code
+        is_gap = isinstance(cell, str) and is_missing_text(
+            cell, among_numbers=not self._has_words
+        )
+        return self._rest if code == UNKNOWN and not is_gap else code
 
     def _listed(self, cell: object) -> int:
         if cell in self._equal:
@@ -339,7 +346,7 @@ class Lookup(dict[object, int]):
     def _listed_text(self, cell: str) -> int:
         if cell in self._texts:
             return self._texts[cell]
-        if cell == "":
+        if is_missing_text(cell, among_numbers=not self._has_words):
             return self._missing
         if cell.lower() in {"true", "false"}:
             return self._equal.get(cell.lower() == "true", UNKNOWN)

@@ -11,8 +11,7 @@ activations real functions. `Network.predict` is exact in that sense (see
 `nn2rules.arithmetic`); `Network.scores` is its fast float64 approximation.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +22,7 @@ from nn2rules import arithmetic
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, FormatError, UndecidedError
 from nn2rules.exact import UNDECIDED
-from nn2rules.layer import Layer
+from nn2rules.layer import Layer, checked_number
 from nn2rules.values import Value, checked_values
 
 
@@ -68,6 +67,10 @@ class Network:
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
         object.__setattr__(self, "classes", checked_classes(self.classes))
+        for name in ("threshold", "model_error"):
+            number = getattr(self, name)
+            if number is not None or name == "threshold":
+                object.__setattr__(self, name, checked_number(name, number))
         self._check_layers()
         self._check_decision()
 
@@ -109,12 +112,10 @@ class Network:
             raise FormatError("threshold: only a network with one output has one")
         if not 0 < self.threshold < 1:
             raise FormatError(
-                f"threshold: {self.threshold} is not between 0 and 1 (exclusive)"
+                f"threshold: {self.threshold:g} is not between 0 and 1 (exclusive)"
             )
-
-        error = self.model_error
-        if error is not None and not 0 <= error < math.inf:
-            raise FormatError(f"model_error: {error} is not a finite number from 0 on")
+        if self.model_error is not None and self.model_error < 0:
+            raise FormatError(f"model_error: {self.model_error} is below 0")
 
     @property
     def is_binary(self) -> bool:
@@ -128,13 +129,17 @@ class Network:
         -------
         ndarray of shape (n_rows,) if binary, else (n_rows, n_classes)
         """
-        codes = self.domain.encode(rows)
-        scores = arithmetic.scores(self.layers, self.domain.offsets, codes)
+        return self.scores_codes(self.domain.encode(rows))
+
+    def scores_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return what `scores` does, for inputs given as codes; see `Domain.encode`."""
+        inputs = self.domain.checked_codes(codes)
+        scores = arithmetic.scores(self.layers, self.domain.offsets, inputs)
         return scores[:, 0] if self.is_binary else scores
 
     def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the index of the class of each input, exactly."""
-        inputs = self.domain.encode(codes)
+        """Return the index of the class of each input, given as codes, exactly."""
+        inputs = self.domain.checked_codes(codes)
         classes = arithmetic.classify(
             self.layers, self.domain.offsets, self.threshold, inputs
         )
@@ -154,6 +159,8 @@ class Network:
 
 def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:
     """Return class labels, at least two, all different and all reading differently."""
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise FormatError(f"classes: {classes!r}, expected a sequence of labels")
     try:
         labels = checked_values("classes", tuple(classes))
     except DomainError as error:

@@ -4,21 +4,31 @@ A column of words has the words that occur. A column of numbers must become fini
 never silently: it has the numbers that occur, unless the user says what it has.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.feature import Feature
-from nn2rules.values import Value, is_number, number_of, plain_number, value_of
+from nn2rules.values import (
+    Value,
+    is_missing,
+    is_number,
+    number_of,
+    plain_number,
+    value_of,
+)
 
 Said: TypeAlias = Any
 """What a user says of a feature: a `Feature`, values, or one of the texts below."""
 
 MOST_VALUES = 1000
 """A column with more different values must be said to have fewer."""
+
+_FEWEST_NAMES, _SHARE_OF_NAMES = 100, 0.95
+"""So many words, and in so large a share of the rows, are no categories."""
 
 _TEXTS = "'observed', '17..90', '0..100:2.5', 'quantiles:10' or 'bins:25,40,65'"
 
@@ -75,7 +85,7 @@ def feature_of(
     >>> feature_of("age", ages)
     Feature('age', (25, 31), ordered=True)
     >>> feature_of("age", ages, "bins:30")
-    Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,))
+    Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,), whole=True)
     """
     if isinstance(said, Feature):
         if said.name != name:
@@ -85,10 +95,14 @@ def feature_of(
     has_missing = None in cells
     is_text = isinstance(said, str)
     if is_text and said != "observed":
-        return _spoken(name, said, column, has_missing=has_missing, nearest=nearest)
+        spoken = _spoken(name, said, column, has_missing=has_missing, nearest=nearest)
+        is_whole = all(isinstance(edge, int) for edge in spoken.edges or [""])
+        return replace(spoken, whole=is_whole and are_whole(cells))
     if said is None or is_text:
         values, ordered = _observed(column, set(cells) - {None}, known)
         _refuse_too_many(name, values, asked=is_text)
+        if not is_text and column.rows is not None:
+            _refuse_names(name, set(cells) - {None}, column.rows)
     else:
         values = _listed(name, said)
         ordered = _is_ascending(values)
@@ -103,6 +117,18 @@ def feature_of(
         ordered=ordered,
         nearest=nearest and numbers,
     )
+
+
+def are_whole(cells: Iterable[object]) -> bool:
+    """Tell whether a column is one of whole numbers, by the type of its cells.
+
+    Examples
+    --------
+    >>> are_whole([1, 2, None]), are_whole([1.0, 2.0])
+    (True, False)
+    """
+    numbers = [cell for cell in cells if not is_missing(cell)]
+    return bool(numbers) and all(type(number) is int for number in numbers)
 
 
 def _values(name: str, cells: Iterable[object]) -> list[Value]:
@@ -186,6 +212,22 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
     )
 
 
+def _refuse_names(
+    name: str, words: set[Value], rows: Callable[[], Iterable[object]]
+) -> None:
+    """Refuse words that are another in nearly every row, such as names."""
+    if len(words) < _FEWEST_NAMES or not all(isinstance(w, str) for w in words):
+        return
+    n_rows = sum(1 for _ in rows())
+    if len(words) >= _SHARE_OF_NAMES * n_rows:
+        raise DomainError(
+            f"the column {name!r} has another value in nearly every row "
+            f"({len(words):,} in {n_rows:,}), like a name or the number of a case; "
+            f"train without it, or, if it is none, say so by "
+            f"domain={{{name!r}: 'observed'}} (--values {name}=observed)"
+        )
+
+
 def _spoken(
     name: str, said: str, column: Column, *, has_missing: bool, nearest: bool
 ) -> Feature:
@@ -199,11 +241,7 @@ def _spoken(
         numbers = _quantiles(name, said, rest, column)
     elif ".." in kind:
         low, _, high = kind.partition("..")
-        numbers = _steps(
-            _number(name, said, low),
-            _number(name, said, high),
-            _number(name, said, rest) if rest else 1,
-        )
+        numbers = _steps(low.strip(), high.strip(), rest.strip() or "1") or []
     else:
         raise _misspoken(name, said)
     if not numbers:
@@ -241,12 +279,15 @@ def quantile(numbers: Sequence[float], part: int, whole: int) -> float:
     return numbers[max(rank, 1) - 1]
 
 
-def _steps(low: float, high: float, step: float) -> list[float]:
-    """Return ``low, low + step, …`` up to `high`."""
-    if not step > 0 or high < low or (high - low) / step > MOST_VALUES * 100:
-        return []
-    n_steps = math.floor((high - low) / step + 1e-9)
-    return [low + index * step for index in range(n_steps + 1)]
+def _steps(low: str, high: str, step: str) -> list[float] | None:
+    """Return ``low, low + step, …`` up to `high`; in decimals, so that 0.3 is 0.3."""
+    if any(number_of(text) is None for text in (low, high, step)):
+        return None
+    first, last, width = map(Fraction, (low, high, step))
+    if width <= 0 or last < first or (last - first) / width > MOST_VALUES * 100:
+        return None
+    numbers = [first + i * width for i in range(int((last - first) / width) + 1)]
+    return [int(n) if n.denominator == 1 else float(n) for n in numbers]
 
 
 def _number(name: str, said: str, text: str) -> float:

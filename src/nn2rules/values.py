@@ -9,10 +9,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from nn2rules.errors import DomainError
+from nn2rules.errors import DomainError, OptionError
 
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
+
+_MISSING = frozenset(
+    (
+        *("#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA"),
+        *("NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+"""What pandas reads as missing."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -45,14 +53,43 @@ def is_missing(cell: object) -> bool:
     """Tell whether `cell` is None, NaN, or pandas' NA or NaT."""
     if cell is None:
         return True
-    if isinstance(cell, float):
+    if isinstance(cell, float | np.floating):
         return math.isnan(cell)
     return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def is_missing_text(text: str, *, among_numbers: bool) -> bool:
+    """Tell whether a text stands for a missing value, in a column of numbers or not.
+
+    Among words only an empty one does: NA may be a country.
+
+    Examples
+    --------
+    >>> is_missing_text("NA", among_numbers=True)
+    True
+    >>> is_missing_text("NA", among_numbers=False)
+    False
+    """
+    return text == "" or (among_numbers and text in _MISSING)
 
 
 def is_number(value: object) -> bool:
     """Tell whether `value` is a number: True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def whole_number(name: str, given: object, least: int = 0) -> int:
+    """Return an option that is a whole number, of this size at least.
+
+    Examples
+    --------
+    >>> whole_number("top", np.int64(3))
+    3
+    """
+    number = given.item() if isinstance(given, np.integer) else given
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise OptionError(f"{name}: {given!r}, expected a whole number from {least} on")
+    return number
 
 
 def text_of(value: Value) -> str:

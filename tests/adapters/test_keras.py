@@ -97,7 +97,7 @@ def check_everywhere(model, network, encode, most_fragile=0.1):
     domain = network.domain
     codes = everything(domain)
     inputs = encode(domain.decode(codes))
-    scores, ours = scores_of(model, inputs), network.scores(codes)
+    scores, ours = scores_of(model, inputs), network.scores_codes(codes)
     assert scores.shape == ours.shape
     assert network.model_error is not None
     assert np.abs(scores - ours).max() <= network.model_error
@@ -142,6 +142,8 @@ def test_every_activation(name, units):
 HIDDEN = {
     "ReLU": layers.ReLU,
     "ReLU that leaks": lambda: layers.ReLU(negative_slope=0.3),
+    "ReLU, cut off": lambda: layers.ReLU(max_value=0.7),
+    "relu6": lambda: layers.Activation("relu6"),
     "LeakyReLU": lambda: layers.LeakyReLU(negative_slope=0.1),
     "ELU": layers.ELU,
     "PReLU": lambda: layers.PReLU(shared_axes=[1]),
@@ -211,7 +213,8 @@ def test_endings(last):
     model = randomize(
         sequential([layers.Dense(5, "tanh")], units, last.partition(",")[0]), seed=1
     )
-    network = read_network(model, domain=WORDS)
+    gives = "score" if last == "linear" else None
+    network = read_network(model, domain=WORDS, gives=gives)
     assert network.is_binary == (units == 1)
     assert network.classes == tuple(range(max(units, 2)))
     answers = check_everywhere(model, network, one_hot)
@@ -219,6 +222,19 @@ def test_endings(last):
     labels = ("no", "yes") if units == 1 else ("a", "b", "c")
     named = read_network(model, domain=WORDS, classes=np.array(labels))
     assert named.classes == labels
+
+
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    model = keras.Sequential(
+        [
+            keras.Input((8, 8, 1)),
+            layers.Conv2D(4, 3, name="conv"),
+            layers.Flatten(),
+            layers.Dense(2, "softmax"),
+        ]
+    )
+    with pytest.raises(UnsupportedModelError, match=r"layer 'conv' \(Conv2D\): a conv"):
+        read_network(model, data=[{"a": 0, "b": 1}, {"a": 1, "b": 0}])
 
 
 def test_threshold():
@@ -255,7 +271,7 @@ def test_numbers_and_weights_are_those_that_the_format_holds():
         [keras.Input((1,)), layers.Dense(1, dtype="mixed_float16")]
     )
     model.layers[0].kernel.assign([[0.1]])
-    network = read_network(model, domain={"x": [1.0001, 257.3]})
+    network = read_network(model, domain={"x": [1.0001, 257.3]}, gives="score")
     held = np.float16([1.0001, 257.3]).astype(float) * float(np.float16(0.1))
     assert network.layers[0].weights[:, 0].tolist() == held.tolist()
 
@@ -354,9 +370,9 @@ def test_operations_of_keras_ops():
         codes = everything(NUMBERS)
         own = ops.convert_to_numpy(model(numbers(NUMBERS.decode(codes))))
         own = own[:, 1] if own.ndim > 1 and own.shape[1] == 2 else own.reshape(-1)
-        ours = 1 / (1 + np.exp(-network.scores(codes)))
+        ours = 1 / (1 + np.exp(-network.scores_codes(codes)))
         assert np.abs(own - ours).max() < 1e-6
-        clear = ~fragile(network, network.scores(codes))
+        clear = ~fragile(network, network.scores_codes(codes))
         assert clear.mean() > 0.9
         assert network.is_binary
         assert (network.predict_codes(codes) == (own > 0.5))[clear].all()
@@ -385,7 +401,7 @@ def test_the_bound_is_narrow_for_wide_one_hot_inputs():
     network = read_network(randomize(model, seed=3, scale=0.1), domain=domain)
     codes = np.random.default_rng(0).integers(30, size=(2000, 30))
     scores = scores_of(model, hot(domain, codes))
-    assert np.abs(scores - network.scores(codes)).max() <= network.model_error
+    assert np.abs(scores - network.scores_codes(codes)).max() <= network.model_error
     assert fragile(network, scores).mean() < 0.02
 
 
@@ -533,11 +549,11 @@ def test_data_sets(name, labels, by_width):
     codes = everything(domain)
     if len(codes) > 40_000:
         codes = codes[np.random.default_rng(0).integers(len(codes), size=40_000)]
-    clear = ~fragile(network, network.scores(codes))
+    clear = ~fragile(network, network.scores_codes(codes))
     own = answers_of(model, hot(domain, codes))
     assert clear.mean() > 0.99
     assert (network.predict_codes(codes) == own)[clear].all()
-    assert (rules.predict(codes) == classes[own])[clear].all()
+    assert (rules.predict(rules.domain.decode(codes)) == classes[own])[clear].all()
 
 
 def test_adult_on_some_rows():
@@ -716,8 +732,10 @@ REFUSED = {
         lambda: functional(lambda x: layers.Dense(1)(x - ops.mean(x, axis=0))),
         "mixes rows of a batch",
     ),
-    "relu6": (lambda: after_dense(layers.Activation("relu6")), "cut off at 6"),
-    "ReLU, cut off": (lambda: after_dense(layers.ReLU(max_value=5)), "cut off at 5"),
+    "ReLU, cut off": (
+        lambda: after_dense(layers.ReLU(max_value=5, negative_slope=0.1)),
+        "leaks and is cut off",
+    ),
     "ReLU, later": (lambda: after_dense(layers.ReLU(threshold=1.0)), "starts at 1"),
     "PReLU": (lambda: randomize(after_dense(layers.PReLU())), "its own slope"),
     "ELU": (lambda: after_dense(layers.ELU(alpha=0.5)), "alpha is 0.5"),
@@ -912,4 +930,4 @@ def test_extract_takes_a_model():
     rules = nn2rules.extract(model, domain=WORDS)
     codes = everything(WORDS)
     own = ops.convert_to_numpy(model(one_hot(WORDS.decode(codes))))[:, 0]
-    assert rules.predict(codes).tolist() == (own > 0.5).tolist()
+    assert rules.predict(rules.domain.decode(codes)).tolist() == (own > 0.5).tolist()

@@ -107,7 +107,7 @@ def margin(network, scores):
 def check_scores(network, codes, theirs, share=1.0):
     """Compare scores on every input, and answers on those that are not fragile."""
     theirs = np.asarray(theirs, dtype=np.float64)
-    ours = network.scores(codes)
+    ours = network.scores_codes(codes)
     assert network.model_error is not None
     assert np.abs(ours - theirs).max() <= network.model_error
     firm = margin(network, theirs) > 2 * network.model_error
@@ -132,6 +132,11 @@ BETWEEN = {
         [node("Clip", "h low high", "g")],
         {"low": np.float32(-1), "high": np.float32(1)},
     ),
+    "ReLU6": (
+        [node("Clip", "h low high", "g")],
+        {"low": np.float32(0), "high": np.float32(6)},
+    ),
+    "Clip from 0.7": ([node("Clip", "h low", "g")], {"low": np.float32(0.7)}),
     "Clip at 0": ([node("Clip", "h low", "g")], {"low": np.float32(0)}),
     "Clip of old": ([node("Clip", "h", "g", min=-1.0, max=1.0)], {}, 8),
     "Max": ([node("Max", "h zero", "g")], {"zero": np.zeros(1, "f4")}),
@@ -757,7 +762,8 @@ def test_linear_classifiers(name):
     if options["post_transform"] == "LOGISTIC":
         scores = scores[:, -1]
     check_scores(network, codes, scores)
-    assert network.predict(codes).tolist() == run(model, x=x)[0].tolist()
+    answers = network.predict(network.domain.decode(codes))
+    assert answers.tolist() == run(model, x=x)[0].tolist()
     assert network.classes == tuple(options["classlabels_strings"])
 
 
@@ -1243,10 +1249,10 @@ REFUSED = {
     "an article": ([node("Abs", "h", "g")], {}, "is an Abs"),
     "ONNX's own slope": ([node("HardSigmoid", "h", "g")], {}, "alpha is 0.2; .*0.166"),
     "Elu": ([node("Elu", "h", "g", alpha=2.0)], {}, "its alpha is 2; nn2rules reads 1"),
-    "ReLU6": (
+    "Clip": (
         [node("Clip", "h low high", "g")],
-        {"low": np.float32(0), "high": np.float32(6)},
-        "cuts numbers off at 0.0 and 6.0",
+        {"low": np.float32(2), "high": np.float32(2)},
+        "its limits are 2.0 and 2.0",
     ),
     "slopes": (
         [node("PRelu", "h s", "g")],
@@ -1355,8 +1361,36 @@ def test_convolution_is_refused():
             "B2": B2,
         },
     )
-    message = "the ONNX node 'conv1' is a Conv, and mixes features such as 'colour'"
+    message = "the ONNX node 'conv1' is a Conv: the model is for images or series; "
     with pytest.raises(UnsupportedModelError, match=message):
+        read_network(model, domain=DOMAIN)
+
+
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    nodes = [
+        node("Conv", "x K", "c", name="conv1"),
+        node("Flatten", "c", "f"),
+        node("Gemm", "f W B2", "y"),
+    ]
+    arrays = {"K": np.ones((1, 1, 3, 3), "f4"), "W": np.ones((36, 3), "f4"), "B2": B2}
+    image = tensor("x", shape=(None, 1, 8, 8))
+    model = model_of(nodes, arrays, inputs=[image])
+    with pytest.raises(UnsupportedModelError, match="for images or series"):
+        read_network(model, data=[{"a": 0, "b": 1}, {"a": 1, "b": 0}])
+
+
+def test_bfloat16_is_refused_by_name():
+    model = headed([node("Gemm", "g W2 B2", "y")], [tensor("y", shape=(None, 3))])
+    for item in model.graph.initializer:
+        item.CopyFrom(
+            helper.make_tensor(
+                item.name,
+                TensorProto.BFLOAT16,
+                item.dims,
+                onnx.numpy_helper.to_array(item).reshape(-1).tolist(),
+            )
+        )
+    with pytest.raises(UnsupportedModelError, match=r"numbers in bfloat16; .*float32"):
         read_network(model, domain=DOMAIN)
 
 
@@ -1393,10 +1427,10 @@ def test_a_number_or_a_score():
     nodes = [node("Gemm", "g W2 B2", "z")]
     model = headed(nodes, [tensor("z", shape=(None, 1))], ONE)
     with pytest.raises(
-        UnsupportedModelError, match=r"predict a number; .* give classes="
+        UnsupportedModelError, match=r"predict a number; .* gives='score'"
     ):
         read_network(model, domain=DOMAIN)
-    network = read_network(model, domain=DOMAIN, classes=["no", "yes"])
+    network = read_network(model, domain=DOMAIN, classes=["no", "yes"], gives="score")
     check_scores(network, one_hot()[0], run(model, x=one_hot()[1])[0][:, 0])
 
 

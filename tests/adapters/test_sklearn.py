@@ -18,10 +18,15 @@ from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import (
     LinearRegression,
@@ -30,7 +35,13 @@ from sklearn.linear_model import (
     RidgeClassifier,
     SGDClassifier,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
@@ -167,7 +178,9 @@ def _cells(feature, code):
     value = feature.values[code]
     if feature.edges is None or value is None:
         return [value]
-    ends = [-1e9, *feature.edges, 1e9]
+    ends = [-(10**9), *feature.edges, 10**9]
+    if feature.whole:
+        return [ends[code], ends[code + 1] - 1]
     return [ends[code], np.nextafter(ends[code + 1], -np.inf)]
 
 
@@ -256,7 +269,7 @@ def test_one_hot_encoders_know_the_values_themselves(name, kind):
     assert len(set(answers)) == 2
     assert network.predict(every).tolist() == answers
     assert extract(model).predict(every).tolist() == answers
-    ours, theirs = own_numbers(model, inputs, network.scores(every))
+    ours, theirs = own_numbers(model, inputs, network.scores_codes(every))
     assert np.abs(ours - theirs).max() <= network.model_error + 1e-15
 
 
@@ -516,7 +529,8 @@ def test_bins_of_every_kind(encode, strategy):
     network = check_same(model, rows)
     found = model[0].named_transformers_["chosen"].bin_edges_
     for feature, edges in zip(network.domain.features, found, strict=True):
-        assert feature.edges == tuple(edges[1:-1].tolist())
+        own = np.ceil(edges[1:-1]) if feature.whole else edges[1:-1]
+        assert feature.edges == tuple(own.tolist())
 
 
 def two_scalers(binning):
@@ -577,6 +591,86 @@ def test_edges_are_exact(name, numbers):
     table = pd.DataFrame({"other": 1.0, "n": every})
     scores = classifier.decision_function(steps.transform(table))
     assert np.abs(network.scores(table) - scores).max() <= network.model_error
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (KBinsDiscretizer(4),),
+        (StandardScaler(), KBinsDiscretizer(4, encode="ordinal")),
+        (ColumnTransformer([("b", KBinsDiscretizer(4), [1, 0])]),),
+        (
+            ColumnTransformer(
+                [("b", KBinsDiscretizer(4), [0, 1])], remainder="passthrough"
+            ),
+        ),
+    ],
+    ids=["plain", "scaled", "chosen", "kept"],
+)
+def test_bins_behind_columns_that_tell_what_is_missing(steps):
+    rows = people(400)[["height", "pay"]]
+    filled = SimpleImputer(add_indicator=True)
+    model = make_pipeline(
+        filled, *[clone(step) for step in steps], LogisticRegression()
+    )
+    network = check_same(fitted(model, rows, labels(rows)), rows)
+    height, pay = network.domain.features
+    assert (len(height.edges), height.values[-1]) == (3, None)
+    assert (len(pay.edges), len(pay)) == (3, 4)
+
+
+def test_an_imputer_of_a_number_makes_no_bins():
+    """What it takes for missing looks like any other number of a bin."""
+    rows = people()[["age", "pay"]]
+    steps = make_pipeline(SimpleImputer(missing_values=18), KBinsDiscretizer(3))
+    model = fitted(make_pipeline(steps, LogisticRegression()), rows, labels(rows))
+    network = check_same(model, rows)
+    assert all(feature.edges is None for feature in network.domain.features)
+
+
+def test_bins_of_whole_numbers_have_whole_edges():
+    rows = people()[["age", "pay"]]
+    first = KBinsDiscretizer(4, strategy="uniform", encode="ordinal")
+    model = fitted(make_pipeline(first, LogisticRegression()), rows, labels(rows))
+    age, pay = check_same(model, rows).domain.features
+    edges = model[0].bin_edges_[0][1:-1]
+    assert any(edge % 1 for edge in edges)
+    assert age.edges == tuple(np.ceil(edges).astype(int).tolist())
+    assert (age.whole, pay.whole) == (True, False)
+    rules = extract(model, data=rows)
+    assert not re.search(r"age [<≥] \d+\.", str(rules))
+    with pytest.raises(UnknownValueError, match="as its numbers are whole; it has"):
+        rules.predict(rows[:1].assign(age=20.5))
+    assert read_network(model, data=rows.astype(float)).domain.feature("age").edges == (
+        tuple(edges.tolist())
+    )
+
+
+@pytest.mark.parametrize("kind", ["frame", "array", "mixed"])
+@pytest.mark.parametrize("seed", range(5))
+def test_bins_of_float32_columns(kind, seed):
+    """scikit-learn scales float32 in float32: an edge is where that says so."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(rng.normal(30, 9, (300, 2)), columns=["a", "b"])
+    rows = rows.astype({"a": np.float32, "b": float if kind == "mixed" else np.float32})
+    steps = make_pipeline(StandardScaler(), KBinsDiscretizer(5, encode="ordinal"))
+    given = rows.to_numpy() if kind == "array" else rows
+    model = fitted(make_pipeline(steps, LogisticRegression()), given, rows.a > rows.b)
+    network = read_network(model, data=rows)
+    assert (network.predict(rows) == model.predict(given)).all()
+    for feature in network.domain.features:
+        for edge in feature.edges:
+            kind_of = rows[feature.name].dtype.type
+            upper = kind_of(edge)
+            if float(upper) < edge:
+                upper = np.nextafter(upper, kind_of(np.inf))
+            cells = [np.nextafter(upper, kind_of(-np.inf)), upper]
+            pair = rows[:2].assign(**{feature.name: np.array(cells, dtype=kind_of)})
+            pair = pair.to_numpy() if kind == "array" else pair
+            made = steps.transform(pair)[:, list(rows).index(feature.name)]
+            assert made[0] + 1 == made[1]
+            if kind_of is np.float32 and kind != "mixed":
+                assert len(str(edge).replace("-", "")) <= 11
 
 
 def test_a_column_that_is_binned_and_also_not_keeps_its_numbers():
@@ -695,6 +789,73 @@ def test_threshold():
             read_network(model, data=rows, threshold=0.7)
 
 
+@pytest.mark.parametrize("limit", [0.2, 0.5, 0.7, "auto"])
+@pytest.mark.parametrize("positive", [None, "class 0", "class 1"])
+@pytest.mark.parametrize("where", ["outside", "inside", "frozen"])
+def test_classifiers_with_a_threshold_of_their_own(limit, positive, where):
+    rows = people()[["age", "job"]]
+    model = behind(OneHotEncoder(), "age job")
+    options = {"threshold": limit, "pos_label": positive}
+    if where == "inside":
+        model = make_pipeline(model[0], FixedThresholdClassifier(model[1], **options))
+    elif where == "outside":
+        model = FixedThresholdClassifier(model, **options)
+    else:
+        fitted(model, rows, labels(rows))
+        model = FixedThresholdClassifier(FrozenEstimator(model), **options)
+    fitted(model, rows, labels(rows))
+    network = read_network(model, data=rows)
+    inputs, _ = inputs_as(rows, network.domain)
+    assert (network.predict(inputs) == model.predict(inputs)).all()
+    assert len(set(network.predict(inputs))) == 2
+    with pytest.raises(OptionError, match="has a threshold of its own; leave out"):
+        read_network(model, data=rows, threshold=0.7)
+
+
+def test_a_tie_at_a_threshold_of_its_own_is_the_class_it_is_for():
+    """scikit-learn's classifiers exceed a half; this one begins there."""
+    rows = pd.DataFrame({"a": [0.0, 1.0] * 4})
+    inner = fitted(LogisticRegression(fit_intercept=False), rows, rows.a > 0)
+    for positive, answers in ((None, [True, True]), (False, [False, True])):
+        model = FixedThresholdClassifier(
+            FrozenEstimator(inner), threshold=0.5, pos_label=positive
+        ).fit(rows, rows.a > 0)
+        assert model.predict(rows[:2]).tolist() == answers
+        assert read_network(model, data=rows).predict(rows[:2]).tolist() == answers
+
+
+def test_a_threshold_that_was_tuned():
+    rows = people(300)[["age", "job"]]
+    answers = np.where(labels(rows, 3) == "class 0", "no", "yes")
+    inner = behind(OneHotEncoder(handle_unknown="ignore"), "age job")
+    scorer = make_scorer(f1_score, pos_label="no")
+    model = TunedThresholdClassifierCV(inner, scoring=scorer, random_state=0)
+    fitted(model, rows, answers)
+    assert model.best_threshold_ not in (0.5, 0, 1)
+    network = read_network(model, data=rows)
+    inputs, _ = inputs_as(rows, network.domain)
+    assert (network.predict(inputs) == model.predict(inputs)).all()
+
+
+def test_thresholds_that_cannot_be_read():
+    rows = people()[["age", "job"]]
+    scored = FixedThresholdClassifier(behind(OneHotEncoder(), "age job", LinearSVC()))
+    fitted(scored, rows, labels(rows))
+    network = read_network(scored, data=rows)
+    assert (network.predict(rows) == scored.predict(rows)).all()
+    for options, told in (
+        ({"threshold": 0.3}, "compares what is no sigmoid of a score with 0.3"),
+        ({"threshold": 1.5}, "with 1.5; nn2rules reads thresholds of probabilities"),
+    ):
+        model = fitted(clone(scored).set_params(**options), rows, labels(rows))
+        assert told in sentence(model, rows)
+    model = FixedThresholdClassifier(behind(OneHotEncoder(), "age job"), threshold=1.5)
+    assert sentence(fitted(model, rows, labels(rows)), rows) == (
+        "the FixedThresholdClassifier has the threshold 1.5, so it gives one answer to "
+        "all rows; expected one between 0 and 1"
+    )
+
+
 def test_steps_that_do_nothing_are_skipped():
     rows = frame(words())
     steps = [("encode", OneHotEncoder()), ("nothing", "passthrough"), ("mlp", mlp())]
@@ -785,7 +946,9 @@ def test_numbers_are_what_the_user_says(said, values):
     network = read_network(model, data=rows, domain={"age": said})
     assert network.domain.feature("age").values == values
     inputs, codes = inputs_as(rows, network.domain)
-    assert (network.predict(codes) == model.predict(inputs)).all()
+    assert (
+        network.predict(network.domain.decode(codes)) == model.predict(inputs)
+    ).all()
 
 
 def test_quantiles_are_those_of_the_rows():
@@ -899,9 +1062,10 @@ def test_trained_models_of_the_papers_data_sets(name):
     for codes in network.domain.inputs():
         columns = zip(network.domain.features, codes.T, strict=True)
         inputs = pd.DataFrame({f.name: np.array(f.values)[c] for f, c in columns})
-        fragile = near_ties(network, network.scores(codes))
+        fragile = near_ties(network, network.scores_codes(codes))
         assert fragile.mean() < 1e-3
-        assert ((rules.predict(codes) == model.predict(inputs)) | fragile).all()
+        answers = rules.predict(rules.domain.decode(codes))
+        assert ((answers == model.predict(inputs)) | fragile).all()
 
 
 def adult_model(rows, answers):
@@ -994,22 +1158,58 @@ def test_regressors(regressor):
 @pytest.mark.parametrize(
     "classifier",
     [
-        DecisionTreeClassifier(),
         RandomForestClassifier(3),
         GradientBoostingClassifier(n_estimators=2),
+        HistGradientBoostingClassifier(max_iter=2),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_trees(classifier):
     assert sentence(trained(classifier)) == (
-        f"a {type(classifier).__name__} is made of trees or of other models, and is no "
-        f"network; {READS}"
+        f"a {type(classifier).__name__} is made of decision trees, and is no network; "
+        f"for rules of trees there are other tools, such as te2rules, and "
+        f"sklearn.tree.export_text for a single one"
+    )
+    assert sentence(trained(DecisionTreeClassifier())) == (
+        "a DecisionTreeClassifier is a tree, and no network; its paths are rules "
+        "already, which sklearn.tree.export_text prints"
+    )
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        VotingClassifier([("a", mlp()), ("b", mlp(random_state=1))]),
+        StackingClassifier([("a", mlp()), ("b", LogisticRegression())], cv=2),
+        BaggingClassifier(mlp(), 2),
+        AdaBoostClassifier(n_estimators=2),
+        OneVsRestClassifier(mlp()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_models_that_are_made_of_several(classifier):
+    assert sentence(trained(classifier)) == (
+        f"a {type(classifier).__name__} puts the answers of several models together, "
+        f"so no single network answers as it does; extract the rules of each of them: "
+        f"model.estimators_[0]"
+    )
+
+
+@pytest.mark.parametrize("model", [mlp(), LogisticRegression(), LinearSVC()], ids=repr)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_weights_that_are_no_numbers(model, number):
+    model = fitted(clone(model), TWO, labels(TWO))
+    weights = model.coefs_[1] if hasattr(model, "coefs_") else model.coef_
+    weights[0, 0] = number
+    assert sentence(model) == (
+        f"a weight of the {type(model).__name__} is {number}, so it has no answers; "
+        f"train it again, with scaled columns or a smaller step"
     )
 
 
 @pytest.mark.parametrize(
     "model",
-    [GaussianNB(), SVC(), KMeans(2), HistGradientBoostingClassifier(max_iter=2)],
+    [GaussianNB(), SVC(), KMeans(2)],
     ids=lambda model: type(model).__name__,
 )
 def test_other_estimators(model):

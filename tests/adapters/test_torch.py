@@ -41,6 +41,11 @@ ACTIVATIONS = {
 }
 
 
+def read_scores(model, **options):
+    """Read a model that ends in a score, without a sigmoid."""
+    return read(model, gives="score", **options)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _one_thread():
     """Train on one thread: the networks are small, and other tests run meanwhile."""
@@ -76,7 +81,7 @@ def check(network, codes, theirs, *, is_score=True, most=0.9):
     theirs = theirs.reshape(len(theirs), -1)
     if network.is_binary:
         theirs = theirs[:, -1]
-    ours = network.scores(codes)
+    ours = network.scores_codes(codes)
     assert network.model_error is not None
     if is_score:
         assert (np.abs(ours - theirs) <= network.model_error).all()
@@ -159,7 +164,7 @@ def test_random_networks(data):
     scale = data.draw(st.sampled_from([0.3, 1.0, 4.0]))
     model = randomized(model.to(dtype), scale)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    network = read(model, domain=domain)
+    network = read_scores(model, domain=domain)
     codes = all_codes(domain)
     with torch.no_grad():
         check(network, codes, model(one_hot(domain, codes, dtype)), most=0)
@@ -185,7 +190,7 @@ def test_every_activation(name):
             model = randomized(nn.Sequential(*steps).to(dtype))
             with torch.no_grad():
                 theirs = model(x.to(dtype))
-            check(read(model, domain=domain), codes, theirs)
+            check(read_scores(model, domain=domain), codes, theirs)
 
 
 def test_rounding_of_one_feature_is_bounded():
@@ -205,7 +210,7 @@ def test_rounding_of_one_feature_is_bounded():
             model[0].weight *= 100.0
             model[0].bias -= model[0].weight @ x[0].float()
             theirs = model(x.float())
-        check(read(model, domain=domain, encode=encode), codes, theirs, most=0)
+        check(read_scores(model, domain=domain, encode=encode), codes, theirs, most=0)
         exact = model.double()(x.float().double()).detach()
         assert (exact - theirs).abs().max() > 1e-5
 
@@ -217,7 +222,7 @@ def test_options_of_batch_normalisation():
         model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, **options))
         model = randomized(nn.Sequential(model, nn.ReLU(), nn.Linear(4, 1)))
         with torch.no_grad():
-            check(read(model, domain=FEATURES), codes, model(x.float()))
+            check(read_scores(model, domain=FEATURES), codes, model(x.float()))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -225,7 +230,7 @@ def test_short_formats(dtype):
     torch.manual_seed(0)
     domain = Domain([Feature("a", list("abc")), Feature("b", list("de"))])
     model = randomized(nn.Sequential(nn.Linear(5, 3), nn.ReLU(), nn.Linear(3, 1)), 0.5)
-    network = read(model.to(dtype), domain=domain)
+    network = read_scores(model.to(dtype), domain=domain)
     codes = all_codes(domain)
     check(network, codes, model(one_hot(domain, codes, dtype)), most=0)
     assert network.model_error > 2.0**-11
@@ -423,7 +428,7 @@ def test_ways_to_write(name):
     is_integer |= "normed" in name
     with torch.no_grad():
         theirs = model(x if is_integer else x.float())
-    network = read(model, domain=FEATURES, encode=to_matrix)
+    network = read_scores(model, domain=FEATURES, encode=to_matrix)
     # A feature that the model does not look at stays: the domain was given.
     assert network.domain == FEATURES
     check(network, codes, theirs)
@@ -439,7 +444,7 @@ def test_without_encode(name):
     codes, x = numbers()
     with torch.no_grad():
         theirs = model(x.float())
-    check(read(model, domain=FEATURES), codes, theirs)
+    check(read_scores(model, domain=FEATURES), codes, theirs)
 
 
 def pair(m, x):
@@ -468,7 +473,7 @@ def test_endings(name):
     with torch.no_grad():
         check(network, codes, model(x), is_score=False)
         scores = model.wide(x.float()).double().numpy()
-    ours = network.scores(codes).reshape(len(codes), -1)
+    ours = network.scores_codes(codes).reshape(len(codes), -1)
     assert np.abs(ours - scores).max() <= network.model_error
     assert network.classes == tuple(range(max(outputs, 2)))
 
@@ -487,9 +492,9 @@ def test_threshold():
     model = randomized(model)
     codes, x = numbers()
     network = read(model, domain=FEATURES, threshold=0.8, classes=("no", "yes"))
-    sure = settled(network, network.scores(codes))
+    sure = settled(network, network.scores_codes(codes))
     answers = np.where(model(x.float()).detach().numpy()[:, 0] > 0.8, "yes", "no")
-    assert (network.predict(codes)[sure] == answers[sure]).all()
+    assert (network.predict(network.domain.decode(codes))[sure] == answers[sure]).all()
     assert 0 < (answers == "yes").sum() < len(answers)
     assert sure.mean() > 0.9
 
@@ -591,7 +596,7 @@ def test_a_dict_of_tensors():
 
     torch.manual_seed(0)
     model = Named().eval()
-    network = read(model, data=frame, encode=encode)
+    network = read_scores(model, data=frame, encode=encode)
     assert network.domain.names == ("job", "age", "children")  # not the region
     codes = all_codes(network.domain)
     rows = pd.DataFrame(network.domain.decode(codes)).assign(region="north")
@@ -619,7 +624,7 @@ def test_inputs_named_as_columns():
     for how in ("columns", "numbers", "flattened"):
         torch.manual_seed(0)
         model = Named(how).eval()
-        network = read(model, domain=FEATURES)
+        network = read_scores(model, domain=FEATURES)
         b = x[:, 1].float() if how == "numbers" else x[:, 1:2].float()
         check(network, codes, model(x[:, 0], b))
 
@@ -663,13 +668,14 @@ def test_exported_programs(decomposed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             program = program.run_decompositions()
-    network = read(program, data=frame, encode=encode_people)
-    direct = read(model, data=frame, encode=encode_people)
+    network = read_scores(program, data=frame, encode=encode_people)
+    direct = read_scores(model, data=frame, encode=encode_people)
     codes = all_codes(network.domain)
     with torch.no_grad():
         theirs = model(*encode_people(pd.DataFrame(network.domain.decode(codes))))
     check(network, codes, theirs)
-    assert np.allclose(network.scores(codes), direct.scores(codes), atol=1e-5)
+    ours, theirs = network.scores_codes(codes), direct.scores_codes(codes)
+    assert np.allclose(ours, theirs, atol=1e-5)
 
 
 def test_a_program_for_one_number_of_rows_is_refused():
@@ -692,7 +698,7 @@ def test_tests_of_shapes_are_left_to_export():
     torch.manual_seed(0)
     model = Careful().eval()
     codes, x = numbers()
-    check(read(model, domain=FEATURES), codes, model(x.float()))
+    check(read_scores(model, domain=FEATURES), codes, model(x.float()))
 
 
 def test_decisions_that_depend_on_numbers_are_refused(capfd):
@@ -742,13 +748,13 @@ def test_paper_data_sets(name):
     x = encode(rows)
     trained(model, [x], targets, epochs=3 if len(rows) > 5000 else 10)
     options = {"data": rows, "encode": encode, "classes": dataset.classes}
-    network = read(model, domain=domain, **options)
+    network = read_scores(model, domain=domain, **options)
     codes = all_codes(domain)
     with torch.no_grad():
         check(network, codes, model(one_hot(domain, codes, torch.float32)), most=0.99)
         scores = model(x).numpy()
     rules = nn2rules.extract(model, domain=domain, **options)
-    assert (rules.predict(codes) == network.predict(codes)).all()
+    assert (rules.predict_codes(codes) == network.predict_codes(codes)).all()
     picks = scores.argmax(1) if outputs else (scores[:, 0] > 0).astype(int)
     answers = np.array(dataset.classes)[picks]
     sure = settled(network, network.scores(rows))
@@ -771,7 +777,7 @@ def test_adult():
     model = Tabular(domain.sizes, 0, width=2, units=4)
     trained(model, [torch.tensor(encode(rows))], targets)
     options = {"data": rows, "encode": encode, "classes": dataset.classes}
-    network = read(model, domain=domain, **options)
+    network = read_scores(model, domain=domain, **options)
     rng = np.random.default_rng(0)
     codes = rng.integers(domain.sizes, size=(20_000, len(domain.sizes)))
     with torch.no_grad():
@@ -797,7 +803,7 @@ def test_a_wide_model():
     model = Tabular([6] * 12, 0, width=2, units=3)
     x = torch.tensor(encode(frame)["categories"])
     trained(model, [x], (x[:, 0] + 2 * x[:, 3] > 2 * x[:, 5]).long(), epochs=12)
-    network = read(model, data=frame, encode=encode)
+    network = read_scores(model, data=frame, encode=encode)
     assert network.domain.n_inputs == 6**12 > 10**9
     some = frame[:200]
     rules = nn2rules.extract(network, data=some, scope="support", effort=0)
@@ -946,10 +952,29 @@ def test_refused(name):
         read(model.eval(), domain=FEATURES)
 
 
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    class Images(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.linear = nn.Conv2d(1, 4, 3), nn.Linear(64, 2)
+
+        def forward(self, x):
+            if x.shape[1] != 36:
+                raise ValueError(x.shape)
+            x = self.conv(x.reshape(-1, 1, 6, 6))
+            return self.linear(torch.relu(x).flatten(1))
+
+    pixels = pd.DataFrame(np.eye(36), columns=[f"p{i}" for i in range(36)])
+    with pytest.raises(UnsupportedModelError, match=r"conv \(Conv2d\): convolutions"):
+        read(Images().eval(), data=pixels)
+    with pytest.raises(UnsupportedModelError, match=r"the model \(LSTM\): recurrent"):
+        read(nn.LSTM(36, 2).eval(), data=pixels)
+
+
 def test_compiled_and_wrapped_models():
     model = nn.Linear(3, 1).eval()
-    plain = read(model, domain=FEATURES)
-    assert read(torch.compile(model), domain=FEATURES) == plain
+    plain = read_scores(model, domain=FEATURES)
+    assert read_scores(torch.compile(model), domain=FEATURES) == plain
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         script = torch.jit.trace(model, torch.zeros(1, 3))
@@ -1003,7 +1028,7 @@ def test_following_a_model_leaves_it_alone():
             return self.layer(x)
 
     model = Keeping().eval()
-    read(model, domain=FEATURES)
+    read_scores(model, domain=FEATURES)
     assert all(isinstance(x, torch.Tensor) for x in model.seen)
     assert not model.training
 

@@ -300,7 +300,12 @@ def framework_error(network, unit):
         terms = len(weights) + 2
         size = np.abs(layer.bias) + size @ weights
         error = error @ weights + terms * unit / (1 - terms * unit) * size
-    return 2 * float(error.max()) * (2 if len(error) > 1 else 1)
+    if len(error) > 1:
+        return 2 * (2 * float(error.max()) + 16 * unit * len(error))
+    # A share is off by 16 units; the slope of the sigmoid at share p is p (1 - p).
+    shares = [network.threshold + sign * 16 * unit for sign in (-1, 1)]
+    slope = min(share * (1 - share) for share in shares)
+    return 2 * float(error[0]) + (16 * unit / slope if slope > 0 else np.inf)
 
 
 def float32_scores(network, codes):

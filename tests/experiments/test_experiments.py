@@ -83,9 +83,9 @@ def test_numbers_are_those_of_evaluate(folders, trials, method, options):
     for trial in trials:
         if options.get("form") != "paper":
             options = {**options, "seed": trial.seed}
-        rules = nn2rules.extract(trial.network, data=trial.train, **options)
+        rules = nn2rules.extract(trial.network, data=trial.train_rows, **options)
         labels = [trial.network.classes[place] for place in trial.test_truth]
-        found.append(nn2rules.evaluate(rules, trial.network, trial.test, labels))
+        found.append(nn2rules.evaluate(rules, trial.network, trial.test_rows, labels))
     for name, attribute in (
         ("fidelity", "fidelity"),
         ("accuracy", "accuracy"),
@@ -110,8 +110,10 @@ def test_lists_for_the_domain_are_exact(folders):
 def test_trees_are_measured_like_everything(folders, trials):
     values = []
     for trial in trials:
-        tree = SimpleTrepan(trial.network, random_state=trial.seed).fit(trial.train)
-        values.append(tree.score(trial.test))
+        tree = SimpleTrepan(trial.network, random_state=trial.seed).fit(
+            trial.train_rows
+        )
+        values.append(tree.score(trial.test_rows))
     cell = table(folders[0], "fidelity")["Simple TREPAN, depth 6"]["Car, this run"]
     assert cell["values"] == values
 
@@ -210,7 +212,7 @@ def test_an_earlier_result_is_replaced(folders, tmp_path):
             progress=lambda what, share, steps=steps: steps.append((what, share)),
         )
         shares = [share for _, share in steps]
-        assert len(steps) == 1 + len(NAMES)
+        assert len(steps) == 3 + len(NAMES)
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] <= 1
     assert set(files(folder)) == OURS

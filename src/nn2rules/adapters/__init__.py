@@ -3,7 +3,8 @@
 A framework's adapter is imported only when a model of that framework is handed over,
 so nothing here needs the framework to be installed. Every adapter has three functions:
 ``prepare(model)``, which refuses what it cannot read; ``columns(model, encode)``, what
-the model knows of its columns; and ``read(model, source, classes, threshold)``.
+the model knows of its columns; and ``read(model, source, how)``, which follows the
+model and returns a `Reading`.
 """
 
 import os
@@ -13,10 +14,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from nn2rules.adapters.boosting import refuse_boosting
+from nn2rules.adapters.options import Gives, ModelOptions
 from nn2rules.domain import Domain, Rows
-from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
+from nn2rules.errors import UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.values import Value
 
@@ -37,6 +38,7 @@ def read_network(
     encode: Callable[[Rows], Any] | Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
+    gives: Gives | None = None,
     other: bool | Sequence[str] = False,
     nearest: bool = False,
 ) -> Network:
@@ -59,6 +61,10 @@ def read_network(
         Where the model has none; by default 0, 1, ….
     threshold : float
         Of a model with a single output: class 1 iff its probability is larger.
+    gives : {"score", "probability"}, optional
+        What a single output is that no sigmoid gives: a score, class 1 above 0, or a
+        probability, class 1 above the threshold. Such a model is refused if neither it
+        nor you say it.
     other : bool, or sequence of feature names
         Whether features of words get a value `other`, for all that are not listed.
     nearest : bool
@@ -69,22 +75,35 @@ def read_network(
     UnsupportedModelError
         If the model, or a step of it, cannot be read exactly; the message says which.
     """
+    options = ModelOptions(
+        data=data,
+        domain=domain,
+        encode=encode,
+        classes=classes,
+        threshold=threshold,
+        gives=gives,
+        other=other,
+        nearest=nearest,
+    )
+    return network_of(model, options)
+
+
+def network_of(model: object, how: ModelOptions) -> Network:
+    """Return the `Network` of a model; `read_network` with its options as a value."""
     if isinstance(model, Network):
-        if domain is not None and domain != model.domain:
-            raise OptionError("a Network has its own domain; leave out `domain`")
-        for name, given in (("encode", encode), ("classes", classes)):
-            if given is not None:
-                raise OptionError(f"a Network needs none; leave out `{name}`")
+        how.check_for(model)
         return model
-    adapter = _adapter(model)
-    if isinstance(data, np.ndarray):
-        raise RowsError(
-            "data is an array, whose columns have no names; give a data frame, such as "
-            "pandas.DataFrame(X, columns=[...])"
-        )
+    adapter, domain = _adapter(model), how.domain
+    how.refuse_array()
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.confirm import confirm
-    from nn2rules.adapters.features import domain_of, encoder_of, without_unused
+    from nn2rules.adapters.features import (
+        domain_of,
+        encoder_of,
+        hint_at_bins,
+        probed_bins,
+        without_unused,
+    )
     from nn2rules.adapters.origin import (
         agreement,
         check_strangers,
@@ -95,16 +114,20 @@ def read_network(
     from nn2rules.adapters.source import Source
 
     model = adapter.prepare(model)
-    known = adapter.columns(model, encode)
-    found = domain_of(data, domain, known, other=other, nearest=nearest)
-    maker = RowMaker(found, data)
-    asked = counted(encoder_of(encode))
+    known = adapter.columns(model, how.encode)
+    found = domain_of(how.data, domain, known, other=how.other, nearest=how.nearest)
+    maker = RowMaker(found, how.data)
+    asked = counted(encoder_of(how.encode))
     source = Source(found, maker, asked, isinstance(domain, Domain))
-    reading = adapter.read(model, source, classes, threshold)
+    reading = adapter.read(model, source, how)
     tried = check_strangers(reading, maker)
-    network = confirm(reading, maker, data)
-    facts = origin_of_encode(encode, asked) | tried | agreement(reading, data)
-    network = replace(network, origin={**(network.origin or {}), **facts} or None)
+    network = confirm(reading, maker, how.data)
+    bins = probed_bins(how.data, network.domain, known)
+    facts = origin_of_encode(how.encode, asked, bins, maker.n_made)
+    facts |= tried | agreement(reading, how.data)
+    network = replace(network, origin={**(network.origin or {}), **facts})
+    if not isinstance(domain, Domain):
+        hint_at_bins(network)
     return network if isinstance(domain, Domain) else without_unused(network)
 
 
@@ -113,6 +136,7 @@ def _adapter(model: object) -> ModuleType:
         raise UnsupportedModelError(
             f"{model.__name__} is a class; give a trained model of it"
         )
+    refuse_boosting(model)
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:

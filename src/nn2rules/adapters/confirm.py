@@ -1,14 +1,20 @@
-"""Compare a network with the model it was read from, before anyone uses it."""
+"""Compare a network with the model it was read from, before anyone uses it.
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+Both the numbers that the model gives are compared, and the classes that a user of the
+model takes from them.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.activations import ACTIVATIONS
+from nn2rules import arithmetic
+from nn2rules.adapters.decision import Decision
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
@@ -25,24 +31,24 @@ _DATA_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Reading:
-    """A network, with the model's own way to answer.
+    """What was read of a model, with the model's own way to answer.
 
     Attributes
     ----------
-    network : Network
-    probabilities : callable
-        Rows to the model's own shares of the classes: an array of shape
-        (n_rows, n_classes), or (n_rows,) with that of class 1.
+    decision : Decision
+        The network, and what the model's outputs mean.
+    outputs : callable
+        Rows to what the model itself gives, with a row of numbers for each.
     unit : float
         The unit roundoff that the model computes with.
-    is_score : bool
-        Whether `probabilities` gives scores instead, before any sigmoid or softmax.
+    origin : mapping
+        What the model is and what ran it, for the certificate; plain JSON.
     """
 
-    network: Network
-    probabilities: Callable[[Rows], NDArray[Any]]
+    decision: Decision
+    outputs: Callable[[Rows], NDArray[Any]]
     unit: float = FLOAT64
-    is_score: bool = False
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
@@ -52,17 +58,25 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     are inputs as they stand. A difference beyond what rounding explains raises an error
     that shows the input.
     """
-    network, rng = reading.network, np.random.default_rng(7)
+    network, rng = reading.decision.network, np.random.default_rng(7)
     sizes = np.array(network.domain.sizes)
     codes = rng.integers(sizes, size=(_RANDOM_ROWS, len(sizes)))
     _compare(reading, maker.rows(codes, rng), codes)
+    compared = {"random": _RANDOM_ROWS, "given": 0}
     if data is not None:
         rows = data[:_DATA_ROWS]
         codes = _strict(network.domain).encode(rows, unknown="mark")
         known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
         if len(known):
             _compare(reading, _picked(rows, known), codes[known])
-    return network
+        compared["given"] = len(known)
+    origin = {
+        **reading.origin,
+        "output": reading.decision.words,
+        "compared": "outputs and answers",
+        "compared_rows": compared,
+    }
+    return replace(network, origin=origin)
 
 
 def _strict(domain: Domain) -> Domain:
@@ -78,50 +92,81 @@ def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
 
 
 def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
-    network = reading.network
-    ours = network.scores(codes)
-    theirs = np.asarray(reading.probabilities(rows), dtype=np.float64)
-    if network.is_binary and theirs.ndim == 2:
-        theirs = theirs[:, -1]
+    decision = reading.decision
+    network = decision.network
+    scores = network.scores_codes(codes)
+    ours = decision.outputs(scores)
+    theirs = np.asarray(reading.outputs(rows)).astype(np.float64)
+    if ours.ndim == 1 and theirs.size == len(ours):
+        theirs = theirs.reshape(-1)
     if ours.shape != theirs.shape:
         raise UnsupportedModelError(
             f"the model answers with an array of shape {theirs.shape}, expected "
             f"{ours.shape}; its classes cannot be told"
         )
-    if not reading.is_score:
-        ours = _shares(ours)
     wrong = ~(np.abs(ours - theirs) <= _tolerance(reading, ours))
-    if not wrong.any():
-        return
-    row = int(np.argwhere(wrong)[0][0])
+    if wrong.any():
+        row = int(np.argwhere(wrong)[0][0])
+        raise _differs(reading, codes[row], _number(ours[row]), _number(theirs[row]))
+    wrong = _is_sure(reading, scores) & (
+        decision.answers(theirs) != _answers(network, scores)
+    )
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        found = (_answers(network, scores)[row], decision.answers(theirs)[row])
+        raise _differs(reading, codes[row], *(repr(network.classes[i]) for i in found))
+
+
+def _answers(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the classes of scores; these are right where `_is_sure`."""
+    if network.is_binary:
+        limit = arithmetic.logit(network.threshold)
+        return (scores > limit).astype(np.int64)
+    return np.asarray(scores.argmax(axis=1))
+
+
+def _is_sure(reading: Reading, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell where no rounding of the model can change its answer."""
+    network = reading.decision.network
+    error = network.model_error
+    if error is None:
+        error = reading.unit**0.5 * (1 + float(np.abs(scores).max(initial=0.0)))
+    if network.is_binary:
+        return np.abs(scores - arithmetic.logit(network.threshold)) > 2 * error
+    ranked = np.sort(scores, axis=1)
+    sure: NDArray[np.bool_] = ranked[:, -1] - ranked[:, -2] > 4 * error
+    return sure
+
+
+def _differs(
+    reading: Reading, codes: NDArray[np.int64], ours: str, theirs: str
+) -> UnsupportedModelError:
+    """Return the error that shows an input on which two answers differ."""
+    network, advice = reading.decision.network, "please report this model"
+    if reading.unit > FLOAT32:
+        digits = int(-math.log10(reading.unit))
+        advice = (
+            f"the model computes with {digits} or {digits + 1} digits (as in float16 "
+            f"or bfloat16), which may be too coarse; convert it to float32"
+        )
+    values = [f.values[c] for f, c in zip(network.domain.features, codes, strict=True)]
     shown = ", ".join(
         f"{name} = {text_of(value)}"
-        for name, value in network.domain.decode(codes[row : row + 1])[0].items()
+        for name, value in zip(network.domain.names, values, strict=True)
     )
-    raise UnsupportedModelError(
+    return UnsupportedModelError(
         f"the network that was read does not answer as the model does: on the input "
-        f"({shown}) it gives {_number(ours[row])}, the model {_number(theirs[row])}; "
-        f"please report this model"
+        f"({shown}) it gives {ours}, the model {theirs}; {advice}"
     )
-
-
-def _shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    if scores.ndim == 1:
-        return ACTIVATIONS["sigmoid"].floats(scores)
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return shares
 
 
 def _tolerance(reading: Reading, ours: NDArray[np.float64]) -> Any:
     """Return what rounding explains: the smaller of a proof and of what is usual."""
-    certified = reading.network.model_error
+    certified = reading.decision.network.model_error
     bound = np.inf if certified is None else 2 * certified
-    usual = (
-        reading.unit**0.5
-        if not reading.is_score
-        else reading.unit**0.5 * (1 + np.abs(ours))
-    )
+    usual: Any = reading.unit**0.5
+    if not reading.decision.has_shares:
+        usual = usual * (1 + np.abs(ours))
     return np.minimum(bound, usual) + 64 * reading.unit
 
 

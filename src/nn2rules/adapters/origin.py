@@ -9,7 +9,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from nn2rules.activations import ACTIVATIONS
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.rows import RowMaker, picked
 from nn2rules.adapters.strangers import told_apart
@@ -43,19 +42,25 @@ def counted(encode: Callable[[Rows], Any] | None) -> Counted | None:
     return None if encode is None else Counted(encode)
 
 
-def origin_of_encode(encode: Any, asked: Counted | None) -> dict[str, Any]:
-    """Say how the user's `encode` was read: by its code, or by probing."""
+def origin_of_encode(
+    encode: Any, asked: Counted | None, bins: list[str], n_made: int
+) -> dict[str, Any]:
+    """Say how the user's `encode` was read: by its code, or by probing.
+
+    `bins` are those that rest on numbers tried, in so many rows that were made.
+    """
     if encode is None or asked is None:
-        return {}
+        return {"probed": bins, "probed_rows": n_made} if bins else {}
     own = getattr(encode, "__self__", None)
     if getattr(encode, "__name__", "") == "transform" and hasattr(own, "transform"):
         encode = own
     found: dict[str, Any] = {"probed": ["encode"]}
     if hasattr(encode, "transform"):
-        from nn2rules.adapters.sklearn import origin
+        from nn2rules.adapters.sklearn import steps_origin
 
-        found = dict(origin(encode))
-    return found | ({"probed_rows": asked.n_rows} if "probed" in found else {})
+        found = dict(steps_origin(encode))
+    probed = [*found.get("probed", ()), *bins]
+    return found | ({"probed": probed, "probed_rows": asked.n_rows} if probed else {})
 
 
 def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
@@ -77,7 +82,7 @@ def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
             for place in range(len(domain.sizes))
         ]
         cells[index] = strangers * _BASES
-        answers = np.asarray(reading.probabilities(maker.frame(cells)), np.float64)
+        answers = np.asarray(reading.outputs(maker.frame(cells)), np.float64)
         answers = answers.reshape(_BASES, len(strangers), -1)
         first = answers[:, :1]
         slack = reading.unit**0.5 * (1 + np.abs(first))
@@ -93,7 +98,8 @@ def agreement(reading: Reading, data: Rows) -> dict[str, int]:
     Only where values stand for cells that they are not: numbers for the nearest, and
     one word for all others. Elsewhere the network is the model.
     """
-    network = reading.network
+    decision = reading.decision
+    network = decision.network
     stands = any(f.nearest or f.other is not None for f in network.domain.features)
     if data is None or not stands:
         return {}
@@ -102,15 +108,8 @@ def agreement(reading: Reading, data: Rows) -> dict[str, int]:
     known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
     if not len(known):
         return {}
-    theirs = np.asarray(
-        reading.probabilities(picked(rows, known.tolist())), dtype=np.float64
-    )
-    if network.is_binary:
-        share = theirs[:, -1] if theirs.ndim == 2 else theirs
-        if reading.is_score:
-            share = ACTIVATIONS["sigmoid"].floats(share)
-        answers = (share > network.threshold).astype(np.int64)
-    else:
-        answers = theirs.argmax(axis=1)
+    theirs = np.asarray(reading.outputs(picked(rows, known.tolist())), dtype=np.float64)
+    theirs = theirs.reshape(-1) if theirs.size == len(known) else theirs
+    answers = decision.answers(theirs)
     same = int((answers == network.predict_codes(codes[known])).sum())
     return {"rows": len(known), "rows_agreeing": same}

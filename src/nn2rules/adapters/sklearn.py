@@ -7,29 +7,35 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
-from sklearn.base import is_regressor
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
+from nn2rules.adapters.decision import Decision, decide
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe, refused
 from nn2rules.adapters.rows import like_frame
 from nn2rules.adapters.sklearn_columns import Known, known_columns, like_fitted
+from nn2rules.adapters.sklearn_refusals import (
+    has_probability,
+    refuse_kind,
+    refuse_threshold,
+    refuse_unfitted,
+    refuse_weights,
+)
 from nn2rules.adapters.sklearn_steps import Step, origin_of, steps_of
+from nn2rules.adapters.sklearn_thresholds import Decided, decided_of
 from nn2rules.adapters.source import Port, Source, as_array
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain, Rows, cells_of, column_names
 from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.network import Network
 from nn2rules.values import value_of
 
 _ACTIVATIONS = {
@@ -40,24 +46,27 @@ _ACTIVATIONS = {
 }
 
 
-def prepare(model: object) -> object:
+def prepare(model: object) -> Decided:
     """Return the classifier that answers, refusing what is none that can be read."""
     if isinstance(model, BaseSearchCV):
-        _refuse_unfitted(model)
+        refuse_unfitted(model)
         if not hasattr(model, "best_estimator_"):
             raise UnsupportedModelError(
                 f"the {type(model).__name__} kept no model; use refit=True"
             )
         model = model.best_estimator_
-    _refuse_unfitted(model)
-    final = _classifier(model)
-    _refuse_kind(final)
-    if isinstance(model, Pipeline) and len(_steps(model)) == 0:
-        return final
-    return model
+    refuse_boosting(_classifier(model))
+    refuse_unfitted(model)
+    decided = decided_of(model)
+    final = _classifier(decided.model)
+    refuse_kind(final)
+    refuse_weights(final)
+    if isinstance(decided.model, Pipeline) and len(_steps(decided.model)) == 0:
+        return replace(decided, model=final)
+    return decided
 
 
-def columns(model: object, encode: object = None) -> dict[str, Known] | None:
+def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] | None:
     """Return what the model knows of its columns, by their names; None if nothing.
 
     Examples
@@ -66,13 +75,14 @@ def columns(model: object, encode: object = None) -> dict[str, Known] | None:
     >>> columns(None, OneHotEncoder().fit([["red"], ["blue"]]))["x0"].values
     ('blue', 'red')
     """
+    model = None if decided is None else decided.model
     first = encode if encode is not None else _preprocessing(model)
     if first is None:
         names = getattr(model, "feature_names_in_", None)
         return None if names is None else {str(name): Known() for name in names}
     if not hasattr(first, "transform"):
         return None
-    _refuse_unfitted(first)
+    refuse_unfitted(first)
     names = _names(first)
     found = known_columns(first, names)
     if not hasattr(first, "feature_names_in_"):  # an array has all, used or not
@@ -80,7 +90,7 @@ def columns(model: object, encode: object = None) -> dict[str, Known] | None:
     return found or None
 
 
-def origin(transformer: Any) -> dict[str, list[str]]:
+def steps_origin(transformer: Any) -> dict[str, list[str]]:
     """Say which steps of a fitted transformer are known by their code."""
     return origin_of(steps_of(transformer, _names(transformer)))
 
@@ -102,14 +112,15 @@ def encoder(transformer: Any) -> Callable[[Rows], Any]:
     return encode
 
 
-def read(
-    model: Any, source: Source, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
     """Return the network of a fitted classifier, with the classifier's own answers."""
-    if classes is not None:
+    if how.classes is not None:
         raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
-    final, first = _classifier(model), _preprocessing(model)
-    _refuse_threshold(final, threshold)
+    if how.gives is not None:
+        raise OptionError("a scikit-learn model knows what it gives; leave out `gives`")
+    final, first = _classifier(decided.model), _preprocessing(decided.model)
+    refuse_threshold(final, how.threshold)
+    how = replace(how, threshold=decided.threshold_of(final, how.threshold))
     if first is not None and source.encode is not None:
         raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
     if first is not None:
@@ -127,28 +138,28 @@ def read(
             f"{type(final).__name__} was trained on {final.n_features_in_}"
         )
     _refuse_gaps(tensor, source.domain)
-    names = source.domain.names
-    if hasattr(first, "feature_names_in_"):
-        names = tuple(_names(first))
-    steps = [] if first is None else steps_of(first, names)
-    _refuse_mixing(steps, names)
-    network, unit = _network(final, trace, tensor, threshold)
-    network = replace(network, origin=origin_of(steps))
+    steps = [] if first is None else steps_of(first, _shown(first, source.domain))
+    _refuse_mixing(steps, source.domain.names)
+    decision, unit = _decision(final, trace, tensor, how)
 
-    def answer(rows: Rows) -> NDArray[Any]:
+    def outputs(rows: Rows) -> NDArray[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             [array] = encode(rows)
-            if isinstance(final, MLPClassifier):
+            if decision.has_shares and has_probability(final):
                 return np.asarray(final.predict_proba(array))
-            return np.asarray(final.decision_function(array))
+            scores = np.asarray(final.decision_function(array))
+        if not decision.has_shares:
+            return scores
+        return np.stack([expit(-scores), expit(scores)], axis=1)
 
-    return Reading(network, answer, unit, is_score=not isinstance(final, MLPClassifier))
+    origin = {"framework": "scikit-learn", "version": sklearn.__version__}
+    return Reading(decision, outputs, unit, origin | origin_of(steps))
 
 
-def _network(
-    final: Any, trace: Trace, tensor: Tensor, threshold: float
-) -> tuple[Network, float]:
+def _decision(
+    final: Any, trace: Trace, tensor: Tensor, how: ModelOptions
+) -> tuple[Decision, float]:
     labels = tuple(value_of(label) for label in final.classes_)
     if not isinstance(final, MLPClassifier):
         weights = np.atleast_2d(as_array(final.coef_))
@@ -157,8 +168,13 @@ def _network(
             tensor = trace.linear(tensor, as_array(final.support_vectors_).T)
             weights = as_array(final.dual_coef_)
         scores = trace.linear(tensor, weights.T, bias)
+        if how.threshold != 0.5:
+            scores = trace.pair(scores)
         unit = FLOAT32 if weights.dtype == np.float32 else FLOAT64
-        return trace.finish(scores, labels, threshold=threshold, unit=unit), unit
+        made = decide(
+            trace, scores, labels, how, unit=unit, said="score", is_classifier=True
+        )
+        return made, unit
     hidden = _ACTIVATIONS[final.activation]
     for index, (weights, bias) in enumerate(
         zip(final.coefs_, final.intercepts_, strict=True)
@@ -166,10 +182,12 @@ def _network(
         if index > 0:
             tensor = trace.activate(tensor, hidden)
         tensor = trace.linear(tensor, weights, bias)
-    output = "softmax" if final.out_activation_ == "softmax" else "sigmoid"
-    tensor = trace.activate(tensor, output)
+    if final.out_activation_ == "softmax":
+        tensor = trace.activate(tensor, "softmax")
+    else:
+        tensor = trace.pair(tensor)
     unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
-    return trace.finish(tensor, labels, threshold=threshold, unit=unit), unit
+    return decide(trace, tensor, labels, how, unit=unit), unit
 
 
 def _refuse_mixing(steps: Sequence[Step], names: Sequence[str]) -> None:
@@ -196,6 +214,14 @@ def _names(transformer: Any) -> list[str]:
     return [str(name) for name in names]
 
 
+def _shown(transformer: Any, domain: Domain) -> list[str]:
+    """Return the columns that a transformer was fitted on, by the user's names."""
+    names = _names(transformer)
+    is_array = not hasattr(transformer, "feature_names_in_")
+    same = is_array and len(domain.names) == len(names)
+    return list(domain.names) if same else names
+
+
 def _frames(rows: Rows, transformer: Any) -> Iterator[Any]:
     """Yield rows as a transformer of frames takes them."""
     if isinstance(rows, list | tuple):
@@ -220,11 +246,16 @@ def _arrays(rows: Rows, transformer: Any) -> Iterator[NDArray[Any]]:
     objects = np.array(cells_of(rows, listed), dtype=object).T
     forms = [objects]
     if not any(isinstance(cell, str) for cell in objects.flat):
-        is_object = not isinstance(rows, list | tuple) and any(
-            dtype == nw.Object for dtype in nw.from_native(rows).schema.values()
-        )
-        forms.insert(int(is_object), objects.astype(np.float64))
+        kinds = [] if isinstance(rows, list | tuple) else _kinds(rows, listed)
+        is_float32 = bool(kinds) and set(kinds) == {nw.Float32}
+        numbers = objects.astype(np.float32 if is_float32 else np.float64)
+        forms.insert(int(nw.Object in kinds), numbers)
     yield from forms
+
+
+def _kinds(rows: Rows, names: Sequence[str]) -> list[Any]:
+    schema = nw.from_native(rows).schema
+    return [schema[name] for name in names]
 
 
 def _refuse_gaps(tensor: Columns, domain: Domain) -> None:
@@ -271,84 +302,3 @@ def _preprocessing(model: object) -> Any:
     if not steps:
         return None
     return Pipeline([(f"step {index}", step) for index, step in enumerate(steps)])
-
-
-def _refuse_unfitted(model: object) -> None:
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise UnsupportedModelError(
-            f"the {type(model).__name__} is not fitted; call its fit method first"
-        ) from None
-    except TypeError:  # not an estimator that can be fitted: refused by its type
-        return
-
-
-def _refuse_kind(final: Any) -> None:
-    """Refuse what is no network, each with its reason."""
-    name = type(final).__name__
-    if isinstance(final, CalibratedClassifierCV):
-        raise UnsupportedModelError(
-            "a CalibratedClassifierCV averages classifiers whose answers it bends, so "
-            "no single network answers as it does; extract the rules of the classifier "
-            "inside it: model.calibrated_classifiers_[0].estimator"
-        )
-    if is_regressor(final):
-        raise UnsupportedModelError(
-            f"a {name} predicts a number; nn2rules reads classifiers, such as "
-            f"MLPClassifier"
-        )
-    if hasattr(final, "tree_") or hasattr(final, "estimators_"):
-        raise UnsupportedModelError(
-            f"a {name} is made of trees or of other models, and is no network; of "
-            f"scikit-learn, nn2rules reads MLPClassifier and linear classifiers, alone "
-            f"or at the end of a Pipeline"
-        )
-    if _is_multi_label(final):
-        raise UnsupportedModelError(
-            f"this {name} is multi-label: it answers several questions at once; train "
-            f"one classifier for each label"
-        )
-    if len(getattr(final, "classes_", ())) == 1:
-        label = value_of(final.classes_[0])
-        raise UnsupportedModelError(
-            f"the {name} knows one class only, {label!r}; train it on rows of two "
-            f"classes or more"
-        )
-    if isinstance(final, MLPClassifier):
-        return
-    is_linear = isinstance(final, LinearClassifierMixin) and hasattr(final, "coef_")
-    if isinstance(final, SVC) and final.kernel == "linear":
-        is_linear = len(final.classes_) == 2
-        if not is_linear:
-            raise UnsupportedModelError(
-                "an SVC of several classes lets them compete in pairs, which is no "
-                "network; train a LinearSVC instead"
-            )
-    if not is_linear:
-        raise UnsupportedModelError(
-            f"cannot read a {name}; of scikit-learn, nn2rules reads MLPClassifier and "
-            f"linear classifiers, alone or at the end of a Pipeline"
-        )
-
-
-def _refuse_threshold(final: Any, threshold: float) -> None:
-    """Refuse a threshold of a classifier whose probability is no sigmoid of a score."""
-    known = (LinearDiscriminantAnalysis, LogisticRegression, MLPClassifier)
-    has_probability = isinstance(final, known) or (
-        isinstance(final, SGDClassifier) and final.loss == "log_loss"
-    )
-    if threshold != 0.5 and not has_probability:
-        raise OptionError(
-            f"a {type(final).__name__} has no probability to compare with a threshold; "
-            f"leave out `threshold`"
-        )
-    if threshold != 0.5 and len(final.classes_) != 2:
-        raise OptionError("a threshold is for two classes; leave out `threshold`")
-
-
-def _is_multi_label(final: Any) -> bool:
-    if isinstance(final, MLPClassifier):
-        return bool(final.out_activation_ == "logistic" and final.n_outputs_ > 1)
-    binarizer = getattr(final, "_label_binarizer", None)
-    return "multilabel" in getattr(binarizer, "y_type_", "")

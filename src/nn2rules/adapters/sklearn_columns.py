@@ -4,13 +4,11 @@ Each column is followed through the transformers that it meets, as long as they 
 it on its own: encoders know its values, discretizers know its bins.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
@@ -40,7 +38,6 @@ Way: TypeAlias = tuple[Step, ...]
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
-_LARGEST = 1e100  # larger numbers overflow when they are scaled
 
 
 @dataclass(frozen=True)
@@ -117,6 +114,8 @@ def _known(ways: list[Way]) -> Known:
                 break
             if isinstance(transformer, SimpleImputer):
                 known = _filled(known, transformer, position)
+                if not is_missing(transformer.missing_values):
+                    break  # a number, or a word, is not what it looks like
             elif not isinstance(transformer, _SCALERS):
                 break
     return replace(
@@ -173,17 +172,29 @@ def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
 
 
 def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[Way]]:
-    """Follow columns through steps, as long as each keeps them apart and in place."""
+    """Follow columns through steps, as long as each keeps them apart and in place.
+
+    Columns that tell where a value was missing come behind the others. No number makes
+    a difference there, so they need not be followed.
+    """
     found: dict[str, list[Way]] = {name: [()] for name in names}
+    places = list(names)
     for step in steps:
-        inner = _ways(step, names)
+        inner = _ways(step, places)
         is_first = all(ways == [()] for ways in found.values())
         joined = {
             name: [(*one, *two) for one in found[name] for two in ways]
             for name, ways in inner.items()
+            if name in found
         }
         found = joined if is_first else found | joined
-        if not keeps_columns(step):
+        if (
+            isinstance(step, SimpleImputer)
+            and step.add_indicator
+            and _keeps_empty(step)
+        ):
+            places += [f"\0{number}" for number in step.indicator_.features_]
+        elif not keeps_columns(step):
             break
     return found
 
@@ -199,9 +210,8 @@ def keeps_columns(step: Any) -> bool:
         return True
     if isinstance(step, Pipeline):
         return all(keeps_columns(inner) for _, inner in step.steps)
-    if isinstance(step, SimpleImputer):  # it leaves out columns that are all missing
-        filled = [value_of(fill) is not None for fill in step.statistics_]
-        return not step.add_indicator and (step.keep_empty_features or all(filled))
+    if isinstance(step, SimpleImputer):
+        return not step.add_indicator and _keeps_empty(step)
     if isinstance(step, KBinsDiscretizer):
         return bool(step.encode == "ordinal")
     if isinstance(step, TargetEncoder):  # one for each class, if there are several
@@ -209,6 +219,12 @@ def keeps_columns(step: Any) -> bool:
     if isinstance(step, FunctionTransformer):  # by numpy's own functions it does
         return step.func is None or isinstance(step.func, np.ufunc)
     return isinstance(step, OneToOneFeatureMixin)
+
+
+def _keeps_empty(imputer: SimpleImputer) -> bool:
+    """Tell whether an imputer leaves out no column, as it does if all is missing."""
+    filled = [value_of(fill) is not None for fill in imputer.statistics_]
+    return bool(imputer.keep_empty_features or all(filled))
 
 
 def positions(columns: Any, names: Sequence[str]) -> list[int]:
@@ -228,71 +244,3 @@ def positions(columns: Any, names: Sequence[str]) -> list[int]:
     if listed and all(isinstance(item, bool | np.bool_) for item in listed):
         return [index for index, chosen in enumerate(listed) if chosen]
     return [names.index(c) if isinstance(c, str) else int(c) for c in listed]
-
-
-def edges_of(ways: Sequence[Way]) -> tuple[float, ...]:
-    """Return where the bins of a column begin, in its own units.
-
-    Each edge is the smallest float that goes to the bin above it. Scaling rounds, so
-    it is found by bisection, of all floats in their order.
-    """
-    return tuple(sorted({edge for way in ways for edge in _edges(way)}))
-
-
-def _edges(way: Way) -> list[float]:
-    bins = np.arange(1, _n_bins(way))
-    low = np.full(len(bins), -_key(_LARGEST))
-    high = np.full(len(bins), _key(_LARGEST))
-    is_between = (_bin(way, _number(low)) < bins) & (bins <= _bin(way, _number(high)))
-    for _ in range(64):
-        middle = (low & high) + ((low ^ high) >> 1)  # half way, without overflow
-        is_above = _bin(way, _number(middle)) >= bins
-        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
-    return [float(edge) for edge in _number(high)[is_between]]
-
-
-def _key(number: float) -> np.int64:
-    """Return the place of a float, from 0 on, in the order of all floats."""
-    return np.float64(number).view(np.int64)
-
-
-def _number(keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the floats at places; those before 0 are negative."""
-    return np.copysign(np.abs(keys).view(np.float64), keys)
-
-
-def _n_bins(way: Way) -> int:
-    last, position = way[-1]
-    if isinstance(last, KBinsDiscretizer):
-        return len(last.bin_edges_[position]) - 1
-    return 2 if isinstance(last, Binarizer) else 1
-
-
-def _bin(way: Way, numbers: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the bins to which a way takes numbers of the column."""
-    *before, (last, position) = way
-    for step, place in before:
-        if not isinstance(step, SimpleImputer):
-            numbers = _scaled(step, place, numbers)
-    if isinstance(last, Binarizer):
-        return np.asarray(numbers > last.threshold)
-    if isinstance(last, MissingIndicator):
-        return np.zeros(len(numbers))
-    limits = last.bin_edges_[position][1:-1]
-    with np.errstate(over="ignore"):
-        cells = numbers.astype(last.dtype or np.float64)
-    return np.searchsorted(limits, cells, side="right")
-
-
-def _scaled(
-    scaler: Any, position: int, numbers: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    rows = np.zeros((len(numbers), scaler.n_features_in_))
-    rows[:, position] = numbers
-    if not len(rows):
-        return numbers
-    with warnings.catch_warnings():  # arrays have no feature names; that is fine here
-        warnings.simplefilter("ignore")
-        made = scaler.transform(rows)
-    made = made.to_numpy() if hasattr(made, "to_numpy") else made
-    return np.asarray(made, dtype=np.float64)[:, position]

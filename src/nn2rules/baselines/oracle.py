@@ -17,7 +17,7 @@ from nn2rules.network import Network
 from nn2rules.values import Value, value_of
 
 
-class Oracle:
+class TreeOracle:
     """Answers for codes, as numbers of classes.
 
     Parameters
@@ -25,9 +25,9 @@ class Oracle:
     model : Network, or any object with a method `predict`
         A network is asked in codes, whatever `like` is.
     domain : Domain
-    like : frame, list of dicts, or array of codes
-        Every other model is given rows of this kind: codes, a list of dicts, or a
-        frame of the same library, with a column for each feature.
+    like : frame or list of dicts
+        Every other model is given rows of this kind: a list of dicts, or a frame of
+        the same library, with a column for each feature.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Oracle:
     ...     def predict(self, rows):
     ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
-    >>> oracle = Oracle(Reds(), domain, like=[])
+    >>> oracle = TreeOracle(Reds(), domain, like=[])
     >>> oracle.ask(np.array([[1], [0], [1]])), oracle.classes
     (array([0, 1, 0]), ['unripe', 'ripe'])
     """
@@ -71,8 +71,6 @@ class Oracle:
         return [self.classes[number] for number in self.ask(codes).tolist()]
 
     def _rows(self, codes: NDArray[np.int64]) -> Rows:
-        if isinstance(self.like, np.ndarray):
-            return codes
         if isinstance(self.like, list | tuple):
             return self.domain.decode(codes)
         columns = {
@@ -154,6 +152,17 @@ def agreement(answers: NDArray[Any], labels: Any, weights: Any = None) -> float:
         raise RowsError("there are no rows to score")
     pairs = zip(answers.tolist(), labels_of(labels, len(answers)), strict=True)
     return float(np.average([one == other for one, other in pairs], weights=weights))
+
+
+def resemblance(tree: Any, rows: Rows, labels: Any, weights: Any) -> float:
+    """Return the share of rows that a tree answers as labelled, or as its oracle.
+
+    The oracle is asked where `labels` is None.
+    """
+    codes = tree.domain_.encode(rows)
+    if labels is None:
+        labels = TreeOracle(tree.oracle, tree.domain_, like=rows).labels(codes)
+    return agreement(tree.classes_[tree.predict_codes(codes)], labels, weights)
 
 
 def class_number(classes: Sequence[Value], label: object) -> int:

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.baselines.growth import Growth, Leaf, Limits, Split
 from nn2rules.baselines.oracle import (
-    Oracle,
-    agreement,
+    TreeOracle,
     class_number,
     domain_for,
     encoded_rows,
+    resemblance,
 )
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError
@@ -36,8 +36,8 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     oracle : Network, or any object with a method `predict`
         Whom the tree is to resemble. A network is asked in codes; any other object is
-        given rows of the same kind as `fit` is: a frame of the same library, a list
-        of dicts, or codes.
+        given rows of the same kind as `fit` is: a frame of the same library, or a
+        list of dicts.
     domain : Domain, optional
         The features with all their values. A network knows them.
     max_nodes : int
@@ -134,7 +134,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         limits = self._limits()
         domain = domain_for(self.oracle, self.domain)
         codes = encoded_rows(domain, rows)
-        oracle = Oracle(self.oracle, domain, like=rows)
+        oracle = TreeOracle(self.oracle, domain, like=rows)
         random = np.random.default_rng(self.random_state)
         self.tree_ = Growth(oracle, limits, random).grow(codes)
         self.domain_, self.classes_ = domain, labels_array(oracle.classes)
@@ -166,10 +166,15 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, rows: Rows) -> NDArray[Any]:
         """Return the class label of each row."""
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        answers = np.empty(len(codes), dtype=np.int64)
-        _answer(self.tree_, codes, np.arange(len(codes)), answers)
-        return np.asarray(self.classes_[answers])
+        return np.asarray(self.classes_[self.predict_codes(self.domain_.encode(rows))])
+
+    def predict_codes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the class of each input, given as codes."""
+        check_is_fitted(self)
+        inputs = self.domain_.checked_codes(codes)
+        answers = np.empty(len(inputs), dtype=np.int64)
+        _answer(self.tree_, inputs, np.arange(len(inputs)), answers)
+        return answers
 
     def score(self, rows: Rows, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of rows answered as `y` has it, or as the oracle answers.
@@ -177,10 +182,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Without `y` this is the fidelity of the tree.
         """
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if y is None:
-            y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.predict(codes), y, sample_weight)
+        return resemblance(self, rows, y, sample_weight)
 
     def n_rules(self, label: Value = None) -> int:
         """Return the number of leaves that answer `label`, or of all leaves.

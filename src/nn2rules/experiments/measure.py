@@ -96,7 +96,9 @@ class Measured:
     seconds: Seconds = field(default_factory=dict)
 
 
-def measure(trial: Trial, seconds: Seconds, *, is_first: bool, report: Report) -> Any:
+def measure(
+    trial: Trial, seconds: Seconds, *, is_first: bool, report: Report
+) -> Measured:
     """Make all lists and trees of one network, and measure them.
 
     Parameters
@@ -157,7 +159,7 @@ def _measure_trees(
 
 def _list_score(trial: Trial, method: str, rules: RuleList) -> Score:
     found: Evaluation = evaluate(
-        rules, trial.network, trial.test, _labels(trial), samples=0
+        rules, trial.network, trial.test_rows, _labels(trial), samples=0
     )
     refuse_inexact(method, found)
     counted = found.domain if is_small(trial.network) else None

@@ -3,6 +3,7 @@
 import os
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,16 @@ class Trial:
     train_truth: NDArray[np.int64]
     test_truth: NDArray[np.int64]
 
+    @cached_property
+    def train_rows(self) -> list[dict[str, Value]]:
+        """The rows it was trained on, as dicts of values."""
+        return self.network.domain.decode(self.train)
+
+    @cached_property
+    def test_rows(self) -> list[dict[str, Value]]:
+        """The rows it is tested on, as dicts of values."""
+        return self.network.domain.decode(self.test)
+
 
 def trained(case: Case, seed: int) -> Trial:
     """Train a network with this seed on the training rows, and read it."""
@@ -61,9 +72,18 @@ def trained(case: Case, seed: int) -> Trial:
     # One thread, so that the number of cores does not change the order of sums.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # 30 rounds are what is asked for
-        pipeline.fit(case.train.frame, places)
+        _fit(pipeline, case.train.frame, places)
         read = read_network(pipeline, data=case.train.frame, domain=case.domain)
     return _trial(case, replace(read, classes=case.classes), seed)
+
+
+def _fit(pipeline: Any, frame: Any, places: list[int]) -> None:
+    """Fit a pipeline; scikit-learn takes Ctrl-C for the end of the training."""
+    warnings.filterwarnings("error", message="Training interrupted by user")
+    try:
+        pipeline.fit(frame, places)
+    except UserWarning:
+        raise KeyboardInterrupt from None
 
 
 def given(
@@ -100,7 +120,7 @@ def _positions(network: Network, labels: list[Value]) -> NDArray[np.int64]:
         if label not in known and str(label) not in known:
             classes = ", ".join(str(label) for label in network.classes)
             raise OptionError(
-                f"target: the data have the class {str(label)!r}, which the model does "
+                f"labels: the data have the class {str(label)!r}, which the model does "
                 f"not know; its classes are {classes}"
             )
     found = [known.get(label, known.get(str(label), -1)) for label in labels]

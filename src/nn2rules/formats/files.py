@@ -1,8 +1,10 @@
 """Reading and writing files so that nothing is half-read or half-written."""
 
 import os
+import signal
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -86,37 +88,76 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{path}: cannot be written: a name or value holds half a character"
         ) from None
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    if _is_device(target):
         target.write_bytes(data)
         return
+    with uninterrupted():
+        _replace(path, target, data)
+
+
+def _replace(path: str | os.PathLike[str], target: Path, data: bytes) -> None:
+    """Put a new file in the place of `target`, which messages call `path`."""
+    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
         )
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:
-        os.unlink(temporary)
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written to, before the work that fills it."""
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until something short that must be whole is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
+
+
+def check_writable(
+    path: str | os.PathLike[str], *, keep: Iterable[str | os.PathLike[str] | None] = ()
+) -> None:
+    """Refuse a path that cannot be written to, before the work that fills it.
+
+    Files to `keep` are those that the same command reads, or writes.
+    """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FormatError(f"{path}: this is a folder, expected a file name")
     if not target.parent.is_dir():
         raise FormatError(f"{path}: there is no folder {target.parent}")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+    if any(
+        other is not None and Path(os.path.realpath(other)) == target for other in keep
+    ) and not _is_device(target):
+        raise FormatError(
+            f"{path}: the same command has another use for this file; write to another"
+        )
+    if target.exists() and not os.access(target, os.W_OK):
         raise FormatError(f"{path}: no permission to write here")
+    if not _is_device(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise FormatError(
+            f"{path}: no permission to write into the folder {target.parent}"
+        )
+
+
+def _is_device(target: Path) -> bool:
+    """Tell whether this is a device or a pipe, which is written to as it is."""
+    return target.exists() and not target.is_file()
 
 
 def _mode(target: Path) -> int:

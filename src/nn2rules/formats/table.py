@@ -5,18 +5,21 @@ import gzip
 import io
 import os
 import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nn2rules.domain import Domain
-from nn2rules.errors import FormatError, RowsError, UnknownValueError
+from nn2rules.domain import Domain, separator_hint
+from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
 from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.text import count
-from nn2rules.values import Value, number_of
+from nn2rules.values import Value, is_missing_text, number_of
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """The rows of a CSV file, as text.
 
     Attributes
@@ -34,34 +37,49 @@ class Table:
     rows: list[dict[str, str]]
     lines: list[int]
 
-    def check(self, domain: Domain, *, values: bool = True) -> None:
-        """Refuse columns, and `values`, that do not fit `domain`, naming the line."""
+    def check(self, domain: Domain) -> None:
+        """Refuse a header that does not fit `domain`; `naming_lines` does the rest."""
         try:
             domain.encode([dict.fromkeys(self.header)], unknown="mark")
-            if values and self.rows:
-                domain.encode(self.rows)
-        except UnknownValueError as error:
-            line = self.lines[error.row or 0]
-            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
         except RowsError as error:
             fact = str(error).removeprefix("row 0: ")
-            raise RowsError(f"{self.path}: {fact}{self._hint()}") from None
+            raise RowsError(f"{self.path}: {fact}") from None
 
-    def without(self, name: str) -> "Table":
+    @contextmanager
+    def naming_lines(self) -> Iterator[None]:
+        """Let an error about a row of this table name the file and the line."""
+        try:
+            yield
+        except UnknownValueError as error:
+            if error.row is None:
+                raise
+            line = self.lines[error.row]
+            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
+
+    def column(self, name: str) -> list[str]:
+        """Return the cells of a column, which the user named."""
+        if name not in self.header:
+            raise OptionError(
+                f"{self.path}: there is no column {name!r}; the columns are "
+                f"{', '.join(self.header)}"
+            )
+        return [row[name] for row in self.rows]
+
+    def without(self, name: str) -> "CsvTable":
         """Return the table without a column."""
         header = [known for known in self.header if known != name]
         rows = [{known: row[known] for known in header} for row in self.rows]
-        return Table(self.path, header, rows, self.lines)
+        return CsvTable(self.path, header, rows, self.lines)
 
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
 
-        A column is one of numbers if every cell spells one, or is empty or NA.
+        A column is one of numbers if every cell spells one, or is missing.
 
         Examples
         --------
-        >>> table = Table("x.csv", ["a", "b"], [{"a": "1", "b": "x"},
-        ...                                     {"a": "NA", "b": ""}], [2, 3])
+        >>> rows = [{"a": "1", "b": "x"}, {"a": "NA", "b": ""}]
+        >>> table = CsvTable("x.csv", ["a", "b"], rows, [2, 3])
         >>> table.typed()
         [{'a': 1, 'b': 'x'}, {'a': None, 'b': None}]
         """
@@ -71,15 +89,8 @@ class Table:
             for cells in zip(*columns, strict=True)
         ]
 
-    def _hint(self) -> str:
-        """Guess why columns are missing."""
-        for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-            if len(self.header) == 1 and separator in self.header[0]:
-                return f"; its columns seem to be separated by {name}, expected commas"
-        return ""
 
-
-def read_table(path: str | os.PathLike[str]) -> Table:
+def read_table(path: str | os.PathLike[str]) -> CsvTable:
     """Read a CSV file, plain or compressed by gzip; everything stays text."""
     data = read_bytes(path, MOST_TEXT)
     try:
@@ -110,18 +121,21 @@ def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
     return unpacked
 
 
-def _parse(path: str, text: str) -> Table:
+def _parse(path: str, text: str) -> CsvTable:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header = next(reader, None)
     if not header:
         raise FormatError(
             f"{path}: the file is empty; expected a header line with column names"
         )
-    for name in header:
-        if header.count(name) > 1:
+    for name, n_columns in Counter(header).items():
+        if n_columns > 1:
             raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
-    rows, lines = [], []
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
     for cells in reader:
+        if not rows:
+            _refuse_separator(path, header, cells)
         if not cells and len(header) > 1:  # an empty line
             continue
         if len(cells) != len(header) and (cells or len(header) > 1):
@@ -131,16 +145,20 @@ def _parse(path: str, text: str) -> Table:
             )
         rows.append(dict(zip(header, cells or [""], strict=True)))
         lines.append(reader.line_num)
-    return Table(path, header, rows, lines)
+    return CsvTable(path, header, rows, lines)
 
 
-_NO_NUMBER = frozenset(("", "NA", "N/A", "NaN", "nan", "null"))
+def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
+    """Refuse a file that is split at other signs, in its header and its first row."""
+    hint = separator_hint(header)
+    if hint and separator_hint([",".join(cells)]) == hint:
+        raise FormatError(f"{path}: {hint.removeprefix('; ')}")
 
 
 def _typed(cells: list[str]) -> list[Value]:
-    numbers = [None if cell in _NO_NUMBER else number_of(cell) for cell in cells]
-    n_empty = sum(cell in _NO_NUMBER for cell in cells)
-    if numbers.count(None) == n_empty < len(cells):
+    gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
+    numbers = [number_of(cell) for cell in cells]
+    if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
     return [cell or None for cell in cells]
 

@@ -3,6 +3,7 @@
 import re
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -12,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT64, Reading
+from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
 from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
-from nn2rules.adapters.keras.layers import READABLE
+from nn2rules.adapters.keras.layers import NO_TABLES, READABLE
+from nn2rules.adapters.keras.losses import said_by_loss
 from nn2rules.adapters.keras.tables import UNITS, numpy_of, rounded, unit_of
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source
@@ -46,6 +50,12 @@ def prepare(model: object) -> object:
             f"Python code, which nn2rules cannot read; build it with keras.Sequential "
             f"or the functional API"
         )
+    for layer in model._flatten_layers():
+        reason = NO_TABLES.get(type(layer).__name__)
+        if reason is not None and type(layer).__module__.partition(".")[0] == "keras":
+            raise UnsupportedModelError(
+                f"layer {layer.name!r} ({type(layer).__name__}): {reason}"
+            )
     if len(model.outputs) > 1:
         raise UnsupportedModelError(
             f"the model has {len(model.outputs)} outputs; pick the one that tells the "
@@ -59,9 +69,7 @@ def columns(_model: object, encode: object = None) -> Any:
     return known_of(encode)
 
 
-def read(
-    model: Any, source: Source, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     """Return the network of a model, with the model's own answers."""
     ports = [
         _port(symbol, name)
@@ -74,20 +82,25 @@ def read(
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
     walk = Walk(Trace(fine.domain), READABLE)
     [scores] = walk.outputs(model, tensors)
-    labels = _labels(scores, classes)
-    _refuse_shares(walk, scores)
+    labels = _labels(scores, how.classes)
     try:
-        traced = walk.trace.finish(scores, labels, threshold=threshold, unit=walk.unit)
+        decision = decide(
+            walk.trace, scores, labels, how, unit=walk.unit, said=said_by_loss(model)
+        )
     except FormatError:
         _refuse_gaps(fine.domain, tensors)
         raise
-    network = fine.put_together(traced)
-
-    def answer(rows: Rows) -> NDArray[Any]:
-        found = _answers(model, encode(rows))
-        return np.exp(found) if walk.is_log else found
-
-    return Reading(network, answer, walk.unit, is_score=scores.ending is None)
+    decision = replace(decision, network=fine.put_together(decision.network))
+    return Reading(
+        decision,
+        lambda rows: _answers(model, encode(rows)),
+        walk.unit,
+        {
+            "framework": "keras",
+            "version": keras.__version__,
+            "backend": keras.backend.backend(),
+        },
+    )
 
 
 def _refuse_gaps(domain: Domain, tensors: Sequence[Columns]) -> None:
@@ -212,10 +225,9 @@ def _answers(model: Any, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
         parts = [array[start : start + _BATCH] for array in arrays]
         inputs = keras.tree.pack_sequence_as(structure, parts)
         [output] = keras.tree.flatten(model(inputs, training=False))
-        numbers = numpy_of(output).astype(np.float64)
+        numbers = numpy_of(output)
         found.append(numbers.reshape(len(numbers), -1))
-    answers = np.concatenate(found)
-    return answers[:, 0] if answers.shape[1] == 1 else answers
+    return np.concatenate(found)
 
 
 def _labels(scores: Tensor, classes: Sequence[Any] | None) -> tuple[Value, ...]:
@@ -227,20 +239,3 @@ def _labels(scores: Tensor, classes: Sequence[Any] | None) -> tuple[Value, ...]:
             f"classifier answers with one number, or with one for each class"
         )
     return labels_of(classes, scores.shape)
-
-
-def _refuse_shares(walk: Walk, scores: Tensor) -> None:
-    """Refuse a single share that no sigmoid gave: where 1/2 lies cannot be told."""
-    if scores.ending is not None or np.prod(scores.shape, dtype=np.int64) != 1:
-        return
-    last = walk.trace.affine(scores)
-    if walk.activations.get(last.level) not in ("sigmoid", "hard_sigmoid"):
-        return
-    low = last.bias + np.minimum(last.weights, 0).sum(axis=0)
-    high = last.bias + np.maximum(last.weights, 0).sum(axis=0)
-    if last.level == 0 or (low[0] >= 0 and high[0] <= 1 + 1e-6):
-        raise UnsupportedModelError(
-            "the model's answer lies between 0 and 1 and is not that of one last "
-            "sigmoid; nn2rules reads models that end in a sigmoid, in a softmax, or in "
-            "scores"
-        )

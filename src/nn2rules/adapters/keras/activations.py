@@ -9,7 +9,7 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.adapters.keras.graph import Handler, Walk
 from nn2rules.adapters.keras.step import Step
 from nn2rules.adapters.keras.tables import numpy_of
-from nn2rules.adapters.tracing import Affine, Tensor
+from nn2rules.adapters.tracing import Tensor
 from nn2rules.errors import UnsupportedModelError
 
 _FUNCTIONS = {
@@ -34,15 +34,10 @@ _KERAS_SLOPE = 0.2  # of keras.activations.leaky_relu
 def activated(
     walk: Walk, tensor: Tensor, name: str, slope: float | None = None
 ) -> Tensor:
-    """Return an activation of every entry, and remember which it was."""
-    if name in ("softmax", "log_softmax"):
-        if tensor.shape[-1:] == (1,):
-            raise UnsupportedModelError("the softmax of a single unit is always 1")
-        walk.is_log = name == "log_softmax"
-        name = "softmax"
-    result = walk.trace.activate(tensor, name, slope=slope)
-    walk.activations[result.level if isinstance(result, Affine) else 0] = name
-    return result
+    """Return an activation of every entry."""
+    if name in ("softmax", "log_softmax") and tensor.shape[-1:] == (1,):
+        raise UnsupportedModelError("the softmax of a single unit is always 1")
+    return walk.trace.activate(tensor, name, slope=slope)
 
 
 def by_function(walk: Walk, tensor: Tensor, step: Step) -> Tensor | list[Tensor]:
@@ -52,6 +47,8 @@ def by_function(walk: Walk, tensor: Tensor, step: Step) -> Tensor | list[Tensor]
         inner = replace(step, op=function, tensors=(tensor,))
         if inner.kind in _LAYERS:
             return walk.readable.layers[inner.kind](walk, inner)
+    if function is keras.activations.relu6:
+        return walk.trace.clip(tensor, 0.0, 6.0)
     name = _FUNCTIONS.get(function)
     if name is None:
         called = getattr(function, "__name__", type(function).__name__)
@@ -61,17 +58,9 @@ def by_function(walk: Walk, tensor: Tensor, step: Step) -> Tensor | list[Tensor]
 
 
 def _unknown_activation(name: str) -> UnsupportedModelError:
-    if name == "relu6":
-        return _cut_off(6)
     return UnsupportedModelError(
         f"the activation {name!r} is none that nn2rules reads; it reads "
         f"{', '.join(sorted(ACTIVATIONS))} and, as the last step, softmax"
-    )
-
-
-def _cut_off(largest: Any) -> UnsupportedModelError:
-    return UnsupportedModelError(
-        f"this ReLU is cut off at {largest:g}, and nn2rules reads plain ones only"
     )
 
 
@@ -81,16 +70,20 @@ def activation(walk: Walk, step: Step) -> Tensor | list[Tensor]:
 
 
 def relu(walk: Walk, step: Step) -> Tensor:
-    """Read a ReLU, which may leak below zero, but not be cut off."""
+    """Read a ReLU, which may leak below zero, or be cut off above."""
     layer = step.op
-    if layer.max_value is not None:
-        raise _cut_off(layer.max_value)
     if layer.threshold:
         raise UnsupportedModelError(
             f"this ReLU starts at {layer.threshold:g}, and nn2rules reads those that "
             f"start at 0"
         )
-    return _leaky(walk, step.tensors[0], layer.negative_slope)
+    if layer.max_value is None:
+        return _leaky(walk, step.tensors[0], layer.negative_slope)
+    if layer.negative_slope:
+        raise UnsupportedModelError(
+            "this ReLU leaks and is cut off; nn2rules reads those that do one of these"
+        )
+    return walk.trace.clip(step.tensors[0], 0.0, float(layer.max_value))
 
 
 def _leaky(walk: Walk, tensor: Tensor, slope: Any) -> Tensor:
@@ -114,6 +107,25 @@ def prelu(walk: Walk, step: Step) -> Tensor:
             "use LeakyReLU"
         )
     return _leaky(walk, step.tensors[0], slopes.reshape(-1)[0])
+
+
+def relu6(walk: Walk, step: Step) -> Tensor:
+    """Read a ReLU that is cut off at 6."""
+    return walk.trace.clip(step.tensors[0], 0.0, 6.0)
+
+
+def clip(walk: Walk, step: Step) -> Tensor:
+    """Read numbers that are cut off at two fixed limits."""
+    done = walk.elementwise(step) if len(step.tensors) == 1 else None
+    if done is not None:
+        return done
+    low, high = (
+        numpy_of(keras.ops.convert_to_tensor(limit))
+        for limit in (step.op.x_min, step.op.x_max)
+    )
+    if low.size > 1 or high.size > 1:
+        raise UnsupportedModelError("its limits are arrays; give numbers")
+    return walk.trace.clip(step.tensors[0], float(low), float(high))
 
 
 def elu(walk: Walk, step: Step) -> Tensor:

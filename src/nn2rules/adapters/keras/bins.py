@@ -5,7 +5,7 @@ numbers of each bin alike, so do its weights, and they can be put together again
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +54,8 @@ class Finer:
             for index, (block, codes) in enumerate(zip(blocks, self.codes, strict=True))
         ]
         whole = np.concatenate(weights)
-        return Network(
-            self.coarse,
-            (Layer(whole, first.bias, first.activation, first.slope), *rest),
-            network.classes,
-            network.threshold,
-            network.model_error,
-        )
+        merged = Layer(whole, first.bias, first.activation, first.slope)
+        return replace(network, domain=self.coarse, layers=(merged, *rest))
 
     def _merged(
         self, index: int, block: NDArray[np.float64], codes: NDArray[np.int64]

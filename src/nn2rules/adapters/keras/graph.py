@@ -34,20 +34,14 @@ class Walk:
     ----------
     unit : float
         The unit roundoff of the coarsest format that was met.
-    is_log : bool
-        Whether the model ended in the logarithms of shares.
     is_masked : bool
         Whether some embedding masks its zeros.
-    activations : dict
-        The last activation before each level.
     """
 
     def __init__(self, trace: Trace, readable: "Readable") -> None:
         self.trace, self.readable = trace, readable
         self.unit = FLOAT64
-        self.is_log = False
         self.is_masked = False
-        self.activations: dict[int, str] = {}
 
     def outputs(self, model: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Return what a model makes of tensors, one for each of its inputs."""
@@ -95,7 +89,7 @@ class Walk:
             step = self._cast(step)
         if step.kind in known.moves:
             return self._moved(step)
-        if any(t.ending and t.ending.kind == "softmax" for t in step.tensors):
+        if any(t.ending and t.ending.is_softmax for t in step.tensors):
             raise UnsupportedModelError(
                 "comes after a softmax, which nn2rules reads as the last step only"
             )
@@ -140,8 +134,8 @@ class Walk:
                 return step.place(*rows)[index]
 
             found.append(self.trace.rearrange(step.tensors, move))
-        had = {t.ending.kind for t in step.tensors if t.ending is not None}
-        if any(tensor.ending is None for tensor in found) and "softmax" in had:
+        had = any(t.ending is not None and t.ending.is_softmax for t in step.tensors)
+        if had and any(tensor.ending is None for tensor in found):
             raise UnsupportedModelError(
                 "takes some of the shares of a softmax; nn2rules reads it whole, as "
                 "the last step"

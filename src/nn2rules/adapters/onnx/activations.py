@@ -61,15 +61,7 @@ def _clip(walk: Walk, step: Step) -> Tensor:
     low, high = (
         _bound(walk, step, index, name) for index, name in enumerate(("min", "max"), 1)
     )
-    if (low, high) == (None, None):
-        return first_input(walk, step)
-    if (low, high) == (-1.0, 1.0):
-        return _activated(walk, step, "hard_tanh")
-    if (low, high) == (0.0, None):
-        return _activated(walk, step, "relu")
-    raise UnsupportedModelError(
-        f"it cuts numbers off at {low} and {high}; nn2rules reads -1 and 1, or 0 alone"
-    )
+    return walk.trace.clip(first_input(walk, step), low, high)
 
 
 def _bound(walk: Walk, step: Step, index: int, name: str) -> float | None:

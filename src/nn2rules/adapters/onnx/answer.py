@@ -108,12 +108,6 @@ def classes_of(
             raise UnsupportedModelError(
                 "the ONNX model's labels cannot be told from its graph; give classes="
             )
-    if own is None and size == 1 and tensor.ending is None and given is None:
-        raise UnsupportedModelError(
-            "the ONNX model ends in one number without a sigmoid, as models do that "
-            "predict a number; if it is the score of the second of two classes, give "
-            "classes="
-        )
     numbered = tuple(range(n_classes))
     own = own or numbered
     if len(own) != n_classes:

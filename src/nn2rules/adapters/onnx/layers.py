@@ -168,16 +168,15 @@ def _softmax(walk: Walk, step: Step) -> Tensor:
     is_whole = axis > 0 and (x.shape[axis - 1] == size or walk.graph.opset < 13)
     if not is_whole or size < 2:
         raise UnsupportedModelError("its shares are not those of the classes")
-    walk.has_logs |= step.op == "LogSoftmax"
-    return walk.trace.activate(x, "softmax")
+    name = "softmax" if step.op == "Softmax" else "log_softmax"
+    return walk.trace.activate(x, name)
 
 
 def _log(walk: Walk, step: Step) -> Tensor:
     x = first_input(walk, step)
-    if x.ending is None or x.ending.kind != "softmax" or walk.has_logs:
+    if x.ending is None or x.ending.kind != "softmax":
         raise UnsupportedModelError("nn2rules reads Log right after Softmax only")
-    walk.has_logs = True
-    return x
+    return walk.trace.activate(x.ending.scores, "log_softmax")
 
 
 def _normalizer(walk: Walk, step: Step) -> Tensor:
@@ -205,25 +204,16 @@ def _linear_classifier(walk: Walk, step: Step) -> Tensor:
     if n_rows > 1 and transform == "SOFTMAX":
         return walk.trace.activate(scores, "softmax")
     if transform == "LOGISTIC" and n_rows == 1:
-        return _pair(walk, scores)
+        return walk.trace.pair(scores)
     is_mirror = (
         n_rows == 2 and (weights[0] == -weights[1]).all() and bias[0] == -bias[1]
     )
     if transform == "LOGISTIC" and is_mirror:
         second = walk.trace.rearrange([scores], lambda rows: rows[..., 1:])
-        return _pair(walk, second)
+        return walk.trace.pair(second)
     raise UnsupportedModelError(
         f"it turns {n_rows} score{'s' if n_rows > 1 else ''} into shares by "
         f"{transform}; nn2rules reads NONE and SOFTMAX, and LOGISTIC for two classes"
-    )
-
-
-def _pair(walk: Walk, scores: Tensor) -> Tensor:
-    """Return the shares of two classes."""
-    share = walk.trace.activate(scores, "sigmoid")
-    rest = walk.trace.scale(share, -1.0, 1.0)
-    return walk.trace.rearrange(
-        [rest, share], lambda a, b: np.concatenate([a, b], axis=-1)
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64
 from nn2rules.adapters.onnx.graph import Graph, Step
-from nn2rules.adapters.onnx.refusals import refuse_gaps, refuse_kind, unknown
+from nn2rules.adapters.onnx.refusals import refuse_gaps, unknown
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
 from nn2rules.adapters.onnx.values import run_on_values
 from nn2rules.adapters.tracing import Columns, Tensor, Trace
@@ -79,8 +79,6 @@ class Walk:
         How many rows the model takes, where it takes a fixed number.
     unit : float
         The coarsest unit roundoff that was met.
-    has_logs : bool
-        Whether shares of classes were turned into their logarithms.
     """
 
     graph: Graph
@@ -89,7 +87,6 @@ class Walk:
     handlers: Mapping[str, "Handler"]
     batch: int | None = None
     unit: float = FLOAT64
-    has_logs: bool = False
 
     def tensor(self, name: str) -> Tensor:
         """Return a tensor of the graph, after the steps that it needs."""
@@ -187,7 +184,6 @@ class Walk:
 
     def _made(self, step: Step) -> dict[str, Value]:
         """Return the outputs of a step, by their names."""
-        refuse_kind(step)
         tensors = self.tensors(step)
         if step.op == "Shape" and tensors:
             return {step.outputs[0]: _shape(step, tensors[0])}
@@ -195,7 +191,7 @@ class Walk:
             return self._fixed(step)
         if step.op in _PASSING:
             return {step.outputs[0]: tensors[0]}
-        is_softmax = any(t.ending and t.ending.kind == "softmax" for t in tensors)
+        is_softmax = any(t.ending and t.ending.is_softmax for t in tensors)
         if self._is_structural(step):
             return self._rearranged(step, is_softmax=is_softmax)
         if is_softmax and step.op not in _AFTER_SOFTMAX:

@@ -1,7 +1,7 @@
 """Read PyTorch modules, and programs exported from them."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,19 @@ import torch
 from numpy.typing import NDArray
 from torch import fx, nn
 from torch.export import ExportedProgram
+from torch.nn.modules.conv import _ConvNd
 from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
+from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
+from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe
 from nn2rules.adapters.source import Source
 from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
+from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
 from nn2rules.adapters.torch.walk import follow
 from nn2rules.adapters.tracing import CONSTANT, Columns, Trace
@@ -33,6 +37,10 @@ _LAYOUTS: tuple[Layout, ...] = (
     lambda _each: True,
     lambda _each: False,
 )
+
+
+_NO_TABLES = (_ConvNd, nn.RNNBase, nn.MultiheadAttention)
+"""Modules that say that a model is for images or for series."""
 
 
 def prepare(model: object) -> nn.Module | ExportedProgram:
@@ -57,6 +65,12 @@ def prepare(model: object) -> nn.Module | ExportedProgram:
             "the model is in training mode, where dropout and batch normalisation "
             "answer at random; call model.eval() first"
         )
+    for path, module in model.named_modules():
+        if isinstance(module, _NO_TABLES):
+            kind = type(module).__name__
+            raise UnsupportedModelError(
+                f"{path or 'the model'} ({kind}): {reason_of(kind)}"
+            )
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         _refuse_tensor(name, tensor)
     return model
@@ -68,10 +82,7 @@ def columns(_model: object, encode: object = None) -> Mapping[str, Any] | None:
 
 
 def read(
-    model: nn.Module | ExportedProgram,
-    source: Source,
-    classes: Sequence[Any] | None,
-    threshold: float,
+    model: nn.Module | ExportedProgram, source: Source, how: ModelOptions
 ) -> Reading:
     """Return the network of a module, with the module's own answers."""
     program = _program(model, source)
@@ -82,7 +93,7 @@ def read(
     for layout in _LAYOUTS if is_free else _LAYOUTS[-1:]:
         feed = Feed(program, source, layout)
         try:
-            return _read(program, feed, classes, threshold)
+            return _read(program, feed, how)
         except UnsupportedModelError as error:
             errors.append(error)
     raise errors[0]
@@ -139,9 +150,7 @@ class Feed:
         return f"column {entry} of {self.program.inputs[index].port.name!r}"
 
 
-def _read(
-    program: Program, feed: Feed, classes: Sequence[Any] | None, threshold: float
-) -> Reading:
+def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
     trace = Trace(feed.source.domain)
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
@@ -150,17 +159,16 @@ def _read(
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
     unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
-    labels = labels_of(classes, result.tensor.shape)
-    network = trace.finish(result.tensor, labels, threshold=threshold, unit=unit)
+    labels = labels_of(how.classes, result.tensor.shape)
+    decision = decide(trace, result.tensor, labels, how, unit=unit)
 
-    def answer(rows: Rows) -> NDArray[Any]:
+    def outputs(rows: Rows) -> NDArray[Any]:
         with torch.no_grad():
-            made = to_numpy(program.call(feed.tensors(rows))).astype(np.float64)
-        made = made.reshape(len(made), -1)
-        made = made[:, 0] if made.shape[1] == 1 else made
-        return np.exp(made) if result.is_log else made
+            made = to_numpy(program.call(feed.tensors(rows)))
+        return made.reshape(len(made), -1)
 
-    return Reading(network, answer, unit, is_score=not result.kind)
+    origin = {"framework": "torch", "version": str(torch.__version__)}
+    return Reading(decision, outputs, unit, origin)
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:

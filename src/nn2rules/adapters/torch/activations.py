@@ -55,8 +55,7 @@ def softmax(trace: Trace, step: Step) -> Traced:
             "softmax of a single score is always 1; use sigmoid, or a score for each "
             "class"
         )
-    made = trace.activate(value.tensor, "softmax")
-    return Traced(made, value.dtype, is_log=step.name == "log_softmax")
+    return Traced(trace.activate(value.tensor, step.name), value.dtype)
 
 
 def _first(step: Step) -> Traced:
@@ -96,11 +95,11 @@ def _rrelu(trace: Trace, step: Step, value: Traced) -> Tensor:
 
 def _hardtanh(trace: Trace, step: Step, value: Traced) -> Tensor:
     low = step.option(1, "min_val", -1.0)
-    return _clipped(trace, value.tensor, low, step.option(2, "max_val", 1.0))
+    return trace.clip(value.tensor, low, step.option(2, "max_val", 1.0))
 
 
 def _relu6(trace: Trace, _step: Step, value: Traced) -> Tensor:
-    return _clipped(trace, value.tensor, 0.0, 6.0)
+    return trace.clip(value.tensor, 0.0, 6.0)
 
 
 def _clamp(trace: Trace, step: Step, value: Traced) -> Tensor:
@@ -109,26 +108,7 @@ def _clamp(trace: Trace, step: Step, value: Traced) -> Tensor:
     for limit in (low, high):
         if isinstance(limit, torch.Tensor | Traced):
             raise UnsupportedModelError("its limits are tensors; give numbers")
-    return _clipped(trace, value.tensor, low, high)
-
-
-def _clipped(
-    trace: Trace, tensor: Tensor, low: float | None, high: float | None
-) -> Tensor:
-    """Return a tensor cut off at two limits, or at one."""
-    if low is not None and high is not None:
-        if not low < high:
-            raise UnsupportedModelError(f"its limits are {low} and {high}")
-        middle, half = (low + high) / 2, (high - low) / 2
-        unit = trace.scale(tensor, 1 / half, -middle / half)
-        return trace.scale(trace.activate(unit, "hard_tanh"), half, middle)
-    limit, sign = (low, 1.0) if high is None else (high, -1.0)
-    if limit is None:
-        raise UnsupportedModelError("it has no limits")
-    if limit == 0 and sign == 1.0:
-        return trace.activate(tensor, "relu")
-    above = trace.activate(trace.scale(tensor, sign, -sign * limit), "relu")
-    return trace.scale(above, sign, limit)
+    return trace.clip(value.tensor, low, high)
 
 
 def _abs(trace: Trace, _step: Step, value: Traced) -> Tensor:

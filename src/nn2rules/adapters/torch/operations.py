@@ -41,7 +41,7 @@ Operation = Callable[[Trace, Step], Any]
 def operate(trace: Trace, step: Step) -> Any:
     """Return the result of a step some arguments of which depend on the input."""
     operation = OPERATIONS.get(step.name)
-    is_last = any(value.kind == "softmax" for value in step.traced)
+    is_last = any(value.is_softmax for value in step.traced)
     if is_last and operation not in (_move, _keep, _item, _facts):
         raise UnsupportedModelError(
             "it follows softmax, which is read as the last step only; leave it out, or "

@@ -87,6 +87,7 @@ _ALIASES = {
     "imul": "mul",
     "isub": "sub",
     "itruediv": "div",
+    "log_sigmoid": "logsigmoid",
     "mm": "matmul",
     "multiply": "mul",
     "negative": "neg",

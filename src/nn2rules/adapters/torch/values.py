@@ -5,7 +5,7 @@ the format that the model computes in: they hold the very numbers of the model.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,10 @@ class Traced:
     ----------
     tensor : Columns or Affine
     dtype : torch.dtype
-    is_log : bool
-        Whether it is the logarithm of what its ending says.
     """
 
     tensor: Tensor
     dtype: torch.dtype
-    is_log: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -55,6 +52,11 @@ class Traced:
     def shape(self) -> tuple[int, ...]:
         """The shape, with that of a batch in front."""
         return (BATCH, *self.tensor.shape)
+
+    @property
+    def is_softmax(self) -> bool:
+        """Whether it is made of the shares of classes, or their logarithms."""
+        return self.tensor.ending is not None and self.tensor.ending.is_softmax
 
     @property
     def kind(self) -> str:
@@ -189,11 +191,11 @@ def _moved(
         return to_numpy(run(*(torch.from_numpy(r) for r in rows)))
 
     result = Traced(trace.rearrange(tensors, function), dtype)
-    if first.kind == "softmax" and result.kind != "softmax":
+    if first.is_softmax and not result.is_softmax:
         raise UnsupportedModelError(
             "it takes softmax apart; return all shares of it, or the scores before it"
         )
-    return replace(result, is_log=first.is_log)
+    return result
 
 
 def _result(value: Any) -> torch.Tensor:

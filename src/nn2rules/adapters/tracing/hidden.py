@@ -112,8 +112,9 @@ class HiddenLayers:
         *,
         threshold: float,
         unit: float,
+        has_shares: bool,
     ) -> Network:
-        """Return the network whose scores are `last`; see `Trace.finish`."""
+        """Return the network whose scores are `last`; see `Trace.network`."""
         hidden = self._layers[: last.level]
         output = "sigmoid" if len(last.bias) == 1 else "softmax"
         layers, sizes, terms = [], [], 1.0
@@ -133,6 +134,9 @@ class HiddenLayers:
         error = arithmetic.error_bound(sizes, offsets, unit=unit * terms).max()
         folding = arithmetic.error_bound(sizes, offsets).max()
         whole = float(error + terms * folding)
+        if has_shares:
+            n_outputs = len(last.bias)
+            whole += arithmetic.share_error(threshold, unit, n_outputs, folding)
         longest = max(len(layer.weights) for layer in layers) + 2
         is_bound = math.isfinite(whole) and longest * unit * terms < 0.5  # see _gamma
         known = whole if is_bound else None

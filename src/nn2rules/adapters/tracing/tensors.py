@@ -19,11 +19,17 @@ Array: TypeAlias = NDArray[np.float64]
 class Ending:
     """What a tensor is made of by a last step that only turns scores into shares.
 
-    `kind` is "sigmoid", "complement" (1 - sigmoid), "pair" (both) or "softmax".
+    `kind` is "sigmoid", "complement" (1 - sigmoid), "pair" (1 - sigmoid and sigmoid),
+    "mirrored pair" (the other way round), "softmax" or "log_softmax".
     """
 
     kind: str
     scores: "Tensor"
+
+    @property
+    def is_softmax(self) -> bool:
+        """Whether these are the shares of classes, or their logarithms."""
+        return self.kind in ("softmax", "log_softmax")
 
 
 @dataclass(frozen=True)
@@ -125,12 +131,14 @@ def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
     )
 
 
-def complement(ending: Ending | None, factor: Array, shift: Array) -> Ending | None:
-    """Return the ending of ``1 - sigmoid``, if that is what was computed."""
-    is_sigmoid = ending is not None and ending.kind == "sigmoid"
-    if ending is None or not is_sigmoid or (factor != -1).any() or (shift != 1).any():
+def scaled_ending(ending: Ending | None, factor: Array, shift: Array) -> Ending | None:
+    """Return what is left of an ending that is multiplied and shifted."""
+    if ending is None or ((factor == 1).all() and (shift == 0).all()):
+        return ending
+    kinds = {"sigmoid": "complement", "complement": "sigmoid"}
+    if ending.kind not in kinds or (factor != -1).any() or (shift != 1).any():
         return None
-    return Ending("complement", ending.scores)
+    return Ending(kinds[ending.kind], ending.scores)
 
 
 def ending_of(tensors: Sequence[Tensor], shape: tuple[int, ...]) -> Ending | None:
@@ -139,11 +147,17 @@ def ending_of(tensors: Sequence[Tensor], shape: tuple[int, ...]) -> Ending | Non
     Only of tensors that keep their size: what is left of a softmax is no softmax.
     """
     endings = [tensor.ending for tensor in tensors]
-    kinds = [None if ending is None else ending.kind for ending in endings]
+    kinds = tuple(None if ending is None else ending.kind for ending in endings)
     size = int(np.prod(shape, dtype=np.int64))
-    if kinds == ["complement", "sigmoid"] and size == 2:
+    if kinds in _PAIRS and size == 2:
         [first, second] = (ending.scores for ending in endings if ending is not None)
-        return Ending("pair", second) if first is second else None
+        return Ending(_PAIRS[kinds], second) if first is second else None
     if len(tensors) != 1 or size != np.prod(tensors[0].shape, dtype=np.int64):
         return None
     return endings[0]
+
+
+_PAIRS: dict[tuple[str | None, ...], str] = {
+    ("complement", "sigmoid"): "pair",
+    ("sigmoid", "complement"): "mirrored pair",
+}

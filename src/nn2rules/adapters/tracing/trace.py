@@ -16,10 +16,10 @@ from nn2rules.adapters.tracing.tensors import (
     Columns,
     Ending,
     Tensor,
-    complement,
     ending_of,
     floats,
     picked,
+    scaled_ending,
 )
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
@@ -170,7 +170,7 @@ class Trace:
             x.sizes * np.abs(factor),
             x.bias_sizes * np.abs(factor) + size.reshape(-1),
             x.terms + 2,
-            complement(tensor.ending, factor, shift),
+            scaled_ending(tensor.ending, factor, shift),
         )
 
     def add(self, left: Tensor, right: Tensor, *, sign: int = 1) -> Tensor:
@@ -262,14 +262,15 @@ class Trace:
         Parameters
         ----------
         name : str
-            A name of `ACTIVATIONS`, or softmax, which must be the last step.
+            A name of `ACTIVATIONS`; or softmax or log_softmax, which must be the last
+            step.
         slope : float, optional
             Of leaky_relu.
         """
         if name == "identity":
             return tensor
-        if name == "softmax":
-            return replace(self.affine(tensor), ending=Ending("softmax", tensor))
+        if name in ("softmax", "log_softmax"):
+            return replace(self.affine(tensor), ending=Ending(name, tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
         columns = self._unmixed(tensor)
         if columns is not None:
@@ -285,6 +286,33 @@ class Trace:
             x.shape, x.level + 1, weights, zeros, weights, zeros, ending=ending
         )
 
+    def clip(self, tensor: Tensor, low: float | None, high: float | None) -> Tensor:
+        """Return every entry cut off at two limits, or at one, or at none.
+
+        ``clip(x, 0, 6)`` is ``3 + 3 * hard_tanh((x - 3) / 3)``.
+        """
+        if low is not None and high is not None:
+            if not low < high:
+                raise UnsupportedModelError(f"its limits are {low} and {high}")
+            middle, half = (low + high) / 2, (high - low) / 2
+            inside = tensor
+            if (middle, half) != (0, 1):
+                inside = self.scale(tensor, 1 / half, -middle / half)
+            return self.scale(self.activate(inside, "hard_tanh"), half, middle)
+        limit, sign = (low, 1.0) if high is None else (high, -1.0)
+        if limit is None:
+            return tensor
+        if limit == 0 and sign == 1.0:
+            return self.activate(tensor, "relu")
+        above = self.activate(self.scale(tensor, sign, -sign * limit), "relu")
+        return self.scale(above, sign, limit)
+
+    def pair(self, scores: Tensor) -> Tensor:
+        """Return the shares of two classes, of the score of the second."""
+        share = self.activate(scores, "sigmoid")
+        rest = self.scale(share, -1.0, 1.0)
+        return self.rearrange([rest, share], lambda *rows: np.concatenate(rows, -1))
+
     def _activated(self, tensor: Columns, name: str, slope: float | None) -> Columns:
         """Return an activation of tables, with bounds on what the framework rounds."""
         function = activation(name, slope)
@@ -299,15 +327,16 @@ class Trace:
         )
         return replace(made, sizes=sizes, terms=tensor.terms)
 
-    def finish(
+    def network(
         self,
         tensor: Tensor,
         classes: Sequence[Value],
         *,
         threshold: float = 0.5,
         unit: float,
+        has_shares: bool = False,
     ) -> Network:
-        """Return the network whose scores are `tensor`, or what its ending is made of.
+        """Return the network whose scores are `tensor`.
 
         Parameters
         ----------
@@ -318,20 +347,16 @@ class Trace:
             Of a single score.
         unit : float
             The unit roundoff of the framework: 2**-24 for float32.
+        has_shares : bool
+            Whether the model decides by shares that it makes of the scores, and rounds.
         """
-        kind = "" if tensor.ending is None else tensor.ending.kind
-        size = int(np.prod(tensor.shape, dtype=np.int64))
-        if kind == "sigmoid" and size > 1:
-            raise UnsupportedModelError(
-                f"the model ends in {size} sigmoid units, so it answers several yes-no "
-                f"questions at once (multi-label); train one model for each"
-            )
-        if kind == "complement":
-            raise UnsupportedModelError(
-                "the model's output is 1 - sigmoid, not sigmoid"
-            )
-        last = self.affine(tensor.ending.scores if tensor.ending else tensor)
-        return self._hidden.network(last, classes, threshold=threshold, unit=unit)
+        return self._hidden.network(
+            self.affine(tensor),
+            classes,
+            threshold=threshold,
+            unit=unit,
+            has_shares=has_shares,
+        )
 
     # Parts -----------------------------------------------------------------------
 
