@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.observed import Column, Said, feature_of, said_of
-from nn2rules.values import Value
+from nn2rules.values import Value, plain_number
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 """Inputs as an integer array of shape (n_rows, n_features)."""
@@ -175,15 +175,25 @@ class Domain:
                 reach[start : start + feature.n_plain] = largest
         return reach
 
+    def inputs_of(
+        self, rows: Rows
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+        """Return the codes of `rows` and, where there are ranges, their numbers.
+
+        These are the numbers of ranges, and 1 elsewhere, by which the weights of the
+        values that the codes pick are multiplied.
+        """
+        codes = self.encode(rows)
+        return codes, self.numbers(rows) if self.has_ranges else None
+
     def numbers(self, rows: Rows) -> NDArray[np.float64]:
         """Return the numbers of `rows`: those of ranges, and 1 elsewhere."""
-        columns = cells_of(rows, self.names)
+        columns = cells_of(listed_rows(rows), self.names)
         made = np.ones((len(columns[0]), len(columns)))
         for index, feature in enumerate(self.features):
             if feature.limits is not None:
                 lookup = Lookup(feature)
-                cells = columns[index]
-                made[:, index] = [lookup.number(cell) for cell in cells]
+                made[:, index] = [lookup.number(cell) for cell in columns[index]]
         return made
 
     def cut(self, edges: Mapping[str, Sequence[float]]) -> "Domain":
@@ -276,12 +286,25 @@ class Domain:
             )
         return np.asarray(codes, dtype=np.int64)
 
-    def decode(self, codes: Any) -> list[dict[str, Value]]:
-        """Return the rows that `codes` stand for, as dicts of values."""
-        return [
+    def decode(
+        self, codes: Any, numbers: NDArray[np.float64] | None = None
+    ) -> list[dict[str, Value]]:
+        """Return the rows that `codes` stand for, as dicts of values.
+
+        With the `numbers` of the inputs, ranges have these for values.
+        """
+        rows: list[dict[str, Value]] = [
             {f.name: f.values[c] for f, c in zip(self.features, row, strict=True)}
             for row in self.checked_codes(codes).tolist()
         ]
+        for index, feature in enumerate(self.features):
+            if feature.limits is not None and numbers is not None:
+                for row, code, number in zip(
+                    rows, codes[:, index], numbers[:, index].tolist(), strict=True
+                ):
+                    if code < feature.n_plain:
+                        row[feature.name] = plain_number(number)
+        return rows
 
     def input(self, number: int) -> dict[str, Value]:
         """Return an input by its number in the order of `inputs`."""

@@ -71,7 +71,7 @@ def settle(layers: Sequence[Layer], threshold: float, columns: Picks) -> int:
     return UNDECIDED
 
 
-def _contenders(layers: Sequence[Layer], columns: Sequence[int]) -> list[int]:
+def _contenders(layers: Sequence[Layer], columns: Picks) -> list[int]:
     """Return the outputs that may have the largest score, the likeliest first."""
     context = _interval_context(_PRECISIONS[0])
     units = _interval_units(context, layers[:-1], columns)
@@ -198,9 +198,7 @@ def _collect(
     return constant, {y: c for y, c in groups.items() if c}
 
 
-def _interval_units(
-    context: Any, hidden: Sequence[Layer], columns: Picks
-) -> list[Any]:
+def _interval_units(context: Any, hidden: Sequence[Layer], columns: Picks) -> list[Any]:
     """Enclose the outputs of the last hidden layer."""
     values = [_make(context, value) for value in first_values(hidden[0], columns)]
     for before, layer in pairwise(hidden):

@@ -140,7 +140,9 @@ class Feature:
 
     def _checked_limits(self, kind: str) -> tuple[float, float]:
         assert self.limits is not None, "asked only for limits that are there"
-        limits = tuple(e.item() if isinstance(e, np.generic) else e for e in self.limits)
+        limits = tuple(
+            e.item() if isinstance(e, np.generic) else e for e in self.limits
+        )
         if len(limits) != 2 or not all(is_number(e) for e in limits):
             raise DomainError(f"{kind}: a range has two ends, both numbers")
         low, high = (plain_number(float(end)) for end in limits)
@@ -215,8 +217,14 @@ class Feature:
         """
         ends = [edge_text(edge) for edge in edges]
         first, last = str(plain_number(low)), str(plain_number(high))
-        lows = [f"[{first}", *(f"{'(' if strict else '['}{end}" for end, strict in ends)]
-        highs = [*(f"{end}{']' if strict else ')'}" for end, strict in ends), f"{last}]"]
+        lows = [
+            f"[{first}",
+            *(f"{'(' if strict else '['}{end}" for end, strict in ends),
+        ]
+        highs = [
+            *(f"{end}{']' if strict else ')'}" for end, strict in ends),
+            f"{last}]",
+        ]
         cells = [f"{low}, {high}" for low, high in zip(lows, highs, strict=True)]
         return cls(
             name,

@@ -22,26 +22,62 @@ class GivenRows:
 
     Attributes
     ----------
+    domain : Domain
+        Of the network.
     codes : ndarray of int, shape (n_rows, n_features)
+    numbers : ndarray of float, of the same shape, or None
+        The numbers of ranges, and 1 elsewhere; None where no feature is a range.
     labels : ndarray of int, shape (n_rows,), or None
         The position of the true class of each row.
     n_moved : int or None
         How many rows hold numbers that go to the nearest value; None if none can.
     """
 
+    domain: Domain
     codes: NDArray[np.int64]
+    numbers: NDArray[np.float64] | None = None
     labels: NDArray[np.int64] | None = None
     n_moved: int | None = None
 
     @cached_property
     def _distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        codes, counts = np.unique(self.codes, axis=0, return_counts=True)
-        return codes, counts
+        """Where each of the different rows comes first, and how often it occurs."""
+        both = self.codes
+        if self.numbers is not None:
+            both = np.hstack([self.codes, self.numbers.view(np.int64)])
+        _, first, counts = np.unique(
+            both, axis=0, return_index=True, return_counts=True
+        )
+        return first, counts
 
     @property
-    def distinct(self) -> NDArray[np.int64]:
-        """The different rows."""
-        return self._distinct[0]
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+        """The different rows: codes and, where there are ranges, numbers."""
+        first, _ = self._distinct
+        numbers = None if self.numbers is None else self.numbers[first]
+        return self.codes[first], numbers
+
+    def codes_in(self, domain: Domain) -> NDArray[np.int64]:
+        """Return the codes of the rows in the network's domain, with ranges cut."""
+        if self.numbers is None:
+            return self.codes
+        codes = self.codes.copy()
+        for index, feature in enumerate(domain.features):
+            if feature.limits is not None and feature.edges is not None:
+                part = np.searchsorted(
+                    np.array(feature.edges, dtype=np.float64),
+                    self.numbers[:, index],
+                    side="right",
+                )
+                is_number = codes[:, index] == 0
+                codes[:, index] = np.where(
+                    is_number, part, codes[:, index] + len(feature.edges)
+                )
+        return codes
+
+    def distinct_codes(self, domain: Domain) -> NDArray[np.int64]:
+        """Return what `codes_in` does, of the different rows."""
+        return self.codes_in(domain)[self._distinct[0]]
 
     @property
     def weights(self) -> NDArray[np.int64]:
@@ -56,12 +92,13 @@ def given_rows(
     network: Network, data: Rows, labels: Sequence[Value] | None = None
 ) -> GivenRows:
     """Read rows, and their true classes if there are any."""
-    codes = network.domain.encode(data)
+    domain = network.domain
+    codes, numbers = domain.inputs_of(data)
     positions = None
     if labels is not None:
-        nothing = RuleList(network.domain, (), network.classes[0], network.classes)
+        nothing = RuleList(domain, (), network.classes[0], network.classes)
         positions = nothing.positions(labels, len(codes))
-    return GivenRows(codes, positions, _n_moved(network.domain, data))
+    return GivenRows(domain, codes, numbers, positions, _n_moved(domain, data))
 
 
 def _n_moved(domain: Domain, data: Rows) -> int | None:
@@ -75,7 +112,7 @@ def _n_moved(domain: Domain, data: Rows) -> int | None:
 
 def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
     """Return the rules with their support on the rows, and accuracy if labelled."""
-    fired = rules.match(rows.codes)
+    fired = rules.match(rows.codes_in(rules.domain))
     decided = fired != NO_RULE
     support = np.bincount(fired[decided], minlength=len(rules))
     right = None
@@ -117,7 +154,7 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
     Of the rows and, where it is known how many inputs can occur and how many each rule
     decides, of inputs.
     """
-    fired = rules.match(rows.codes)
+    fired = rules.match(rows.codes_in(rules.domain))
     certificate = {**rules.certificate, "rows": len(fired)}
     certificate["rows_decided"] = int((fired != NO_RULE).sum())
     decided = [facts.inputs for facts in rules.facts]
@@ -130,7 +167,8 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
 def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:
     """Certify on how many rows the rules answer otherwise than the network."""
     answers = np.append(rules.answers, rules.classes.index(rules.default))
-    wrong = answers[rules.match(rows.distinct)] != network.predict_codes(rows.distinct)
+    found = answers[rules.match(rows.distinct_codes(rules.domain))]
+    wrong = found != network.predict_codes(*rows.distinct)
     certificate = {
         **rules.certificate,
         "rows_different": int(rows.weights[wrong].sum()),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nn2rules import arithmetic
 from nn2rules.domain import Domain, Rows
-from nn2rules.errors import DomainError, FormatError, UndecidedError
+from nn2rules.errors import DomainError, FormatError, RowsError, UndecidedError
 from nn2rules.exact import UNDECIDED
 from nn2rules.layer import Layer, checked_number
 from nn2rules.values import Value, checked_values
@@ -129,24 +129,52 @@ class Network:
         -------
         ndarray of shape (n_rows,) if binary, else (n_rows, n_classes)
         """
-        return self.scores_codes(self.domain.encode(rows))
+        return self.scores_codes(*self.domain.inputs_of(rows))
 
-    def scores_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Return what `scores` does, for inputs given as codes; see `Domain.encode`."""
+    def scores_codes(
+        self,
+        codes: NDArray[np.integer[Any]],
+        numbers: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return what `scores` does, for inputs as `Domain.inputs_of` gives them."""
         inputs = self.domain.checked_codes(codes)
-        scores = arithmetic.scores(self.layers, self.domain.offsets, inputs)
+        self._check_numbers(numbers)
+        scores = arithmetic.scores(self.layers, self.domain.offsets, inputs, numbers)
         return scores[:, 0] if self.is_binary else scores
 
-    def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the index of the class of each input, given as codes, exactly."""
+    def predict_codes(
+        self,
+        codes: NDArray[np.integer[Any]],
+        numbers: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Return the index of the class of each input, exactly.
+
+        Inputs are codes and, where features are ranges of numbers, the numbers, as
+        `Domain.inputs_of` gives them.
+        """
         inputs = self.domain.checked_codes(codes)
+        self._check_numbers(numbers)
         classes = arithmetic.classify(
-            self.layers, self.domain.offsets, self.threshold, inputs
+            self.layers,
+            self.domain.offsets,
+            self.threshold,
+            inputs,
+            numbers,
+            self.domain.reach,
         )
         undecided = np.flatnonzero(classes == UNDECIDED)
         if len(undecided):
-            raise UndecidedError(self.domain.decode(inputs[undecided[:1]])[0])
+            one = undecided[:1]
+            picked = None if numbers is None else numbers[one]
+            raise UndecidedError(self.domain.decode(inputs[one], picked)[0])
         return classes
+
+    def _check_numbers(self, numbers: NDArray[np.float64] | None) -> None:
+        if numbers is None and self.domain.has_ranges:
+            raise RowsError(
+                "codes do not say which number of a range an input has; give the "
+                "numbers, too, as Domain.inputs_of does, or rows"
+            )
 
     def predict(self, rows: Rows) -> NDArray[Any]:
         """Return the class labels of `rows`, exactly.
@@ -154,7 +182,8 @@ class Network:
         No rounding error decides: scores too near to a tie for float64 are worked
         out in exact arithmetic.
         """
-        return labels_array(self.classes)[self.predict_codes(self.domain.encode(rows))]
+        found = self.predict_codes(*self.domain.inputs_of(rows))
+        return labels_array(self.classes)[found]
 
 
 def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:

@@ -185,7 +185,7 @@ def test_support_and_accuracy(rules, data):
         truth = None
         if given_labels is not None:
             truth = rules.positions(given_labels, len(codes))
-        found = with_rows(rules, GivenRows(codes, truth))
+        found = with_rows(rules, GivenRows(rules.domain, codes, labels=truth))
         for index, rule in enumerate(found.rules):
             own = [label for f, label in zip(fired, labels, strict=True) if f == index]
             assert rule.support == len(own)
@@ -208,7 +208,7 @@ def test_labels_reach_the_rules(scope):
     rows = network.domain.decode(codes)
     rules = extract(network, data=rows, labels=labels, scope=scope)
     truth = rules.positions(labels, len(codes))
-    expected = with_rows(rules, GivenRows(codes, truth))
+    expected = with_rows(rules, GivenRows(rules.domain, codes, labels=truth))
     assert rules.facts == expected.facts
     total = sum(rule.accuracy * rule.support for rule in rules.rules if rule.support)
     fired = rules.apply(rows) >= 0

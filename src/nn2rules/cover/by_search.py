@@ -1,5 +1,6 @@
 """Rule lists and sets of networks whose domain is too large for a table."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,16 @@ from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.job import Job, impossible_inputs
 from nn2rules.cover.searched import (
+    Cases,
     Cover,
     Goal,
     cover_domain,
     cover_rows,
     find_uncovered,
 )
+from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
+from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.errors import OptionError
 from nn2rules.rules import RuleList
 
@@ -30,7 +34,7 @@ def rules_by_search(job: Job) -> RuleList:
         )
     oracle, cover = Oracle(job.network, job.meter), Cover()
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
-    if len(job.impossible) and find_uncovered(oracle, job.impossible) is None:
+    if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
         raise OptionError("impossible: no input is left that can occur")
     tries = max(1, TRIES * job.how.effort)
     goal = Goal(job.form == "list", tries, job.how.seed, job.how.n_jobs)
@@ -53,6 +57,12 @@ def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
     return rules.replace(certificate={**certificate, "complete": False})
 
 
+def _impossible(job: Job) -> Boxes:
+    """Return the boxes of what cannot occur; of ranges all numbers, or none."""
+    limits = job.network.domain.limits
+    return Boxes(job.impossible, np.tile(limits, (len(job.impossible), 1, 1)))
+
+
 def _reporter(job: Job) -> Any:
     def report(n_rules: int, share: float) -> None:
         job.meter.report(f"{n_rules:,} rules proved", share)
@@ -66,7 +76,7 @@ def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
         oracle,
         goal,
         cover=cover,
-        impossible=job.impossible,
+        impossible=_impossible(job),
         found=_reporter(job),
         is_enough=lambda: _is_enough(job, cover),
     )
@@ -85,19 +95,19 @@ def _is_enough(job: Job, cover: Cover) -> bool:
 def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> None:
     """Cover the rows of the data; in a set, those of every class but the default."""
     assert job.rows is not None, "extract has checked that there is data"
-    answers = job.network.predict_codes(job.rows.distinct)
-    wanted = np.ones(len(answers), dtype=np.bool_)
+    codes, numbers = job.rows.distinct
+    answers = job.network.predict_codes(codes, numbers)
+    inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
+    weights = job.rows.weights.astype(np.float64)
     cover.default = _default(job, answers)
     if job.form == "set":
-        wanted = answers != cover.default
+        weights[answers == cover.default] = 0.0
     cover_rows(
         oracle,
-        job.rows.distinct[wanted],
-        job.rows.weights[wanted].astype(np.float64),
-        answers[wanted],
+        Cases(inputs, weights, answers),
         goal,
         cover=cover,
-        impossible=job.impossible,
+        impossible=_impossible(job),
         found=_reporter(job),
         is_enough=lambda: _is_enough(job, cover),
     )
@@ -124,12 +134,21 @@ def _without_default(cover: Cover, job: Job) -> Cover:
         n_kept = len(cover.answers)
         while n_kept and cover.answers[n_kept - 1] == last:
             n_kept -= 1
-        return Cover(cover.boxes[:n_kept], cover.answers[:n_kept], last)
+        return _taken(cover, range(n_kept), last)
     counts = np.bincount(cover.answers, minlength=len(job.network.classes))
     default = int(np.argmax(counts)) if job.target is None else 1 - job.target
     kept = [i for i, answer in enumerate(cover.answers) if answer != default]
-    boxes, answers = cover.boxes, cover.answers
-    return Cover([boxes[i] for i in kept], [answers[i] for i in kept], default)
+    return _taken(cover, kept, default)
+
+
+def _taken(cover: Cover, kept: Sequence[int], default: int) -> Cover:
+    """Return some of the rules, with a default."""
+    return Cover(
+        [cover.allowed[i] for i in kept],
+        [cover.ends[i] for i in kept],
+        [cover.answers[i] for i in kept],
+        default,
+    )
 
 
 def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
@@ -142,18 +161,19 @@ def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
 def _rule_list(job: Job, cover: Cover) -> RuleList:
     """Return the rules of a cover, those that decide most rows first."""
     network = job.network
-    n_rules = min(len(cover.boxes), len(cover.answers))  # if stopped between the two
+    boxes = cover.boxes(network.domain)
+    domain, allowed = cut_at_ends(network.domain, boxes)
     rules = RuleList.from_boxes(
-        network.domain,
-        cover.array(int(network.domain.offsets[-1]))[:n_rules],
-        cover.answers[:n_rules],
+        domain,
+        allowed,
+        cover.answers[: len(allowed)],
         network.classes[cover.default],
         network.classes,
         form=job.form,
         scope=job.scope,
     )
     if job.rows is not None:
-        fired = rules.match(job.rows.distinct)
+        fired = rules.match(job.rows.distinct_codes(rules.domain))
         decided = np.zeros(len(rules))
         np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
         rules = in_order(rules, decided)

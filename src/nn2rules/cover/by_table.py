@@ -99,7 +99,7 @@ def _decided(
     """Return how much each rule decides: rows of data if there are any, else inputs."""
     decided = np.zeros(len(rules))
     if job.rows is not None:
-        fired = rules.match(job.rows.distinct)
+        fired = rules.match(job.rows.distinct[0])
         np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
         return decided
     start = 0
@@ -117,7 +117,7 @@ def _counts(job: Job) -> NDArray[np.int64]:
     assert job.rows is not None, "extract has checked that there is data"
     sizes = job.network.domain.sizes
     counts = np.zeros(job.network.domain.n_inputs, dtype=np.int64)
-    positions = np.ravel_multi_index(tuple(job.rows.distinct.T), sizes)
+    positions = np.ravel_multi_index(tuple(job.rows.distinct[0].T), sizes)
     counts[positions] = job.rows.weights
     return counts
 

@@ -18,10 +18,13 @@ class Answer:
     proved : bool
     counterexample : ndarray of int or None
         The codes of an input in the box that is of another class.
+    numbers : ndarray of float or None
+        Its numbers, of features that are ranges.
     """
 
     proved: bool
     counterexample: NDArray[np.int64] | None = None
+    numbers: NDArray[np.float64] | None = None
 
     def __bool__(self) -> bool:
         return self.proved

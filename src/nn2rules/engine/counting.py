@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, claim, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
 from nn2rules.engine.table import build_table, fits, settle_codes, table_obstacle
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
@@ -146,26 +146,24 @@ def _sort(
     With a `margin`, only inputs that win by more count as of the class.
     """
     net = claim(network, index, margin)
-    space = workspace(net)
+    space, stack, top = workspace(net), room(net), 1
     offsets, n_columns = network.domain.offsets, int(net.sizes[0])
-    stack = np.zeros((n_columns + 2, n_columns), dtype=np.bool_)
-    stack[0], top = True, 1
-    decided = np.zeros((_BATCH, n_columns), dtype=np.bool_)
+    stack.allowed[0], stack.ends[0] = True, network.domain.limits
+    decided, ties = room(net, _BATCH), points(net, _BATCH)
     answers = np.zeros(_BATCH, dtype=np.bool_)
-    ties = np.zeros((_BATCH, len(offsets) - 1), dtype=np.int64)
     total, batch = network.domain.n_inputs, min(_BATCH, boxes_at_once(net))
     while top > 0:
         top, n_ties, n_decided, n_boxes = sort_boxes(
             net, space, stack, top, ties, decided, answers, meter.allowance(batch)
         )
         for is_in in (False, True):
-            chosen = decided[:n_decided][answers[:n_decided] == is_in]
+            chosen = decided.allowed[:n_decided][answers[:n_decided] == is_in]
             tally.add(
                 box_sizes(network.domain, chosen),
                 _masses(offsets, chosen, chances),
                 is_in=is_in,
             )
-        for codes in ties[:n_ties] if not margin else ():
+        for codes in ties.codes[:n_ties] if not margin else ():
             single = np.zeros((1, n_columns), dtype=np.bool_)
             single[0, offsets[:-1] + codes] = True
             is_in = settle_codes(network, codes) == index

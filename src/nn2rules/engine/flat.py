@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from nn2rules import arithmetic
 from nn2rules.arithmetic import LARGEST, UNDERFLOW, UNIT
+from nn2rules.domain import Domain
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
+from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+
+_HALVINGS = 80
 
 KINDS = {
     "identity": kinds.IDENTITY,
@@ -49,13 +53,17 @@ def boxes_at_once(net: FlatNetwork) -> int:
     return max(1, min(_MOST_BOXES, _WORK // len(net.weights)))
 
 
-def flatten(layers: Sequence[Layer], offsets: NDArray[np.int64]) -> FlatNetwork:
+def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
     """Return the arrays of a network; its scores are those of the last layer."""
+    offsets, reach = domain.offsets, domain.reach
     sizes = [layers[0].weights.shape[0], *(len(layer.bias) for layer in layers)]
     n_weights = [layer.weights.size for layer in layers]
     slopes = [0.01 if layer.slope is None else layer.slope for layer in layers]
     return FlatNetwork(
         offsets=np.ascontiguousarray(offsets, dtype=np.int64),
+        ranges=domain.ranges,
+        whole=np.array([feature.whole for feature in domain.features]),
+        across=layers[0].weights.T.ravel(),
         sizes=np.array(sizes, dtype=np.int64),
         weights=np.concatenate([layer.weights.ravel() for layer in layers]),
         weight_at=np.concatenate([[0], np.cumsum(n_weights)[:-1]]).astype(np.int64),
@@ -63,27 +71,27 @@ def flatten(layers: Sequence[Layer], offsets: NDArray[np.int64]) -> FlatNetwork:
         unit_at=np.concatenate([[0], np.cumsum(sizes[1:])[:-1]]).astype(np.int64),
         activations=np.array([KINDS[x.activation] for x in layers], dtype=np.int64),
         slopes=np.array(slopes, dtype=np.float64),
-        slack=np.concatenate(_slacks(layers, offsets)),
-        error=arithmetic.error_bound(layers, offsets),
+        slack=np.concatenate(_slacks(layers, offsets, reach)),
+        error=arithmetic.error_bound(layers, offsets, reach=reach),
     )
 
 
 def _slacks(
-    layers: Sequence[Layer], offsets: NDArray[np.int64]
+    layers: Sequence[Layer], offsets: NDArray[np.int64], reach: NDArray[np.float64]
 ) -> list[NDArray[np.float64]]:
     """Bound the error of the bounds of each layer's pre-activations, on every box.
 
     ``size`` bounds the sum of the magnitudes of all terms that backward substitution
     adds up for a unit: a line through an activation has a slope of at most the
-    Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|. ``reach``
+    Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|. ``back``
     bounds the coefficients that go back, and ``lost`` what is lost where one of them
     underflows before it meets the large number that waits for it.
     """
     with np.errstate(all="ignore"):
-        size = arithmetic.first_sizes(layers[0], offsets)
-        operations, reach, lost = len(offsets) + 1, 1.0, 0.0
+        size = arithmetic.first_sizes(layers[0], offsets, reach)
+        operations, back, lost = len(offsets) + 2, 1.0, 0.0
         rough = np.zeros_like(size)
-        slacks = [_slack(operations, size, rough, reach)]
+        slacks = [_slack(operations, size, rough, back)]
         for before, layer in pairwise(layers):
             function, weights = before.function, np.abs(layer.weights)
             rough = function.lipschitz * rough
@@ -93,9 +101,9 @@ def _slacks(
             lost += UNDERFLOW * float((1 + size + outputs).sum())
             size = np.abs(layer.bias) + outputs @ weights + UNDERFLOW
             rough = rough @ weights + UNDERFLOW
-            reach *= max(1.0, function.lipschitz) * max(1.0, weights.sum(axis=1).max())
+            back *= max(1.0, function.lipschitz) * max(1.0, weights.sum(axis=1).max())
             operations += 3 * len(weights) + 8
-            slacks.append(_slack(operations, size, rough + lost, reach))
+            slacks.append(_slack(operations, size, rough + lost, back))
     return slacks
 
 
@@ -110,9 +118,29 @@ def _slack(
     return np.where(safe, slack, np.inf)
 
 
+def room(net: FlatNetwork, n_boxes: int | None = None) -> Boxes:
+    """Return room for so many boxes; by default for all that wait in a search.
+
+    Halving goes on until every feature has one value, and every range one number; that
+    is far beyond the bounds' own rounding, so a search that gets there gives up.
+    """
+    n_columns, n_features = int(net.sizes[0]), len(net.ranges)
+    if n_boxes is None:
+        n_boxes = n_columns + 2 + _HALVINGS * int((net.ranges >= 0).sum())
+    allowed = np.zeros((n_boxes, n_columns), dtype=np.bool_)
+    return Boxes(allowed, np.ones((n_boxes, 2, n_features)))
+
+
+def points(net: FlatNetwork, n_points: int) -> Points:
+    """Return room for so many inputs."""
+    shape = (n_points, len(net.ranges))
+    return Points(np.zeros(shape, dtype=np.int64), np.ones(shape))
+
+
 def workspace(net: FlatNetwork) -> Workspace:
     """Return the scratch arrays that a search of `net` needs."""
     n_units, n_columns = len(net.bias), int(net.sizes[0])
+    n_features = len(net.ranges)
     width = int(net.sizes[1:].max())
     return Workspace(
         low=np.zeros(n_units),
@@ -123,8 +151,11 @@ def workspace(net: FlatNetwork) -> Workspace:
         hidden=np.zeros((2, width)),
         scores=np.zeros(int(net.sizes[-1])),
         columns=np.zeros(n_columns),
-        choice=np.zeros(len(net.offsets) - 1, dtype=np.int64),
+        spread=np.zeros((n_features, int(net.sizes[1]))),
+        choice=np.zeros(n_features, dtype=np.int64),
+        numbers=np.ones(n_features),
         box=np.zeros(n_columns, dtype=np.bool_),
+        ends=np.ones((2, n_features)),
     )
 
 
@@ -158,7 +189,7 @@ def claim(network: Network, index: int, margin: float = 0.0) -> FlatNetwork:
         bias, large_bias = bias - margin, large_bias + 16 * margin
     huge = np.finfo(np.float64).max
     bounded = Layer(np.minimum(large, huge), np.minimum(large_bias, huge), "identity")
-    flat = flatten((*network.layers[:-1], bounded), network.domain.offsets)
+    flat = flatten((*network.layers[:-1], bounded), network.domain)
     last_weight, last_unit = int(flat.weight_at[-1]), int(flat.unit_at[-1])
     sure = np.isfinite(weights).all() and np.isfinite(bias).all()
     doubt = 2.0 if sure else np.inf  # a difference that overflows proves nothing

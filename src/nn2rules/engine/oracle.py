@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.boxes import first_held, is_covered
-from nn2rules.engine._kernels.search import PROVED, REFUTED, search
+from nn2rules.engine._kernels.boxes import Boxes, first_held, is_covered
+from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP, search
 from nn2rules.engine.answer import Answer, check_box, check_question
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, claim, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
 from nn2rules.engine.table import settle_codes
-from nn2rules.errors import DomainError
+from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
 
 _REMEMBERED = 512
@@ -56,13 +56,11 @@ class Oracle:
         self.n_questions = self.n_immediate = self.n_settled = 0
         self.nets = [claim(network, index) for index in range(len(network.classes))]
         self._spaces = [workspace(net) for net in self.nets]
-        n_columns, n_features = int(self.nets[0].sizes[0]), len(network.domain.sizes)
-        self._stack = np.zeros((n_columns + 2, n_columns), dtype=np.bool_)
-        self._ties = np.zeros((_TIES, n_features), dtype=np.int64)
-        self._nothing = np.zeros((0, n_columns), dtype=np.bool_)
+        net = self.nets[0]
+        self._stack, self._ties = room(net), points(net, _TIES)
+        self._nothing = room(net, 0)
         # For each class, inputs that were found not to be of it.
-        shape = (len(network.classes), _REMEMBERED, n_features)
-        self._known = np.zeros(shape, dtype=np.int64)
+        self._known = [points(net, _REMEMBERED) for _ in network.classes]
         self._n_known = [0] * len(network.classes)
 
     def ask(
@@ -70,7 +68,8 @@ class Oracle:
         box: NDArray[np.bool_],
         index: int,
         *,
-        ignoring: NDArray[np.bool_] | None = None,
+        ends: NDArray[np.float64] | None = None,
+        ignoring: Boxes | None = None,
     ) -> Answer:
         """Tell whether every input of `box` is of class `index`.
 
@@ -80,7 +79,10 @@ class Oracle:
             True where a value is allowed; every feature must keep one.
         index : int
             The position of the class.
-        ignoring : ndarray of bool, shape (n_boxes, n_columns), optional
+        ends : ndarray of shape (2, n_features), optional
+            Where the box's ranges of numbers begin and end; by default as in the
+            domain.
+        ignoring : Boxes, optional
             Inputs inside these boxes do not count: what earlier rules decide, or what
             cannot occur.
 
@@ -91,50 +93,67 @@ class Oracle:
         """
         check_question(self.network.domain, len(self.nets), box, index)
         ignored = self._nothing if ignoring is None else ignoring
-        shape, kind = np.shape(ignored), getattr(ignored, "dtype", type(ignored))
-        if shape[1:] != box.shape or kind != np.bool_:
+        if ignored.allowed.shape[1:] != box.shape or ignored.allowed.dtype != np.bool_:
             raise DomainError(
-                f"ignoring: boxes of shape {shape} and type {kind}, expected an array "
-                f"of shape (n, {len(box)}) and type bool"
+                f"ignoring: boxes of shape {ignored.allowed.shape} and type "
+                f"{ignored.allowed.dtype}, expected (n, {len(box)}) and bool"
             )
+        self._stack.allowed[0] = box
+        self._stack.ends[0] = self.network.domain.limits if ends is None else ends
         self.n_questions += 1
-        offsets, known = self.network.domain.offsets, self._known[index]
-        n_known = min(self._n_known[index], _REMEMBERED)
-        held = first_held(box, offsets, known, n_known, ignored)
+        net, known = self.nets[index], self._known[index]
+        held = first_held(
+            net,
+            box,
+            self._stack.ends[0],
+            known,
+            min(self._n_known[index], _REMEMBERED),
+            ignored,
+        )
         if held >= 0:
             self.n_immediate += 1
-            return Answer(False, known[held].copy())
-        counterexample = self._search(box, index, ignored)
-        if counterexample is None:
+            return Answer(False, known.codes[held].copy(), known.numbers[held].copy())
+        found = self._search(index, ignored)
+        if found is None:
             return Answer(True)
-        self._known[index, self._n_known[index] % _REMEMBERED] = counterexample
+        place = self._n_known[index] % _REMEMBERED
+        known.codes[place], known.numbers[place] = found
         self._n_known[index] += 1
-        return Answer(False, counterexample)
+        return Answer(False, *found)
 
     def _search(
-        self, box: NDArray[np.bool_], index: int, ignored: NDArray[np.bool_]
-    ) -> NDArray[np.int64] | None:
-        """Return an input of `box` that is not of class `index`, or None."""
-        net, space = self.nets[index], self._spaces[index]
-        self._stack[0] = box
+        self, index: int, ignored: Boxes
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Return an input of the box on the stack that is not of a class, or None."""
+        net, space, ties = self.nets[index], self._spaces[index], self._ties
         top, total = 1, 0
         while True:
             allowance = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
-                net, space, self._stack, top, ignored, self._ties, allowance
+                net, space, self._stack, top, ignored, ties, allowance
             )
             total += n_boxes
-            for codes in self._ties[:n_ties]:
+            for codes, numbers in zip(
+                ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
+            ):
                 self.n_settled += 1
-                if settle_codes(self.network, codes) != index and not (
-                    is_covered(net.offsets, codes, ignored)
+                if settle_codes(self.network, codes, numbers) != index and not (
+                    is_covered(net, codes, numbers, ignored)
                 ):
                     self.meter.spend(n_boxes)
-                    return np.array(codes)
+                    return codes.copy(), numbers.copy()
             self.meter.spend(n_boxes)
+            if status == TOO_DEEP:
+                raise BudgetExceededError(
+                    "the answer lies where boxes become narrower than the rounding of "
+                    "the bounds: the box touches the border between two classes"
+                )
             if status in (PROVED, REFUTED):
                 self.n_immediate += total == 1
-                return space.choice.copy() if status == REFUTED else None
+                is_refuted = status == REFUTED
+                return (
+                    (space.choice.copy(), space.numbers.copy()) if is_refuted else None
+                )
 
     def ask_value(self, box: NDArray[np.bool_], column: int, index: int) -> Answer:
         """Tell whether `box`, known to be of class `index`, stays so with a value more.

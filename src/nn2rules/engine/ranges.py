@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.activations import ACTIVATIONS
+from nn2rules.engine._kernels.boxes import Points
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, flatten, workspace
-from nn2rules.errors import OptionError
+from nn2rules.engine.flat import boxes_at_once, flatten, points, room, workspace
+from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.values import Value
@@ -58,6 +59,7 @@ def score_range(
     network: Network,
     box: NDArray[np.bool_],
     *,
+    ends: NDArray[np.float64] | None = None,
     index: int = 0,
     tolerance: float = 0.0,
     meter: Meter | None = None,
@@ -68,6 +70,8 @@ def score_range(
     ----------
     network : Network
     box : ndarray of bool, shape (n_columns,)
+    ends : ndarray of shape (2, n_features), optional
+        Where the box's ranges of numbers begin and end; by default as in the domain.
     index : int
         Which score, if there are several.
     tolerance : float
@@ -85,39 +89,42 @@ def score_range(
     ([-1, -1, 1, 1], 'red')
     """
     check_box(network.domain, box)
-    n_scores = len(network.layers[-1].bias)
-    if not isinstance(index, int | np.integer) or not 0 <= index < n_scores:
-        raise OptionError(f"index: there is no score {index!r} among {n_scores}")
+    if not 0 <= index < len(network.layers[-1].bias):
+        raise OptionError(f"index: there is no score {index}")
     if not tolerance >= 0:
         raise OptionError(f"tolerance: {tolerance}, expected 0 or more")
     meter = meter or Meter()
-    low, at_low = _minimum(network, box, index, 1.0, tolerance, meter)
-    high, at_high = _minimum(network, box, index, -1.0, tolerance, meter)
-    decoded = network.domain.decode(np.array([at_low, at_high]))
+    within = box, network.domain.limits if ends is None else ends
+    low, at_low = _minimum(network, within, index, 1.0, tolerance, meter)
+    high, at_high = _minimum(network, within, index, -1.0, tolerance, meter)
+    decoded = [
+        network.domain.decode(at.codes, at.numbers)[0] for at in (at_low, at_high)
+    ]
     return ScoreRange(low, (-high[1], -high[0]), decoded[0], decoded[1])
 
 
 def _minimum(
     network: Network,
-    box: NDArray[np.bool_],
+    within: tuple[NDArray[np.bool_], NDArray[np.float64]],
     index: int,
     sign: float,
     tolerance: float,
     meter: Meter,
-) -> tuple[tuple[float, float], NDArray[np.int64]]:
+) -> tuple[tuple[float, float], Points]:
     """Enclose the smallest value of `sign` times a score, and say where it is."""
     last = network.layers[-1]
     only = Layer(sign * last.weights[:, [index]], sign * last.bias[[index]], "identity")
-    net = flatten((*network.layers[:-1], only), network.domain.offsets)
-    error = float(net.error[0])
+    net = flatten((*network.layers[:-1], only), network.domain)
+    error, best_at = float(net.error[0]), points(net, 1)
+    box, ends = within
     if not np.isfinite(error):  # something may overflow: nothing is sure of any input
-        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
-        return (-np.inf, np.inf), np.array(first)
-    space = workspace(net)
-    stack = np.zeros((len(box) + 2, len(box)), dtype=np.bool_)
-    stack[0], top = box, 1
+        for feature, part in enumerate(np.split(box, net.offsets[1:-1])):
+            best_at.codes[0, feature] = np.argmax(part)
+        best_at.numbers[0] = ends[0]
+        return (-np.inf, np.inf), best_at
+    space, stack, top = workspace(net), room(net), 1
+    stack.allowed[0], stack.ends[0] = box, ends
     best, floor = np.inf, np.inf
-    best_input = np.zeros(len(network.domain.sizes), dtype=np.int64)
     while top > 0:
         best, floor, top, n_boxes = minimise(
             net,
@@ -127,8 +134,13 @@ def _minimum(
             tolerance,
             best,
             floor,
-            best_input,
+            best_at,
             meter.allowance(boxes_at_once(net)),
         )
         meter.spend(n_boxes)
-    return (min(float(floor), float(best) - error), float(best) + error), best_input
+        if top + 1 >= len(stack.allowed):
+            raise BudgetExceededError(
+                "the range of the scores is not found: its end lies where boxes become "
+                "narrower than the rounding of the bounds"
+            )
+    return (min(float(floor), float(best) - error), float(best) + error), best_at

@@ -4,7 +4,6 @@ The whole truth table is one byte for each input. It is the fast path for domain
 fit, and the referee of the search engine.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -143,7 +142,7 @@ def build_table(
     obstacle = table_obstacle(network)
     if obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
-    net = flatten(network.layers, domain.offsets)
+    net = flatten(network.layers, domain)
     limit, fragile = _limits(network)
     classes = np.empty(domain.n_inputs, dtype=np.uint8)
     chunk = min(_CHUNK, max(1, _CHUNK_WORK // len(net.weights)))
@@ -196,15 +195,16 @@ def fragile_margins(network: Network) -> dict[str, float]:
     For the model that the network was read from, if its rounding is known; for a
     framework that computes as the network does, in float32 and in float64.
     """
-    offsets = network.domain.offsets
-    own = arithmetic.error_bound(network.layers, offsets).max()
+    layers, offsets = network.layers, network.domain.offsets
+    reach = network.domain.reach
+    own = arithmetic.error_bound(layers, offsets, reach=reach).max()
     n_outputs = len(network.layers[-1].bias)
     factor = 1 if network.is_binary else 2  # two scores are compared
     margins = {}
     if network.model_error is not None:
         margins["model"] = factor * (network.model_error + float(own))
     for name, unit in FLOAT_UNITS.items():
-        error = arithmetic.error_bound(network.layers, offsets, unit=unit).max()
+        error = arithmetic.error_bound(layers, offsets, reach=reach, unit=unit).max()
         error += arithmetic.share_error(network.threshold, unit, n_outputs, own)
         margins[name] = factor * float(error + own)
     return margins
@@ -234,10 +234,17 @@ def _classify(
     return int(n_undecided), float(smallest), n_fragile, positions
 
 
-def settle_codes(network: Network, codes: Sequence[int] | NDArray[np.int64]) -> int:
-    """Return the class of an input, given by its codes, by exact arithmetic."""
-    columns = (network.domain.offsets[:-1] + np.array(codes)).tolist()
-    index = settle(network.layers, network.threshold, columns)
+def settle_codes(
+    network: Network,
+    codes: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None = None,
+) -> int:
+    """Return the class of an input by exact arithmetic; its numbers are 1 by default."""
+    amounts = np.ones(len(codes)) if numbers is None else numbers
+    columns = (network.domain.offsets[:-1] + codes).tolist()
+    picks = list(zip(columns, amounts.tolist(), strict=True))
+    index = settle(network.layers, network.threshold, picks)
     if index == UNDECIDED:
-        raise UndecidedError(network.domain.decode([[int(c) for c in codes]])[0])
+        [row] = network.domain.decode(codes[np.newaxis], amounts[np.newaxis])
+        raise UndecidedError(row)
     return index

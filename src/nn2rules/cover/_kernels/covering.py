@@ -7,19 +7,18 @@ from nn2rules.engine._kernels.boxes import before, behind
 
 
 @njit(cache=True, nogil=True)
-def first_uncovered(net, boxes, all_ends, stack, ends, top, found, numbers, limit):
+def first_uncovered(net, boxes, stack, top, found, limit):
     """Find an input of the `top` boxes on a stack that lies in none of `boxes`.
 
     Parameters
     ----------
     net : FlatNetwork
         Says which columns a feature has, and which is its range of numbers.
-    boxes, all_ends
-        The boxes, and the two ends of their ranges.
-    stack, ends, top
-        The boxes that are still to be looked at.
-    found, numbers
-        Filled with the input.
+    boxes : Boxes
+    stack : Boxes
+        The first `top` are still to be looked at.
+    found : Points
+        Its first is filled with the input.
 
     Returns
     -------
@@ -30,20 +29,22 @@ def first_uncovered(net, boxes, all_ends, stack, ends, top, found, numbers, limi
         How many boxes are left on the stack.
     """
     n_features, n_boxes = net.ranges.size, 0
-    current = np.empty(stack.shape[1], dtype=np.bool_)
+    current = np.empty(stack.allowed.shape[1], dtype=np.bool_)
     own = np.empty((2, n_features))
     while top > 0:
         if n_boxes >= limit:
             return -1, top
-        if top + 3 * n_features >= stack.shape[0]:
+        if top + 3 * n_features >= stack.allowed.shape[0]:
             return -2, top
         top -= 1
         n_boxes += 1
-        current[:] = stack[top]
-        own[:] = ends[top]
+        current[:] = stack.allowed[top]
+        own[:] = stack.ends[top]
         widest, fewest = -1, n_features + 1
-        for index in range(boxes.shape[0]):
-            n_partial = overlap(net, current, own, boxes[index], all_ends[index])
+        for index in range(boxes.allowed.shape[0]):
+            n_partial = overlap(
+                net, current, own, boxes.allowed[index], boxes.ends[index]
+            )
             if n_partial == 0:
                 fewest = 0
                 break
@@ -52,29 +53,29 @@ def first_uncovered(net, boxes, all_ends, stack, ends, top, found, numbers, limi
         if fewest == 0:
             continue
         if widest < 0:
-            pick_first(net, current, own, found, numbers)
+            pick_first(net, current, own, found.codes[0], found.numbers[0])
             return 1, top
         top = cut_off(
-            net, current, own, boxes[widest], all_ends[widest], stack, ends, top
+            net, current, own, boxes.allowed[widest], boxes.ends[widest], stack, top
         )
     return 0, top
 
 
 @njit(cache=True, nogil=True)
-def pick_first(net, box, ends, found, numbers):
+def pick_first(net, box, ends, codes, numbers):
     """Pick the first value of each feature, and the least number of each range."""
     for feature in range(net.ranges.size):
         numbers[feature] = 1.0
         for column in range(net.offsets[feature], net.offsets[feature + 1]):
             if box[column]:
-                found[feature] = column - net.offsets[feature]
+                codes[feature] = column - net.offsets[feature]
                 if column == net.ranges[feature]:
                     numbers[feature] = ends[0, feature]
                 break
 
 
 @njit(cache=True, nogil=True)
-def cut_off(net, box, ends, other, other_ends, stack, all_ends, top):
+def cut_off(net, box, ends, other, other_ends, stack, top):
     """Put the parts of a box outside of another on the stack; the box is changed."""
     for feature in range(net.ranges.size):
         start, stop = net.offsets[feature], net.offsets[feature + 1]
@@ -82,10 +83,10 @@ def cut_off(net, box, ends, other, other_ends, stack, all_ends, top):
         for column in range(start, stop):
             outside |= box[column] and not other[column]
         if outside:
-            stack[top] = box
-            all_ends[top] = ends
+            stack.allowed[top] = box
+            stack.ends[top] = ends
             for column in range(start, stop):
-                stack[top, column] = box[column] and not other[column]
+                stack.allowed[top, column] = box[column] and not other[column]
                 box[column] = box[column] and other[column]
             top += 1
         ranged, whole = net.ranges[feature], net.whole[feature]
@@ -96,11 +97,11 @@ def cut_off(net, box, ends, other, other_ends, stack, all_ends, top):
             if (end == 0 and ends[0, feature] < at) or (
                 end == 1 and ends[1, feature] > at
             ):
-                stack[top] = box
-                stack[top, start:stop] = False
-                stack[top, ranged] = True
-                all_ends[top] = ends
-                all_ends[top, 1 - end, feature] = (
+                stack.allowed[top] = box
+                stack.allowed[top, start:stop] = False
+                stack.allowed[top, ranged] = True
+                stack.ends[top] = ends
+                stack.ends[top, 1 - end, feature] = (
                     before(at, whole) if end == 0 else behind(at, whole)
                 )
                 ends[end, feature] = at

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.boxes import before, behind, holds_point, is_covered
+from nn2rules.engine._kernels.bounds import Workspace
+from nn2rules.engine._kernels.boxes import Boxes, Points, first_held
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
@@ -30,19 +31,71 @@ class Crowd(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """What a search needs at hand, made once for each thread."""
+    """What a search needs at hand, made once for each thread and class.
 
-    space: tuple  # type: ignore[type-arg]
-    stack: NDArray[np.bool_]
-    all_ends: NDArray[np.float64]
-    ignored: NDArray[np.bool_]
-    ignored_ends: NDArray[np.float64]
-    ties: NDArray[np.int64]
-    tied: NDArray[np.float64]
-    known: NDArray[np.int64]
-    known_numbers: NDArray[np.float64]
-    state: NDArray[np.int64]
-    """How many counterexamples are known, and how many boxes were searched."""
+    Attributes
+    ----------
+    space : Workspace
+    stack : Boxes
+    ignored : Boxes
+        What need not be of the class.
+    ties, known : Points
+        Ties of a search, and counterexamples that were found before.
+    counts : ndarray of int64, shape (3,)
+        How many counterexamples, boxes searched, and questions asked.
+    """
+
+    space: Workspace
+    stack: Boxes
+    ignored: Boxes
+    ties: Points
+    known: Points
+    counts: NDArray[np.int64]
+
+
+class Plan(NamedTuple):
+    """How boxes grow.
+
+    Attributes
+    ----------
+    bounds : ndarray of float64, shape (2, n_features)
+        Where the ranges of the domain end.
+    lines : ndarray of int64, shape (n_columns,)
+        Values with the same number from 0 on are numbers in a row, and a box keeps a
+        run of them; -1 for values that come in any order.
+    limits : ndarray of int64, shape (2,)
+        Boxes to search for a slab that brings a row, and for one that does not.
+    """
+
+    bounds: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    limits: NDArray[np.int64]
+
+
+class Growth(NamedTuple):
+    """A box that grows, and what was tried: calling `grow` again goes on from here.
+
+    Attributes
+    ----------
+    box : ndarray of bool, shape (n_columns,)
+    ends : ndarray of float64, shape (2, n_features)
+        A box that is of the class. Of ranges that it lacks the ends are the domain's.
+    barred : ndarray of bool, shape (n_columns,)
+        Values that it has, or that were tried.
+    walls : ndarray of float64, shape (2, n_features)
+        Numbers that its ranges do not reach.
+    failed : ndarray of int64, shape (2, n_features)
+        How often an end could not be moved; -1 once it is round.
+    noise : ndarray of float64, shape (n_columns + 2 n_features,)
+        Factors on what a value, and the two ends of each range, would bring.
+    """
+
+    box: NDArray[np.bool_]
+    ends: NDArray[np.float64]
+    barred: NDArray[np.bool_]
+    walls: NDArray[np.float64]
+    failed: NDArray[np.int64]
+    noise: NDArray[np.float64]
 
 
 MOST_FAILURES = 8
@@ -57,48 +110,32 @@ def ask(net, desk, limit):
     cannot be decided within `limit` boxes, or only by exact arithmetic, is PAUSED: the
     box stays smaller than it might be, and right.
     """
-    space, size = desk.space, desk.known.shape[0]
-    for index in range(min(desk.state[0], size)):
-        if holds_point(
-            desk.stack[0],
-            desk.all_ends[0],
-            net.offsets,
-            net.ranges,
-            desk.known[index],
-            desk.known_numbers[index],
-        ) and not is_covered(
-            net.offsets,
-            net.ranges,
-            desk.known[index],
-            desk.known_numbers[index],
-            desk.ignored,
-            desk.ignored_ends,
-        ):
-            space.choice[:] = desk.known[index]
-            space.numbers[:] = desk.known_numbers[index]
-            return REFUTED
-    status, _, n_ties, n_boxes = search(
+    space, known = desk.space, desk.known
+    size = known.codes.shape[0]
+    held = first_held(
         net,
-        space,
-        desk.stack,
-        desk.all_ends,
-        1,
+        desk.stack.allowed[0],
+        desk.stack.ends[0],
+        known,
+        min(desk.counts[0], size),
         desk.ignored,
-        desk.ignored_ends,
-        desk.ties,
-        desk.tied,
-        limit,
     )
-    desk.state[1] += n_boxes
-    desk.state[2] += 1
+    if held >= 0:
+        space.choice[:] = known.codes[held]
+        space.numbers[:] = known.numbers[held]
+        return REFUTED
+    status, _, n_ties, n_boxes = search(
+        net, space, desk.stack, 1, desk.ignored, desk.ties, limit
+    )
+    desk.counts[1] += n_boxes
+    desk.counts[2] += 1
     if status == REFUTED:
-        place = desk.state[0] % size
-        desk.known[place] = space.choice
-        desk.known_numbers[place] = space.numbers
-        desk.state[0] += 1
-    if status == PROVED and n_ties == 0:
-        return PROVED
-    return REFUTED if status == REFUTED else PAUSED
+        place = desk.counts[0] % size
+        known.codes[place] = space.choice
+        known.numbers[place] = space.numbers
+        desk.counts[0] += 1
+        return REFUTED
+    return PROVED if status == PROVED and n_ties == 0 else PAUSED
 
 
 @njit(cache=True, nogil=True)
@@ -114,11 +151,11 @@ def is_in(net, box, ends, feature, column, number):
 @njit(cache=True, nogil=True)
 def lay_out(net, desk, box, ends, feature, column, low, high):
     """Put the slab of one column, and of a range of its numbers, on the stack."""
-    desk.stack[0] = box
-    desk.stack[0, net.offsets[feature] : net.offsets[feature + 1]] = False
-    desk.stack[0, column] = True
-    desk.all_ends[0] = ends
-    desk.all_ends[0, 0, feature], desk.all_ends[0, 1, feature] = low, high
+    desk.stack.allowed[0] = box
+    desk.stack.allowed[0, net.offsets[feature] : net.offsets[feature + 1]] = False
+    desk.stack.allowed[0, column] = True
+    desk.stack.ends[0] = ends
+    desk.stack.ends[0, 0, feature], desk.stack.ends[0, 1, feature] = low, high
 
 
 class Near(NamedTuple):
@@ -247,136 +284,184 @@ def column_gains(net, crowd, near, box, ends, gains, barred):
 
 
 @njit(cache=True, nogil=True)
-def grow(net, desk, crowd, limits, box, ends, noise, bounds):
-    """Grow a box, in place, until nothing can be added to it.
+def is_next(box, lines, column):
+    """Tell whether a value may be added: on a line, only beside one that is there."""
+    if lines[column] < 0:
+        return True
+    if column > 0 and lines[column - 1] == lines[column] and box[column - 1]:
+        return True
+    return (
+        column + 1 < box.size and lines[column + 1] == lines[column] and box[column + 1]
+    )
+
+
+@njit(cache=True, nogil=True)
+def look_ahead(gains, box, lines):
+    """Add to what a value beside a run is worth half of what lies behind it."""
+    size = box.size
+    for column in range(size):
+        if lines[column] < 0 or box[column] or not is_next(box, lines, column):
+            continue
+        step = 1 if column > 0 and box[column - 1] else -1
+        further, at = 0.0, column + step
+        while 0 <= at < size and lines[at] == lines[column] and not box[at]:
+            further += gains[at]
+            at += step
+        gains[column] += 0.5 * further
+
+
+@njit(cache=True, nogil=True)
+def grow(net, desk, crowd, plan, grown, most):
+    """Let a box grow until nothing can be added to it, or `most` boxes are searched.
 
     Every step adds the value, or moves the end of a range, whose slab brings the most
     worth of rows; then what brings no row is added; then ends become round numbers.
-
-    Parameters
-    ----------
-    limits : (int, int)
-        Boxes to search for a slab that brings a row, and for one that does not.
-    box : ndarray of bool, shape (n_columns,)
-    ends : ndarray of shape (2, n_features)
-        A box that is of the class already. Of ranges that it lacks the whole.
-    noise : ndarray of shape (n_columns + 2 n_features,)
-        Factors on what a column, and the two ends of each range, would bring.
-    bounds : ndarray of shape (2, n_features)
-        Where the ranges of the domain end.
+    Returns whether the box is grown; if not, calling again goes on.
     """
-    n_columns, n_features = box.size, net.ranges.size
-    near = near_rows(net, crowd, box, ends)
-    feature_of = np.empty(n_columns, dtype=np.int64)
-    for feature in range(n_features):
-        feature_of[net.offsets[feature] : net.offsets[feature + 1]] = feature
-    barred, gains = box.copy(), np.empty(n_columns)
-    walls = np.empty((2, n_features))
-    walls[0], walls[1] = -np.inf, np.inf
-    n_failed = np.zeros((2, n_features), dtype=np.int64)
-    while True:
-        column_gains(net, crowd, near, box, ends, gains, barred)
-        best, best_gain, best_end, best_target = -1, 0.0, -1, 0.0
-        for column in range(n_columns):
-            gain = gains[column] * noise[column]
-            if not barred[column] and gain > best_gain:
-                best, best_gain, best_end = column, gain, -1
-        for feature in range(n_features):
-            ranged = net.ranges[feature]
-            if ranged < 0 or not box[ranged]:
-                continue
-            for end in range(2):
-                failed = n_failed[end, feature]
-                if failed > MOST_FAILURES:
-                    continue
-                target, gain = reach(
-                    net, crowd, near, box, ends, walls, feature, end, failed > 0
-                )
-                gain *= noise[n_columns + 2 * feature + end]
-                if gain > best_gain:
-                    best, best_gain, best_end = ranged, gain, end
-                    best_target = target
-        if best < 0:
+    stop = desk.counts[1] + most
+    near = near_rows(net, crowd, grown.box, grown.ends)
+    gains = np.empty(grown.box.size)
+    while desk.counts[1] < stop:
+        if not add_best(net, desk, crowd, near, plan, grown, gains):
             break
-        feature = feature_of[best]
-        low, high = 1.0, 1.0
-        if best_end == 0:
-            low, high = best_target, ends[0, feature]
-        elif best_end == 1:
-            low, high = ends[1, feature], best_target
-        elif best == net.ranges[feature]:
-            low, high = bounds[0, feature], bounds[1, feature]
-        lay_out(net, desk, box, ends, feature, best, low, high)
-        limit = limits[0] if best_gain > 0.5 else limits[1]
-        holds = ask(net, desk, limit) == PROVED
-        if holds:
-            take_in(net, crowd, near, box, ends, feature, best, low, high)
-        if best_end < 0:
-            barred[best] = True
-        elif not holds:
-            walls[best_end, feature] = best_target
-            n_failed[best_end, feature] += 1
-    widen(net, desk, crowd, near, limits[1], box, ends, barred, walls, bounds)
-    for feature in range(n_features):
-        if net.ranges[feature] >= 0 and box[net.ranges[feature]]:
-            for end in range(2):
-                if ends[end, feature] != bounds[end, feature]:
-                    round_off(
-                        net, desk, crowd, near, limits[1], box, ends, walls, feature, end
-                    )
-
-
-@njit(cache=True, nogil=True)
-def widen(net, desk, crowd, near, limit, box, ends, barred, walls, bounds):
-    """Add what brings no row: the rest of a feature at once, then what can be had."""
     for feature in range(net.ranges.size):
-        start, stop = net.offsets[feature], net.offsets[feature + 1]
-        ranged = net.ranges[feature]
-        if ranged >= 0 and box[ranged]:
-            for end in range(2):
-                at, to = ends[end, feature], bounds[end, feature]
-                if at == to or np.isfinite(walls[end, feature]):
-                    continue
-                low, high = min(at, to), max(at, to)
-                lay_out(net, desk, box, ends, feature, ranged, low, high)
-                if ask(net, desk, limit) == PROVED:
-                    take_in(net, crowd, near, box, ends, feature, ranged, low, high)
-        left = 0
-        for column in range(start, stop):
-            left += not barred[column]
-        while left > 0:
-            desk.stack[0] = box
-            desk.all_ends[0] = ends
-            desk.stack[0, start:stop] = ~barred[start:stop]
-            if ranged >= 0 and not barred[ranged]:
-                desk.all_ends[0, 0, feature] = bounds[0, feature]
-                desk.all_ends[0, 1, feature] = bounds[1, feature]
-            status = ask(net, desk, limit)
-            if status == REFUTED:
-                barred[start + desk.space.choice[feature]] = True
-                left -= 1
-                continue
-            for column in range(start, stop):
-                if barred[column]:
-                    continue
-                barred[column] = True
-                low, high = 1.0, 1.0
-                if column == ranged:
-                    low, high = bounds[0, feature], bounds[1, feature]
-                holds = status == PROVED
-                if not holds and left > 1:
-                    lay_out(net, desk, box, ends, feature, column, low, high)
-                    holds = ask(net, desk, limit) == PROVED
-                if holds:
-                    take_in(net, crowd, near, box, ends, feature, column, low, high)
-            left = 0
+        if desk.counts[1] < stop:
+            widen(net, desk, crowd, near, plan, grown, feature)
+    for feature in range(net.ranges.size):
+        for end in range(2):
+            if desk.counts[1] < stop and grown.failed[end, feature] >= 0:
+                round_off(net, desk, crowd, near, plan, grown, feature, end)
+    return desk.counts[1] < stop
 
 
 @njit(cache=True, nogil=True)
-def round_off(net, desk, crowd, near, limit, box, ends, walls, feature, end):
+def add_best(net, desk, crowd, near, plan, grown, gains):
+    """Try what would bring most; tell whether there was anything to try."""
+    box, ends, walls = grown.box, grown.ends, grown.walls
+    n_columns = box.size
+    column_gains(net, crowd, near, box, ends, gains, grown.barred)
+    look_ahead(gains, box, plan.lines)
+    best, best_gain, best_end, target, at_feature = -1, 0.0, -1, 0.0, 0
+    for feature in range(net.ranges.size):
+        ranged = net.ranges[feature]
+        for column in range(net.offsets[feature], net.offsets[feature + 1]):
+            gain = gains[column] * grown.noise[column]
+            if (
+                not grown.barred[column]
+                and gain > best_gain
+                and is_next(box, plan.lines, column)
+            ):
+                best, best_gain, best_end, at_feature = column, gain, -1, feature
+        if ranged < 0 or not box[ranged]:
+            continue
+        for end in range(2):
+            failed = grown.failed[end, feature]
+            if not 0 <= failed <= MOST_FAILURES:
+                continue
+            to, gain = reach(
+                net, crowd, near, box, ends, walls, feature, end, failed > 0
+            )
+            gain *= grown.noise[n_columns + 2 * feature + end]
+            if gain > best_gain:
+                best, best_gain, best_end, at_feature = ranged, gain, end, feature
+                target = to
+    if best < 0:
+        return False
+    feature = at_feature
+    low, high = whole_of(net, plan, feature, best)
+    if best_end == 0:
+        low, high = target, ends[0, feature]
+    elif best_end == 1:
+        low, high = ends[1, feature], target
+    lay_out(net, desk, box, ends, feature, best, low, high)
+    holds = ask(net, desk, plan.limits[0 if best_gain > 0.5 else 1]) == PROVED
+    if holds:
+        take_in(net, crowd, near, box, ends, feature, best, low, high)
+    if best_end < 0:
+        grown.barred[best] = True
+    elif not holds:
+        walls[best_end, feature] = target
+        grown.failed[best_end, feature] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def whole_of(net, plan, feature, column):
+    """Return the ends of all numbers of a column."""
+    if column == net.ranges[feature]:
+        return plan.bounds[0, feature], plan.bounds[1, feature]
+    return 1.0, 1.0
+
+
+@njit(cache=True, nogil=True)
+def widen(net, desk, crowd, near, plan, grown, feature):
+    """Add what brings no row: the rest of a feature at once, then what can be had."""
+    box, ends, barred = grown.box, grown.ends, grown.barred
+    start, stop, limit = net.offsets[feature], net.offsets[feature + 1], plan.limits[1]
+    ranged = net.ranges[feature]
+    if ranged >= 0 and box[ranged]:
+        for end in range(2):
+            at, to = ends[end, feature], plan.bounds[end, feature]
+            if at == to or np.isfinite(grown.walls[end, feature]):
+                continue
+            low, high = min(at, to), max(at, to)
+            lay_out(net, desk, box, ends, feature, ranged, low, high)
+            if ask(net, desk, limit) == PROVED:
+                take_in(net, crowd, near, box, ends, feature, ranged, low, high)
+            else:
+                grown.walls[end, feature] = to
+    left = 0
+    for column in range(start, stop):
+        left += not barred[column]
+    while left > 0:
+        desk.stack.allowed[0] = box
+        desk.stack.ends[0] = ends
+        desk.stack.allowed[0, start:stop] = ~barred[start:stop]
+        if ranged >= 0 and not barred[ranged]:
+            desk.stack.ends[0, :, feature] = plan.bounds[:, feature]
+        status = ask(net, desk, limit)
+        if status == REFUTED:
+            barred[start + desk.space.choice[feature]] = True
+            left -= 1
+            continue
+        add_rest(net, desk, crowd, near, plan, grown, feature, status == PROVED)
+        return
+
+
+@njit(cache=True, nogil=True)
+def add_rest(net, desk, crowd, near, plan, grown, feature, is_proved):
+    """Add the values of a feature that are left: all, or those that can be proved."""
+    box, ends, barred = grown.box, grown.ends, grown.barred
+    added = True
+    while added:  # on a line, one value after the other comes within reach
+        added = False
+        for column in range(net.offsets[feature], net.offsets[feature + 1]):
+            if barred[column] or not is_next(box, plan.lines, column):
+                continue
+            barred[column] = True
+            low, high = whole_of(net, plan, feature, column)
+            holds = is_proved
+            if not holds:
+                lay_out(net, desk, box, ends, feature, column, low, high)
+                holds = ask(net, desk, plan.limits[1]) == PROVED
+            if holds:
+                take_in(net, crowd, near, box, ends, feature, column, low, high)
+                added = True
+    barred[net.offsets[feature] : net.offsets[feature + 1]] = True
+
+
+@njit(cache=True, nogil=True)
+def round_off(net, desk, crowd, near, plan, grown, feature, end):
     """Move the end of a range to the roundest number that decides the same rows."""
-    ranged, sign = net.ranges[feature], 1.0 if end == 1 else -1.0
-    at, stop = sign * ends[end, feature], sign * walls[end, feature]
+    ranged, ends = net.ranges[feature], grown.ends
+    grown.failed[end, feature] = -1
+    if ranged < 0 or not grown.box[ranged]:
+        return
+    if ends[end, feature] == plan.bounds[end, feature]:
+        return
+    sign = 1.0 if end == 1 else -1.0
+    at, stop = sign * ends[end, feature], sign * grown.walls[end, feature]
+    stop = min(stop, sign * plan.bounds[end, feature])
     for index in range(near.size[0]):
         row = near.rows[index]
         number = sign * crowd.numbers[row, feature]
@@ -391,8 +476,8 @@ def round_off(net, desk, crowd, near, limit, box, ends, walls, feature, end):
         if target == ends[end, feature]:
             return
         low, high = min(target, ends[end, feature]), max(target, ends[end, feature])
-        lay_out(net, desk, box, ends, feature, ranged, low, high)
-        if ask(net, desk, limit) == PROVED:
+        lay_out(net, desk, grown.box, ends, feature, ranged, low, high)
+        if ask(net, desk, plan.limits[1]) == PROVED:
             ends[end, feature] = target
             return
         stop = sign * target
@@ -414,5 +499,3 @@ def roundest(low, high, is_whole):
             if low <= number < high:
                 return number
     return low
-
-

@@ -1,40 +1,70 @@
 """Questions about boxes that need no network."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+
+class Boxes(NamedTuple):
+    """Several boxes.
+
+    Attributes
+    ----------
+    allowed : ndarray of bool, shape (n_boxes, n_columns)
+        Which values each box allows.
+    ends : ndarray of float64, shape (n_boxes, 2, n_features)
+        Where the numbers of a range begin and end in it; of no meaning for features
+        that are none.
+    """
+
+    allowed: NDArray[np.bool_]
+    ends: NDArray[np.float64]
+
+
+class Points(NamedTuple):
+    """Several inputs.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_inputs, n_features)
+    numbers : ndarray of float64, shape (n_inputs, n_features)
+        The numbers of ranges, and 1 for values that are a code alone.
+    """
+
+    codes: NDArray[np.int64]
+    numbers: NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def is_inside(box, ends, ranges, boxes, all_ends):
-    """Tell whether a box lies wholly inside one of several.
-
-    A box is a row of booleans, with the two ends of each range of numbers beside it.
-    """
-    for other in range(boxes.shape[0]):
+def is_inside(net, box, ends, boxes):
+    """Tell whether a box lies wholly inside one of several."""
+    for other in range(boxes.allowed.shape[0]):
         inside = True
         for column in range(box.size):
-            if box[column] and not boxes[other, column]:
+            if box[column] and not boxes.allowed[other, column]:
                 inside = False
                 break
         if not inside:
             continue
-        for feature in range(ranges.size):
-            if ranges[feature] >= 0 and box[ranges[feature]]:
-                inside &= all_ends[other, 0, feature] <= ends[0, feature]
-                inside &= ends[1, feature] <= all_ends[other, 1, feature]
+        for feature in range(net.ranges.size):
+            if net.ranges[feature] >= 0 and box[net.ranges[feature]]:
+                inside &= boxes.ends[other, 0, feature] <= ends[0, feature]
+                inside &= ends[1, feature] <= boxes.ends[other, 1, feature]
         if inside:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def holds_point(box, ends, offsets, ranges, codes, numbers):
+def holds_point(net, box, ends, codes, numbers):
     """Tell whether a box holds an input."""
     for feature in range(codes.size):
-        column = offsets[feature] + codes[feature]
+        column = net.offsets[feature] + codes[feature]
         if not box[column]:
             return False
-        if column == ranges[feature] and not (
+        if column == net.ranges[feature] and not (
             ends[0, feature] <= numbers[feature] <= ends[1, feature]
         ):
             return False
@@ -42,24 +72,21 @@ def holds_point(box, ends, offsets, ranges, codes, numbers):
 
 
 @njit(cache=True, nogil=True)
-def is_covered(offsets, ranges, codes, numbers, boxes, all_ends):
+def is_covered(net, codes, numbers, boxes):
     """Tell whether one of several boxes holds an input."""
-    for other in range(boxes.shape[0]):
-        if holds_point(
-            boxes[other], all_ends[other], offsets, ranges, codes, numbers
-        ):
+    for other in range(boxes.allowed.shape[0]):
+        if holds_point(net, boxes.allowed[other], boxes.ends[other], codes, numbers):
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def first_held(box, ends, offsets, ranges, codes, numbers, n_points, ignored, outer):
+def first_held(net, box, ends, points, n_points, ignored):
     """Return the first of some inputs inside a box and outside `ignored`, or -1."""
     for index in range(n_points):
-        if holds_point(
-            box, ends, offsets, ranges, codes[index], numbers[index]
-        ) and not is_covered(
-            offsets, ranges, codes[index], numbers[index], ignored, outer
+        codes, numbers = points.codes[index], points.numbers[index]
+        if holds_point(net, box, ends, codes, numbers) and not is_covered(
+            net, codes, numbers, ignored
         ):
             return index
     return -1

@@ -131,7 +131,7 @@ def moved_by(net, space, feature):
 
 
 @njit(cache=True, nogil=True)
-def push_halves(net, space, feature, stack, all_ends, top):
+def push_halves(net, space, feature, stack, top):
     """Split the box in two on a feature; the half with the lower bound comes on top.
 
     The halves of a range share the number between them, so that no real number is
@@ -140,8 +140,8 @@ def push_halves(net, space, feature, stack, all_ends, top):
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = np.flatnonzero(space.box[start:stop])
     for position in range(2):
-        stack[top + position] = space.box
-        all_ends[top + position] = space.ends
+        stack.allowed[top + position] = space.box
+        stack.ends[top + position] = space.ends
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
         middle = 0.5 * low + 0.5 * high
@@ -152,8 +152,8 @@ def push_halves(net, space, feature, stack, all_ends, top):
         elif not low < middle < high:
             to, at = low, high
         lower = 1 if space.numbers[feature] <= to else 0
-        all_ends[top + lower, 1, feature] = to
-        all_ends[top + 1 - lower, 0, feature] = at
+        stack.ends[top + lower, 1, feature] = to
+        stack.ends[top + 1 - lower, 0, feature] = at
         return top + 2
     values = space.columns[start + allowed]
     for rank in range(allowed.size):
@@ -163,28 +163,26 @@ def push_halves(net, space, feature, stack, all_ends, top):
     order = np.argsort(values, kind="mergesort")
     half = (allowed.size + 1) // 2
     for position in range(2):
-        stack[top + position, start:stop] = False
+        stack.allowed[top + position, start:stop] = False
     for rank in range(order.size):
         position = 1 if rank < half else 0
-        stack[top + position, start + allowed[order[rank]]] = True
+        stack.allowed[top + position, start + allowed[order[rank]]] = True
     return top + 2
 
 
 @njit(cache=True, nogil=True)
-def search(net, space, stack, all_ends, top, ignored, ignored_ends, ties, tied, limit):
+def search(net, space, stack, top, ignored, ties, limit):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
     Parameters
     ----------
-    stack : ndarray of bool, shape (depth, n_columns)
-    all_ends : ndarray of shape (depth, 2, n_features)
-        The first `top` boxes are still to be searched.
-    ignored, ignored_ends
-        Inputs inside these boxes do not count.
-    ties : ndarray of int64, shape (n, n_features)
-    tied : ndarray of float64, shape (n, n_features)
-        Filled with inputs that float64 cannot decide, as codes and numbers; they count
-        as fine here, and the caller settles them.
+    stack : Boxes
+        The first `top` are still to be searched.
+    ignored : Boxes
+        Inputs inside these do not count.
+    ties : Points
+        Filled with inputs that float64 cannot decide; they count as fine here, and the
+        caller settles them.
     limit : int
         Stop after so many boxes.
 
@@ -200,15 +198,15 @@ def search(net, space, stack, all_ends, top, ignored, ignored_ends, ties, tied, 
     while top > 0:
         if n_boxes >= limit:
             return PAUSED, top, n_ties, n_boxes
-        if n_ties == ties.shape[0]:
+        if n_ties == ties.codes.shape[0]:
             return TIES_FULL, top, n_ties, n_boxes
-        if top + 1 >= stack.shape[0]:
+        if top + 1 >= stack.allowed.shape[0]:
             return TOO_DEEP, top, n_ties, n_boxes
         top -= 1
         n_boxes += 1
-        space.box[:] = stack[top]
-        space.ends[:] = all_ends[top]
-        if is_inside(space.box, space.ends, net.ranges, ignored, ignored_ends):
+        space.box[:] = stack.allowed[top]
+        space.ends[:] = stack.ends[top]
+        if is_inside(net, space.box, space.ends, ignored):
             continue
         if bound_worst(net, space) > 0.0:
             continue
@@ -216,38 +214,28 @@ def search(net, space, stack, all_ends, top, ignored, ignored_ends, ties, tied, 
         most, least = evaluate_choice(net, space)
         if not most < 0.0 and n_boxes == 1 and feature >= 0:
             most = descend(net, space)
-        if most < 0.0 and not is_covered(
-            net.offsets,
-            net.ranges,
-            space.choice,
-            space.numbers,
-            ignored,
-            ignored_ends,
-        ):
+        if most < 0.0 and not is_covered(net, space.choice, space.numbers, ignored):
             return REFUTED, top, n_ties, n_boxes
         if feature >= 0:
-            top = push_halves(net, space, feature, stack, all_ends, top)
+            top = push_halves(net, space, feature, stack, top)
         elif not (most < 0.0 or least > 0.0):
-            ties[n_ties] = space.choice
-            tied[n_ties] = space.numbers
+            ties.codes[n_ties] = space.choice
+            ties.numbers[n_ties] = space.numbers
             n_ties += 1
     return PROVED, top, n_ties, n_boxes
 
 
 @njit(cache=True, nogil=True)
-def sort_boxes(
-    net, space, stack, all_ends, top, ties, tied, decided, decided_ends, answers, limit
-):
+def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
     """Split the boxes on a stack until each is wholly positive or wholly not.
 
     An input is positive if all its scores are above 0.
 
     Parameters
     ----------
-    stack, all_ends, top, ties, tied, limit
+    stack, top, ties, limit
         As in `search`.
-    decided : ndarray of bool, shape (n, n_columns)
-    decided_ends : ndarray of shape (n, 2, n_features)
+    decided : Boxes
         Filled with boxes that are decided.
     answers : ndarray of bool, shape (n,)
         Filled with whether they are positive.
@@ -260,15 +248,15 @@ def sort_boxes(
     n_boxes, n_ties, n_decided = 0, 0, 0
     while (
         top > 0
-        and top + 1 < stack.shape[0]
+        and top + 1 < stack.allowed.shape[0]
         and n_boxes < limit
-        and n_ties < ties.shape[0]
+        and n_ties < ties.codes.shape[0]
         and n_decided < answers.size
     ):
         top -= 1
         n_boxes += 1
-        space.box[:] = stack[top]
-        space.ends[:] = all_ends[top]
+        space.box[:] = stack.allowed[top]
+        space.ends[:] = stack.ends[top]
         is_in = bound_worst(net, space) > 0.0
         is_out = False
         if not is_in:
@@ -277,44 +265,41 @@ def sort_boxes(
                 most, least = evaluate_choice(net, space)
                 is_in, is_out = least > 0.0, most < 0.0
                 if not (is_in or is_out):
-                    ties[n_ties] = space.choice
-                    tied[n_ties] = space.numbers
+                    ties.codes[n_ties] = space.choice
+                    ties.numbers[n_ties] = space.numbers
                     n_ties += 1
                     continue
             else:
-                top = push_halves(net, space, feature, stack, all_ends, top)
+                top = push_halves(net, space, feature, stack, top)
                 is_out = is_negative(net, space)
                 if is_out:
                     top -= 2
         if is_in or is_out:
-            decided[n_decided] = space.box
-            decided_ends[n_decided] = space.ends
+            decided.allowed[n_decided] = space.box
+            decided.ends[n_decided] = space.ends
             answers[n_decided] = is_in
             n_decided += 1
     return top, n_ties, n_decided, n_boxes
 
 
 @njit(cache=True, nogil=True)
-def minimise(
-    net, space, stack, all_ends, top, tolerance, best, floor, best_codes, best_numbers,
-    limit,
-):
+def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     """Find the smallest value of the only score, in the boxes on a stack.
 
     Returns
     -------
     best : float
-        The smallest score evaluated so far, at `best_codes` and `best_numbers`.
+        The smallest score evaluated so far, which is put first in `best_at`.
     floor : float
         No input that has been searched scores less.
     top, n_boxes : int
     """
     n_boxes = 0
-    while top > 0 and n_boxes < limit and top + 1 < stack.shape[0]:
+    while top > 0 and n_boxes < limit and top + 1 < stack.allowed.shape[0]:
         top -= 1
         n_boxes += 1
-        space.box[:] = stack[top]
-        space.ends[:] = all_ends[top]
+        space.box[:] = stack.allowed[top]
+        space.ends[:] = stack.ends[top]
         below = bound_worst(net, space)
         if below >= best - tolerance:
             floor = lower_of(floor, below)
@@ -323,10 +308,10 @@ def minimise(
         evaluate_choice(net, space)
         if space.scores[0] < best:
             best = space.scores[0]
-            best_codes[:] = space.choice
-            best_numbers[:] = space.numbers
+            best_at.codes[0] = space.choice
+            best_at.numbers[0] = space.numbers
         if feature >= 0:
-            top = push_halves(net, space, feature, stack, all_ends, top)
+            top = push_halves(net, space, feature, stack, top)
         else:
             floor = lower_of(floor, space.scores[0] - net.error[0])
     return best, floor, top, n_boxes
