@@ -96,7 +96,8 @@ class Feature:
             )
         if self.nearest:
             self._check_grid(kind)
-        if self.whole and not all(isinstance(edge, int) for edge in self.edges or [""]):
+        edges = [""] if self.edges is None else self.edges
+        if self.whole and not all(isinstance(edge, int) for edge in edges):
             raise DomainError(f"{kind}: bins of whole numbers have whole edges")
 
     def _checked_labels(self, kind: str) -> tuple[str, ...]:
