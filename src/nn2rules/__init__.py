@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nn2rules.domain import Domain
     from nn2rules.engine import Budget
     from nn2rules.errors import (
+        BinsWarning,
         BudgetExceededError,
         CertificateWarning,
         DomainError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from nn2rules.version import __version__
 
 __all__ = [
+    "BinsWarning",
     "Budget",
     "BudgetExceededError",
     "CertificateWarning",

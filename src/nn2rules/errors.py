@@ -148,6 +148,10 @@ class Nn2RulesWarning(UserWarning):
     """Base of every warning of nn2rules."""
 
 
+class BinsWarning(Nn2RulesWarning):
+    """The model seems to put numbers into bins that it does not name."""
+
+
 class CertificateWarning(Nn2RulesWarning):
     """A certificate does not belong to the rules that carry it, and is left out."""
 

@@ -3,11 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+import nn2rules
 from nn2rules import (
     Domain,
     Feature,
@@ -100,3 +103,65 @@ def test_models_that_answer_differently_are_refused(liar):
     model = make_pipeline(OneHotEncoder(), liar).fit(ROWS, LABELS)
     with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
         read_network(model, data=ROWS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_certificate_says_what_was_compared():
+    model = make_pipeline(OneHotEncoder(), MLPClassifier((3,), random_state=0))
+    model.fit(ROWS, LABELS)
+    found = read_network(model, data=ROWS)
+    assert found.origin["framework"] == "scikit-learn"
+    assert found.origin["version"] == sklearn.__version__
+    assert found.origin["output"] == "a probability: the second class above 0.5"
+    assert found.origin["compared"] == "outputs and answers"
+    assert found.origin["compared_rows"] == {"random": 2000, "given": 4}
+    assert nn2rules.extract(model, data=ROWS).certificate["model"] == found.origin
+    alone = read_network(model, domain=found.domain)
+    assert alone.origin["compared_rows"] == {"random": 2000, "given": 0}
+    assert alone == found
+
+
+def turned(found):
+    """Confirm a model whose answers its user reads the other way round."""
+
+    class Turned(Decision):
+        def answers(self, outputs):
+            return 1 - super().answers(outputs)
+
+    reading = Reading(Turned(found, "score"), found.scores)
+    return confirm(reading, RowMaker(DOMAIN, ROWS), ROWS)
+
+
+def test_answers_are_compared_and_not_numbers_alone():
+    with pytest.raises(UnsupportedModelError, match=r"it gives '.*', the model '.*';"):
+        turned(network())
+
+
+def test_coarse_formats_are_named_where_they_are_too_coarse():
+    with pytest.raises(UnsupportedModelError, match=r"bfloat16.* to float32"):
+        confirmed(0.3, unit=2.0**-8)
+
+
+class Boosted(ClassifierMixin, BaseEstimator):
+    """A stand-in for the classifier of a boosting library."""
+
+    def fit(self, _X, y):  # noqa: N803
+        """Learn nothing."""
+        self.classes_ = np.unique(y)
+        return self
+
+
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [("xgboost", "XGBoost"), ("lightgbm", "LightGBM"), ("catboost", "CatBoost")],
+)
+def test_trees_of_boosting_libraries(library, name, monkeypatch):
+    monkeypatch.setattr(Boosted, "__module__", f"{library}.sklearn")
+    message = f"this Boosted of {name} is made of trees, and no network; .*te2rules"
+    fitted = Boosted().fit(ROWS, LABELS)
+    for model in (fitted, make_pipeline(OneHotEncoder(), Boosted()).fit(ROWS, LABELS)):
+        with pytest.raises(UnsupportedModelError, match=message):
+            read_network(model, data=ROWS)
+    own = type("Booster", (), {"__module__": f"{library}.core"})()
+    with pytest.raises(UnsupportedModelError, match=f"this Booster of {name}"):
+        read_network(own, data=ROWS)

@@ -2,6 +2,8 @@
 
 import keras
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 import torch
 from keras import layers, ops
@@ -251,6 +253,33 @@ def test_several_scores_are_those_of_classes(made):
     assert network.predict_codes(CODES).tolist() == theirs.argmax(axis=1).tolist()
     with pytest.raises(OptionError, match="leave out `threshold`"):
         read_network(model, domain=DOMAIN, threshold=0.7)
+
+
+RUN_BY = {"torch": torch.__version__, "keras": keras.__version__}
+
+
+@framework
+def test_the_certificate_says_what_the_output_was_taken_for(made):
+    model, _ = made(KNOWN["sigmoid"])
+    found = read_network(model, domain=DOMAIN, threshold=0.3).origin
+    assert found["output"] == "a probability: the second class above 0.3"
+    assert found["version"] == RUN_BY.get(found["framework"], onnx.__version__)
+    if found["framework"] == "onnx":
+        assert found["run_by"] == f"onnxruntime {onnxruntime.__version__}"
+    model, _ = made(ASKED["regression"])
+    found = read_network(model, domain=DOMAIN, gives="score")
+    assert found.origin["output"] == "a score: the second class above 0"
+    assert nn2rules.extract(found).certificate["model"] == found.origin
+    model, _ = made(ASKED["regression"], 3)
+    found = read_network(model, domain=DOMAIN).origin
+    assert found["output"] == "a number for each class: the largest answers"
+
+
+def test_onnx_without_onnxruntime_says_what_answered(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    model, _ = in_onnx(KNOWN["sigmoid"])
+    found = read_network(model, domain=DOMAIN).origin
+    assert found["run_by"] == f"onnx.reference {onnx.__version__}"
 
 
 def test_pairs_of_shares_in_either_order():

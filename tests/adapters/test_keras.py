@@ -224,6 +224,19 @@ def test_endings(last):
     assert named.classes == labels
 
 
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    model = keras.Sequential(
+        [
+            keras.Input((8, 8, 1)),
+            layers.Conv2D(4, 3, name="conv"),
+            layers.Flatten(),
+            layers.Dense(2, "softmax"),
+        ]
+    )
+    with pytest.raises(UnsupportedModelError, match=r"layer 'conv' \(Conv2D\): a conv"):
+        read_network(model, data=[{"a": 0, "b": 1}, {"a": 1, "b": 0}])
+
+
 def test_threshold():
     model = randomize(sequential([layers.Dense(5, "relu")]), seed=1)
     network = read_network(model, domain=WORDS, threshold=0.8)

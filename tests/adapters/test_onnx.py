@@ -1361,8 +1361,36 @@ def test_convolution_is_refused():
             "B2": B2,
         },
     )
-    message = "the ONNX node 'conv1' is a Conv, and mixes features such as 'colour'"
+    message = "the ONNX node 'conv1' is a Conv: the model is for images or series; "
     with pytest.raises(UnsupportedModelError, match=message):
+        read_network(model, domain=DOMAIN)
+
+
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    nodes = [
+        node("Conv", "x K", "c", name="conv1"),
+        node("Flatten", "c", "f"),
+        node("Gemm", "f W B2", "y"),
+    ]
+    arrays = {"K": np.ones((1, 1, 3, 3), "f4"), "W": np.ones((36, 3), "f4"), "B2": B2}
+    image = tensor("x", shape=(None, 1, 8, 8))
+    model = model_of(nodes, arrays, inputs=[image])
+    with pytest.raises(UnsupportedModelError, match="for images or series"):
+        read_network(model, data=[{"a": 0, "b": 1}, {"a": 1, "b": 0}])
+
+
+def test_bfloat16_is_refused_by_name():
+    model = headed([node("Gemm", "g W2 B2", "y")], [tensor("y", shape=(None, 3))])
+    for item in model.graph.initializer:
+        item.CopyFrom(
+            helper.make_tensor(
+                item.name,
+                TensorProto.BFLOAT16,
+                item.dims,
+                onnx.numpy_helper.to_array(item).reshape(-1).tolist(),
+            )
+        )
+    with pytest.raises(UnsupportedModelError, match=r"numbers in bfloat16; .*float32"):
         read_network(model, domain=DOMAIN)
 
 

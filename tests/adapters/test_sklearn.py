@@ -1161,9 +1161,6 @@ def test_regressors(regressor):
         RandomForestClassifier(3),
         GradientBoostingClassifier(n_estimators=2),
         HistGradientBoostingClassifier(max_iter=2),
-        type(
-            "XGBClassifier", (LogisticRegression,), {"__module__": "xgboost.sklearn"}
-        )(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -1176,14 +1173,6 @@ def test_trees(classifier):
     assert sentence(trained(DecisionTreeClassifier())) == (
         "a DecisionTreeClassifier is a tree, and no network; its paths are rules "
         "already, which sklearn.tree.export_text prints"
-    )
-
-
-def test_boosting_that_is_no_estimator():
-    booster = type("Booster", (), {"__module__": "xgboost.core"})()
-    assert sentence(booster) == (
-        "a Booster is made of decision trees, and is no network; for rules of trees "
-        "there are other tools, such as te2rules"
     )
 
 

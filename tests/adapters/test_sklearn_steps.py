@@ -1,15 +1,18 @@
 """What sees several columns is known by its code, or refused."""
 
 import hashlib
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -23,6 +26,7 @@ from sklearn.preprocessing import (
 
 from nn2rules import Domain, UnsupportedModelError, extract, read_network
 from nn2rules.adapters.sklearn_steps import origin_of, steps_of
+from nn2rules.errors import BinsWarning
 
 NAMES = ["a", "b", "c"]
 
@@ -216,6 +220,86 @@ def test_what_is_known_stays_when_features_are_left_out():
     assert how_read(network) == {"by_values": ["FunctionTransformer"]}
 
 
+class Scorecard(TransformerMixin, BaseEstimator):
+    """A user's own step: a number for each bin."""
+
+    def __init__(self, edges):
+        self.edges = edges
+
+    def fit(self, X, _y=None):  # noqa: N803
+        """Learn nothing."""
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):  # noqa: N803
+        """Return the points of each number."""
+        points = np.array([0.5, -1.25, 2.0])
+        return points[np.digitize(np.asarray(X, dtype=float), self.edges)]
+
+
+def scored(rows):
+    step = ColumnTransformer([("n", Scorecard((30, 60)), ["n"])])
+    return make_pipeline(step, LogisticRegression()).fit(rows, rows.n > 60)
+
+
+def test_bins_of_a_users_own_step_are_hinted_at():
+    rows = pd.DataFrame({"n": np.arange(100) * 1.5})
+    with pytest.warns(BinsWarning) as caught:
+        read_network(scored(rows), data=rows)
+    assert [str(warning.message) for warning in caught] == [
+        "feature 'n' has 100 numbers, which the model tells apart in 3 ranges only; if "
+        "it has bins, state their edges (between 28.5 and 30.0, 58.5 and 60.0), by "
+        "domain={'n': 'bins:...'} (--values n=bins:...), and rules are found sooner"
+    ]
+    few = rows[:20]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_network(scored(rows), data=few)
+        read_network(scored(rows), data=rows, domain={"n": "bins:30,60"})
+        scaled = make_pipeline(StandardScaler(), LogisticRegression())
+        read_network(scaled.fit(rows, rows.n > 60), data=rows)
+
+
+def test_bins_that_are_stated_rest_on_numbers_tried():
+    """Between them the step may do anything; scikit-learn's own step may not."""
+    rows = pd.DataFrame({"n": np.arange(100) * 1.5})
+    said = {"n": "bins:30,60"}
+    origin = read_network(scored(rows), data=rows, domain=said).origin
+    assert origin["probed"] == ["bins of n"]
+    assert origin["probed_rows"] > 2048
+    binned = make_pipeline(KBinsDiscretizer(3, encode="ordinal"), LogisticRegression())
+    binned.fit(rows, rows.n > 60)
+    edges = binned[0].bin_edges_[0][1:-1].tolist()
+    for domain in (None, {"n": f"bins:7,{edges[0]},{edges[1]}"}):
+        network = read_network(binned, data=rows, domain=domain)
+        assert "probed" not in network.origin
+    array = make_pipeline(KBinsDiscretizer(3, encode="ordinal"), LogisticRegression())
+    array.fit(rows.to_numpy(), rows.n > 60)
+    assert "probed" not in read_network(array, data=rows).origin
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["linear", "network"])
+def test_agreement_on_rows_that_are_moved(n_classes, kind):
+    """Rules say of a number what the model says of the nearest; that is counted."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame(rng.normal(0, 9, (400, 2)).round(1), columns=["a", "b"])
+    total = rows.a + rows.b
+    classes = np.digitize(total, [0, 9][: n_classes - 1])
+    classifier = LogisticRegression()
+    if kind == "network":
+        classifier = MLPClassifier((3,), solver="lbfgs", max_iter=200, random_state=0)
+    model = make_pipeline(StandardScaler(), classifier).fit(rows, classes)
+    said = {"a": "quantiles:4", "b": "quantiles:4"}
+    rules = extract(model, data=rows, domain=said, nearest=True)
+    facts = rules.certificate["model"]
+    same = int((rules.predict(rows) == model.predict(rows)).sum())
+    assert (facts["rows"], facts["rows_agreeing"]) == (400, same)
+    assert 200 < same < 400
+    exact = extract(model, data=rows[:15])
+    assert "rows_agreeing" not in exact.certificate["model"]
+
+
 # Strangers ----------------------------------------------------------------------------
 
 WORDS = pd.DataFrame(
@@ -290,3 +374,20 @@ def test_strangers_are_strangers():
     assert len(set(cells)) == len(cells) > 60
     assert not set(cells) & {"x", "Q", "other", "X", ""}
     assert (domain.encode([{"w": cell} for cell in cells]) == code).all()
+
+
+def test_the_word_that_fills_gaps_is_no_stranger():
+    """Written in a cell, it is answered as a gap is, and not as other words are."""
+    rows = pd.DataFrame({"w": ["a", "b", None, "a"] * 10, "n": [1, 2, 3, 4] * 10})
+    filled = SimpleImputer(strategy="constant", fill_value="unknown")
+    words = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
+    first = ColumnTransformer([("w", words, ["w"]), ("n", StandardScaler(), ["n"])])
+    model = make_pipeline(first, LogisticRegression(C=100))
+    model.fit(rows, [bool(w != "a") == (n > 2) for w, n in rows.to_numpy()])
+    assert read_network(model, data=rows).domain.feature("w").values == ("a", "b", None)
+    network = read_network(model, data=rows, other=True)
+    values = network.domain.feature("w").values
+    assert values == ("a", "b", "unknown", "other", None)
+    new = pd.DataFrame({"w": ["unknown", "z", None, "a"] * 4, "n": [1, 2, 3, 4] * 4})
+    new["n"] = np.repeat([1, 2, 3, 4], 4)
+    assert (network.predict(new) == model.predict(new)).all()

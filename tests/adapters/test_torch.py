@@ -952,6 +952,25 @@ def test_refused(name):
         read(model.eval(), domain=FEATURES)
 
 
+def test_an_image_network_is_refused_before_its_columns_are_counted():
+    class Images(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.linear = nn.Conv2d(1, 4, 3), nn.Linear(64, 2)
+
+        def forward(self, x):
+            if x.shape[1] != 36:
+                raise ValueError(x.shape)
+            x = self.conv(x.reshape(-1, 1, 6, 6))
+            return self.linear(torch.relu(x).flatten(1))
+
+    pixels = pd.DataFrame(np.eye(36), columns=[f"p{i}" for i in range(36)])
+    with pytest.raises(UnsupportedModelError, match=r"conv \(Conv2d\): convolutions"):
+        read(Images().eval(), data=pixels)
+    with pytest.raises(UnsupportedModelError, match=r"the model \(LSTM\): recurrent"):
+        read(nn.LSTM(36, 2).eval(), data=pixels)
+
+
 def test_compiled_and_wrapped_models():
     model = nn.Linear(3, 1).eval()
     plain = read_scores(model, domain=FEATURES)

@@ -29,7 +29,7 @@ from strategies import PIECEWISE_LINEAR, networks, plain_domain
 
 TOMATO = load(datasets.network_file("tomato"))
 CAR = load(datasets.network_file("car"))
-CAR_ROWS = list(datasets.load("car").train.rows)
+CAR_ROWS = datasets.load("car").train.rows
 MILD = ("integers", "signs", "dyadic", "decimal")
 
 
@@ -335,8 +335,8 @@ def test_classes_that_no_row_has_are_found_by_asking():
 
     class Both:
         def predict(self, rows):
-            both = [row["f"] + row["g"] == 2 for row in rows]
-            return np.where(both, "both", "not both")
+            sums = np.array([row["f"] + row["g"] for row in rows])
+            return np.where(sums == 2, "both", "not both")
 
     rows = domain.decode([[0, 1], [1, 0], [0, 0]])
     tree = Trepan(Both(), domain=domain, min_samples=0).fit(rows)

@@ -164,7 +164,8 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
 def test_a_seed_decides_everything(form, scope):
     classes = np.random.default_rng(8).integers(0, 3, 36).astype(np.uint8)
     table = Table(classes, (3, 4, 3), 3)
-    options = {"form": form, "scope": scope, "data": table.inputs[::2], **SEARCHED}
+    rows = network_of(table).domain.decode(table.inputs[::2])
+    options = {"form": form, "scope": scope, "data": rows, **SEARCHED}
     one, again, threads = (
         extract(network_of(table), n_jobs=n_jobs, **options) for n_jobs in (None, 1, 2)
     )

@@ -158,7 +158,7 @@ def test_rows_count_as_often_as_they_occur(form):
 def test_the_same_seed_gives_the_same_rules(form):
     classes = np.random.default_rng(3).integers(0, 3, 48).astype(np.uint8)
     table = Table(classes, (4, 4, 3), 3)
-    rows = table.inputs[::2]
+    rows = network_of(table).domain.decode(table.inputs[::2])
     options = {"form": form, "scope": "support", "data": rows}
     one, again, threads = (
         extract(network_of(table), n_jobs=n_jobs, **options) for n_jobs in (None, 1, 2)
@@ -191,8 +191,7 @@ def test_rows_that_cannot_occur_need_no_rule():
 @pytest.mark.parametrize("form", FORMS)
 def test_no_rows_need_no_rules(form, engine):
     table = Table(np.array([0, 1, 0, 1], dtype=np.uint8), (2, 2), 2)
-    nothing = np.zeros((0, 2), dtype=np.int64)
     rules = extract(
-        network_of(table), form=form, scope="support", data=nothing, engine=engine
+        network_of(table), form=form, scope="support", data=[], engine=engine
     )
     assert len(rules) == 0

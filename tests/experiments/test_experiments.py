@@ -110,8 +110,9 @@ def test_lists_for_the_domain_are_exact(folders):
 def test_trees_are_measured_like_everything(folders, trials):
     values = []
     for trial in trials:
-        tree = SimpleTrepan(trial.network, random_state=trial.seed)
-        tree.fit(trial.train_rows)
+        tree = SimpleTrepan(trial.network, random_state=trial.seed).fit(
+            trial.train_rows
+        )
         values.append(tree.score(trial.test_rows))
     cell = table(folders[0], "fidelity")["Simple TREPAN, depth 6"]["Car, this run"]
     assert cell["values"] == values

@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.options import Gives, ModelOptions
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
@@ -96,7 +97,13 @@ def network_of(model: object, how: ModelOptions) -> Network:
     how.refuse_array()
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.confirm import confirm
-    from nn2rules.adapters.features import domain_of, encoder_of, without_unused
+    from nn2rules.adapters.features import (
+        domain_of,
+        encoder_of,
+        hint_at_bins,
+        probed_bins,
+        without_unused,
+    )
     from nn2rules.adapters.origin import (
         agreement,
         check_strangers,
@@ -115,8 +122,12 @@ def network_of(model: object, how: ModelOptions) -> Network:
     reading = adapter.read(model, source, how)
     tried = check_strangers(reading, maker)
     network = confirm(reading, maker, how.data)
-    facts = origin_of_encode(how.encode, asked) | tried | agreement(reading, how.data)
+    bins = probed_bins(how.data, network.domain, known)
+    facts = origin_of_encode(how.encode, asked, bins, maker.n_made)
+    facts |= tried | agreement(reading, how.data)
     network = replace(network, origin={**(network.origin or {}), **facts})
+    if not isinstance(domain, Domain):
+        hint_at_bins(network)
     return network if isinstance(domain, Domain) else without_unused(network)
 
 
@@ -125,15 +136,11 @@ def _adapter(model: object) -> ModuleType:
         raise UnsupportedModelError(
             f"{model.__name__} is a class; give a trained model of it"
         )
+    refuse_boosting(model)
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:
             return import_module(ADAPTERS[framework])
-    if type(model).__module__.partition(".")[0] in ("catboost", "lightgbm", "xgboost"):
-        raise UnsupportedModelError(
-            f"a {type(model).__name__} is made of decision trees, and is no network; "
-            f"for rules of trees there are other tools, such as te2rules"
-        )
     if isinstance(model, str | os.PathLike):
         raise UnsupportedModelError(
             f"{str(model)!r} is a path; read the model with nn2rules.load_model first"

@@ -4,6 +4,7 @@ Both the numbers that the model gives are compared, and the classes that a user 
 model takes from them.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -72,6 +73,7 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     origin = {
         **reading.origin,
         "output": reading.decision.words,
+        "compared": "outputs and answers",
         "compared_rows": compared,
     }
     return replace(network, origin=origin)
@@ -105,14 +107,14 @@ def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
     wrong = ~(np.abs(ours - theirs) <= _tolerance(reading, ours))
     if wrong.any():
         row = int(np.argwhere(wrong)[0][0])
-        raise _differs(network, codes[row], _number(ours[row]), _number(theirs[row]))
+        raise _differs(reading, codes[row], _number(ours[row]), _number(theirs[row]))
     wrong = _is_sure(reading, scores) & (
         decision.answers(theirs) != _answers(network, scores)
     )
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         found = (_answers(network, scores)[row], decision.answers(theirs)[row])
-        raise _differs(network, codes[row], *(repr(network.classes[i]) for i in found))
+        raise _differs(reading, codes[row], *(repr(network.classes[i]) for i in found))
 
 
 def _answers(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -137,9 +139,16 @@ def _is_sure(reading: Reading, scores: NDArray[np.float64]) -> NDArray[np.bool_]
 
 
 def _differs(
-    network: Network, codes: NDArray[np.int64], ours: str, theirs: str
+    reading: Reading, codes: NDArray[np.int64], ours: str, theirs: str
 ) -> UnsupportedModelError:
     """Return the error that shows an input on which two answers differ."""
+    network, advice = reading.decision.network, "please report this model"
+    if reading.unit > FLOAT32:
+        digits = int(-math.log10(reading.unit))
+        advice = (
+            f"the model computes with {digits} or {digits + 1} digits (as in float16 "
+            f"or bfloat16), which may be too coarse; convert it to float32"
+        )
     values = [f.values[c] for f, c in zip(network.domain.features, codes, strict=True)]
     shown = ", ".join(
         f"{name} = {text_of(value)}"
@@ -147,7 +156,7 @@ def _differs(
     )
     return UnsupportedModelError(
         f"the network that was read does not answer as the model does: on the input "
-        f"({shown}) it gives {ours}, the model {theirs}; please report this model"
+        f"({shown}) it gives {ours}, the model {theirs}; {advice}"
     )
 
 

@@ -1,6 +1,7 @@
 """What the features of a model can be: from the model, from data, and from the user."""
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,13 +10,15 @@ import narwhals as nw
 import numpy as np
 
 from nn2rules.domain import Domain, Rows, column_names, observed_columns
-from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
+from nn2rules.errors import BinsWarning, OptionError, RowsError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.observed import Column, are_whole, feature_of, said_of
 from nn2rules.text import unused
 from nn2rules.values import Value, is_missing, value_of
+
+_MANY = 30
 
 
 def domain_of(
@@ -62,6 +65,8 @@ def domain_of(
     types = _types(data, names)
     for name, column in zip(names, observed, strict=True):
         facts = known.get(name) if known else None
+        if facts is not None and (other is True or (other and name in other)):
+            facts = replace(facts, fill=())  # the word that fills gaps is no other
         feature = _feature(name, column, said.get(name), facts, types, nearest=nearest)
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
@@ -109,6 +114,43 @@ def _types(data: Rows, names: Sequence[str]) -> dict[str, np.dtype[Any]]:
     return {name: frame[name][:0].to_numpy().dtype for name in names}
 
 
+def _edges(
+    ways: Sequence[Any], types: Mapping[str, Any], *, whole: bool
+) -> tuple[float, ...]:
+    from nn2rules.adapters.sklearn_bins import edges_of
+
+    edges = edges_of(ways, types)
+    return tuple(sorted({math.ceil(edge) for edge in edges})) if whole else edges
+
+
+def probed_bins(
+    data: Rows, domain: Domain, known: Mapping[str, Any] | None
+) -> list[str]:
+    """Return the features whose bins rest on numbers that were tried.
+
+    Others are those that the code of the model's own steps is known to make.
+    """
+    known = known if data is None else _by_position(data, known)
+    found = []
+    for feature in domain.features:
+        if feature.edges is None:
+            continue
+        ways = known[feature.name].ways if known and feature.name in known else ()
+        types = _types(data, list(known or ()))
+        if not _are_known(feature, ways, types):
+            found.append(f"bins of {feature.name}")
+    return found
+
+
+def _are_known(feature: Feature, ways: Sequence[Any], types: Mapping[str, Any]) -> bool:
+    if not ways:
+        return False
+    from nn2rules.adapters.sklearn_steps import is_known_way
+
+    own = _edges(ways, types, whole=feature.whole)
+    return all(map(is_known_way, ways)) and set(own) <= set(feature.edges or ())
+
+
 def _bins(
     name: str, column: Column, ways: Sequence[Any], types: Mapping[str, Any]
 ) -> Feature | None:
@@ -116,12 +158,8 @@ def _bins(
 
     Of whole numbers, the edges are whole: none of them is between an edge and the next.
     """
-    from nn2rules.adapters.sklearn_bins import edges_of
-
-    edges = edges_of(ways, types)
     whole = are_whole(column.cells)
-    if whole:
-        edges = tuple(sorted({math.ceil(edge) for edge in edges}))
+    edges = _edges(ways, types, whole=whole)
     if not edges:
         return None
     has_gaps = any(is_missing(cell) for cell in column.cells)
@@ -257,3 +295,32 @@ def without_unused(network: Network) -> Network:
     layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
     kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
     return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))
+
+
+def hint_at_bins(network: Network) -> None:
+    """Warn of numbers that the model tells apart in a few ranges only.
+
+    It may have bins, but only numbers that occur were asked about, and none between
+    them. With bins that the user states, rules are shorter and quickly found.
+    """
+    blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
+    for feature, block in zip(network.domain.features, blocks, strict=True):
+        numbers = feature.values[: feature.n_plain]
+        if feature.edges is not None or not feature.has_numbers:
+            continue
+        changes = ~np.isclose(block[1 : len(numbers)], block[: len(numbers) - 1], 1e-12)
+        places = np.flatnonzero(changes.any(axis=1)).tolist()
+        if len(numbers) <= _MANY or not 0 < len(places) < len(numbers) // 4:
+            continue
+        gaps = [f"{numbers[place]} and {numbers[place + 1]}" for place in places]
+        shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
+        warnings.warn(
+            BinsWarning(
+                f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
+                f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
+                f"their edges (between {shown}), by domain={{{feature.name!r}: "
+                f"'bins:...'}} (--values {feature.name}=bins:...), and rules are found "
+                f"sooner"
+            ),
+            stacklevel=4,
+        )

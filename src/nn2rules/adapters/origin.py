@@ -42,10 +42,15 @@ def counted(encode: Callable[[Rows], Any] | None) -> Counted | None:
     return None if encode is None else Counted(encode)
 
 
-def origin_of_encode(encode: Any, asked: Counted | None) -> dict[str, Any]:
-    """Say how the user's `encode` was read: by its code, or by probing."""
+def origin_of_encode(
+    encode: Any, asked: Counted | None, bins: list[str], n_made: int
+) -> dict[str, Any]:
+    """Say how the user's `encode` was read: by its code, or by probing.
+
+    `bins` are those that rest on numbers tried, in so many rows that were made.
+    """
     if encode is None or asked is None:
-        return {}
+        return {"probed": bins, "probed_rows": n_made} if bins else {}
     own = getattr(encode, "__self__", None)
     if getattr(encode, "__name__", "") == "transform" and hasattr(own, "transform"):
         encode = own
@@ -54,7 +59,8 @@ def origin_of_encode(encode: Any, asked: Counted | None) -> dict[str, Any]:
         from nn2rules.adapters.sklearn import steps_origin
 
         found = dict(steps_origin(encode))
-    return found | ({"probed_rows": asked.n_rows} if "probed" in found else {})
+    probed = [*found.get("probed", ()), *bins]
+    return found | ({"probed": probed, "probed_rows": asked.n_rows} if probed else {})
 
 
 def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:

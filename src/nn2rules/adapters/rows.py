@@ -35,10 +35,16 @@ class RowMaker:
     like : frame or list of dicts, optional
         Rows of the user's, whose kind and types are kept. Without any, an adapter may
         set it to what the model was trained on.
+
+    Attributes
+    ----------
+    n_made : int
+        How many rows were made.
     """
 
     def __init__(self, domain: Domain, like: Rows = None) -> None:
         self.domain, self.like = domain, like
+        self.n_made = 0
         self._kinds = _float_kinds(domain, like)
         self._examples = [
             [_examples(feature, code, kind) for code in range(len(feature))]
@@ -106,6 +112,7 @@ class RowMaker:
 
     def frame(self, columns: Sequence[Sequence[Value]]) -> Rows:
         """Return rows with the given cells, one sequence for each feature."""
+        self.n_made += len(columns[0])
         named = dict(zip(self.domain.names, columns, strict=True))
         if isinstance(self.like, list | tuple):
             return [

@@ -16,6 +16,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
 from nn2rules.adapters.decision import Decision, decide
 from nn2rules.adapters.options import ModelOptions
@@ -54,6 +55,7 @@ def prepare(model: object) -> Decided:
                 f"the {type(model).__name__} kept no model; use refit=True"
             )
         model = model.best_estimator_
+    refuse_boosting(_classifier(model))
     refuse_unfitted(model)
     decided = decided_of(model)
     final = _classifier(decided.model)

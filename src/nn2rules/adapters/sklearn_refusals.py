@@ -36,8 +36,6 @@ _JOINED = (
     multioutput.ClassifierChain,
     multioutput.MultiOutputClassifier,
 )
-_BOOSTING = ("catboost", "lightgbm", "xgboost")
-"""Other libraries whose classifiers are made of trees."""
 
 
 def refuse_unfitted(model: object) -> None:
@@ -92,13 +90,13 @@ def refuse_kind(final: Any) -> None:
 
 def _refuse_trees(final: Any) -> None:
     """Refuse trees, and say what reads them."""
-    name, library = type(final).__name__, type(final).__module__.partition(".")[0]
+    name = type(final).__name__
     if isinstance(final, BaseDecisionTree):
         raise UnsupportedModelError(
             f"a {name} is a tree, and no network; its paths are rules already, which "
             f"sklearn.tree.export_text prints"
         )
-    if isinstance(final, _FORESTS) or library in _BOOSTING:
+    if isinstance(final, _FORESTS):
         raise UnsupportedModelError(
             f"a {name} is made of decision trees, and is no network; for rules of "
             f"trees there are other tools, such as te2rules, and "

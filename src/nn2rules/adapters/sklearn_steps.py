@@ -30,7 +30,12 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from nn2rules.adapters.sklearn_columns import does_nothing, keeps_columns, positions
+from nn2rules.adapters.sklearn_columns import (
+    Way,
+    does_nothing,
+    keeps_columns,
+    positions,
+)
 
 _COLUMNWISE = (
     Binarizer,
@@ -122,6 +127,11 @@ def steps_of(transformer: Any, names: Sequence[str]) -> list[Step]:
     found: list[Step] = []
     _follow(transformer, Flow(tuple(frozenset((name,)) for name in names)), found)
     return found
+
+
+def is_known_way(way: Way) -> bool:
+    """Tell whether every step of a way is known by its code."""
+    return all(_is_columnwise(step) for step, _ in way)
 
 
 def origin_of(steps: Sequence[Step]) -> dict[str, list[str]]:

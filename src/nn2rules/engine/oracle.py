@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.boxes import first_held, is_covered
 from nn2rules.engine._kernels.search import PROVED, REFUTED, search
-from nn2rules.engine.answer import Answer, check_question
+from nn2rules.engine.answer import Answer, check_box, check_question
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import boxes_at_once, claim, workspace
 from nn2rules.engine.table import settle_codes
@@ -91,10 +91,11 @@ class Oracle:
         """
         check_question(self.network.domain, len(self.nets), box, index)
         ignored = self._nothing if ignoring is None else ignoring
-        if ignored.shape[1:] != box.shape or ignored.dtype != np.bool_:
+        shape, kind = np.shape(ignored), getattr(ignored, "dtype", type(ignored))
+        if shape[1:] != box.shape or kind != np.bool_:
             raise DomainError(
-                f"ignoring: an array of boxes of shape {ignored.shape} and type "
-                f"{ignored.dtype}, expected (n, {len(box)}) of bool"
+                f"ignoring: boxes of shape {shape} and type {kind}, expected an array "
+                f"of shape (n, {len(box)}) and type bool"
             )
         self.n_questions += 1
         offsets, known = self.network.domain.offsets, self._known[index]
@@ -140,6 +141,11 @@ class Oracle:
 
         Only the new slab is asked about: the inputs that have the new value.
         """
+        check_box(self.network.domain, box)
+        if not isinstance(column, int | np.integer) or not 0 <= column < len(box):
+            raise DomainError(
+                f"there is no value {column!r}; they are 0 to {len(box) - 1}"
+            )
         return self.ask(slab(self.network, box, column), index)
 
 

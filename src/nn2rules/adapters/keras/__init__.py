@@ -17,7 +17,7 @@ from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
 from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
-from nn2rules.adapters.keras.layers import READABLE
+from nn2rules.adapters.keras.layers import NO_TABLES, READABLE
 from nn2rules.adapters.keras.losses import said_by_loss
 from nn2rules.adapters.keras.tables import UNITS, numpy_of, rounded, unit_of
 from nn2rules.adapters.options import ModelOptions
@@ -50,6 +50,12 @@ def prepare(model: object) -> object:
             f"Python code, which nn2rules cannot read; build it with keras.Sequential "
             f"or the functional API"
         )
+    for layer in model._flatten_layers():
+        reason = NO_TABLES.get(type(layer).__name__)
+        if reason is not None and type(layer).__module__.partition(".")[0] == "keras":
+            raise UnsupportedModelError(
+                f"layer {layer.name!r} ({type(layer).__name__}): {reason}"
+            )
     if len(model.outputs) > 1:
         raise UnsupportedModelError(
             f"the model has {len(model.outputs)} outputs; pick the one that tells the "

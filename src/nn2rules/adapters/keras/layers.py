@@ -107,27 +107,10 @@ _MOVES = frozenset(
 """Layers and operations that pick and place entries, and compute nothing."""
 
 
-def _reasons() -> dict[str, str]:
-    layers = keras.layers
-    reasons = {
-        "Multiply": sums.PRODUCT,
-        "Lambda": "is Python code, which nn2rules cannot read; use layers of Keras",
-        "HashedCrossing": "makes one number of two features, and nn2rules reads "
-        "numbers that come from one feature each; cross the columns of your data",
-    }
-    reasons["Dot"] = reasons["Multiply"]
-    for name in ("LayerNormalization", "GroupNormalization", "RMSNormalization"):
-        reasons[name] = (
-            "each unit is divided by a spread over all units, so it is no sum over the "
-            "features; use BatchNormalization"
-        )
-    reasons["UnitNormalization"] = reasons["LayerNormalization"]
-    for name in ("Maximum", "Minimum"):
-        reasons[name] = "compares two numbers that both depend on the input"
-    for name in dir(layers):
-        if "Attention" in name:
-            reasons[name] = reasons["Multiply"]
-        elif "Conv" in name and "LSTM" not in name:
+def _no_tables() -> dict[str, str]:
+    reasons = {}
+    for name in dir(keras.layers):
+        if "Conv" in name and "LSTM" not in name:
             reasons[name] = (
                 "a convolution is for images and series; nn2rules reads networks whose "
                 "inputs are columns, made of Dense layers"
@@ -139,6 +122,29 @@ def _reasons() -> dict[str, str]:
             )
     reasons["Bidirectional"] = reasons["LSTM"]
     return reasons
+
+
+NO_TABLES = _no_tables()
+"""Layers that say that a model is for images or for series, and why that matters."""
+
+
+def _reasons() -> dict[str, str]:
+    reasons = {
+        "Multiply": sums.PRODUCT,
+        "Lambda": "is Python code, which nn2rules cannot read; use layers of Keras",
+        "HashedCrossing": "makes one number of two features, and nn2rules reads "
+        "numbers that come from one feature each; cross the columns of your data",
+    }
+    for name in ("LayerNormalization", "GroupNormalization", "RMSNormalization"):
+        reasons[name] = (
+            "each unit is divided by a spread over all units, so it is no sum over the "
+            "features; use BatchNormalization"
+        )
+    reasons["UnitNormalization"] = reasons["LayerNormalization"]
+    for name in ("Maximum", "Minimum"):
+        reasons[name] = "compares two numbers that both depend on the input"
+    attention = [name for name in dir(keras.layers) if "Attention" in name]
+    return reasons | dict.fromkeys(("Dot", *attention), sums.PRODUCT)
 
 
 READABLE = Readable(_LAYERS, _OPERATIONS, _MOVES, _reasons())

@@ -5,7 +5,7 @@ modules, ``onnx`` and ``onnx_*``, are the only ones that import onnx.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import onnx
@@ -21,8 +21,8 @@ from nn2rules.adapters.onnx.files import load as load
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
 from nn2rules.adapters.onnx.layers import HANDLERS
 from nn2rules.adapters.onnx.patterns import fused
-from nn2rules.adapters.onnx.refusals import refuse_gaps
-from nn2rules.adapters.onnx.running import Arrays, in_batches, runner, with_output
+from nn2rules.adapters.onnx.refusals import refuse_bfloat16, refuse_gaps, refuse_kind
+from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
@@ -34,6 +34,9 @@ from nn2rules.network import Network
 from nn2rules.values import Value
 
 _CHECKED_ROWS = 512
+
+Ask: TypeAlias = Callable[[Rows], NDArray[Any]]
+"""Rows to a tensor of the model, as the model itself computes it."""
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -47,6 +50,7 @@ def prepare(model: onnx.ModelProto) -> onnx.ModelProto:
             f"onnx.ModelProto"
         )
     refuse_large(model)
+    refuse_bfloat16(model)
     if external_data(model) is not None:
         raise UnsupportedModelError(
             "the numbers of the ONNX model are in another file that was not read; read "
@@ -70,7 +74,10 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     """Return the network of an ONNX classifier, with the model's own answers."""
     graph = fused(graph_of(model))
     answer = answer_of(graph)
-    names = {n for step in graph.needed(_wanted(answer)) for n in step.inputs}
+    steps = graph.needed(_wanted(answer))
+    for step in steps:
+        refuse_kind(step)
+    names = {name for step in steps for name in step.inputs}
     inputs = [i for i in graph.inputs if i.name in names]
     if not inputs:
         raise UnsupportedModelError("the ONNX model's answer depends on no input")
@@ -81,7 +88,7 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     walk = Walk(graph, Trace(source.domain), dict(values), HANDLERS, batch)
     tensor = walk.tensor(answer.scores)
     ask = _asking(graph, inputs, encode, batch)
-    run = ask(answer.scores)
+    run_by, run = ask(answer.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))
     own, labels = classes_of(graph, answer, tensor, how.classes)
     refuse_gaps(source.domain, tensor)
@@ -90,21 +97,14 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
         walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes
     )
     if answer.label is not None and how.threshold == 0.5:
-        _check_labels(decision.network, ask(answer.label), own, source)
+        _check_labels(decision.network, ask(answer.label)[1], own, source)
 
     def outputs(rows: Rows) -> NDArray[Any]:
         found = run(rows)
         return found.reshape(len(found), -1)
 
-    return Reading(decision, outputs, walk.unit, _origin(graph.model))
-
-
-def _origin(model: onnx.ModelProto) -> dict[str, str]:
-    return {
-        "framework": "onnx",
-        "version": onnx.__version__,
-        "producer": f"{model.producer_name} {model.producer_version}".strip(),
-    }
+    origin = {"framework": "onnx", "version": onnx.__version__, "run_by": run_by}
+    return Reading(decision, outputs, walk.unit, origin)
 
 
 def _wanted(answer: Answer) -> list[str]:
@@ -153,21 +153,21 @@ def _names(inputs: Sequence[Input]) -> Callable[[int, int], str]:
 
 def _asking(
     graph: Graph, inputs: Sequence[Input], encode: Encode, batch: int | None
-) -> Callable[[str], Callable[[Rows], NDArray[Any]]]:
-    """Return how to ask the model itself for a tensor, given rows."""
+) -> Callable[[str], tuple[str, Ask]]:
+    """Return how to ask the model itself for a tensor, given rows, and who answers."""
     names = [i.name for i in inputs]
 
-    def ask(name: str) -> Callable[[Rows], NDArray[Any]]:
+    def ask(name: str) -> tuple[str, Ask]:
         model = with_output(graph.model, name)
         taken = {item.name for item in model.graph.input}
-        run = _tried(runner, model)
+        run_by, run = _tried(named_runner, model)
 
         def answer(*arrays: NDArray[Any]) -> Arrays:
             feeds = dict(zip(names, arrays, strict=True))
             used = {key: array for key, array in feeds.items() if key in taken}
             return _tried(run, used)
 
-        return lambda rows: in_batches(answer, encode(rows), batch)[0]
+        return run_by, lambda rows: in_batches(answer, encode(rows), batch)[0]
 
     return ask
 
@@ -184,7 +184,7 @@ def _tried(function: Callable[[T], U], argument: T) -> U:
 
 def _check_labels(
     network: Network,
-    ask: Callable[[Rows], NDArray[Any]],
+    ask: Ask,
     labels: Sequence[Value],
     source: Source,
 ) -> None:

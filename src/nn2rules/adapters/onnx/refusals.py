@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import onnx
 
 from nn2rules.adapters.onnx.graph import Step
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor
@@ -15,6 +16,12 @@ _READ = (
     "with Relu, LeakyRelu, PRelu, Elu, Gelu, SiLU, Softplus, Sigmoid, HardSigmoid, "
     "Tanh or Clip, and Softmax last"
 )
+
+
+_NO_TABLES = {
+    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose"), "images or series"),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), "series"),
+}
 
 
 def refuse_kind(step: Step) -> None:
@@ -34,10 +41,27 @@ def refuse_kind(step: Step) -> None:
             f"{step} is a LinearRegressor: the model predicts a number; nn2rules reads "
             f"classifiers"
         )
+    if step.op in _NO_TABLES:
+        raise UnsupportedModelError(
+            f"{step} is {step.kind}: the model is for {_NO_TABLES[step.op]}; nn2rules "
+            f"reads networks whose inputs are columns, made of {_READ}"
+        )
     if step.op in ("If", "Loop", "Scan"):
         raise UnsupportedModelError(
             f"{step} is {step.kind}: the model has branches or loops; export it "
             f"without them, such as with fixed shapes"
+        )
+
+
+def refuse_bfloat16(model: onnx.ModelProto) -> None:
+    """Refuse a model in a format that neither numpy nor most runtimes have."""
+    kinds = [tensor.data_type for tensor in model.graph.initializer]
+    values = (*model.graph.input, *model.graph.output)
+    kinds += [value.type.tensor_type.elem_type for value in values]
+    if onnx.TensorProto.BFLOAT16 in kinds:
+        raise UnsupportedModelError(
+            "the ONNX model holds numbers in bfloat16; nn2rules reads float16, float32 "
+            "and float64, so export it after model.float()"
         )
 
 

@@ -6,6 +6,7 @@ What it is missing, or does not take, goes to the evaluator that comes with onnx
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,12 +21,15 @@ Runner: TypeAlias = Callable[[Mapping[str, NDArray[Any]]], Arrays]
 
 def runner(model: onnx.ModelProto) -> Runner:
     """Return the function from the arrays of a model's inputs to its outputs."""
+    return named_runner(model)[1]
+
+
+def named_runner(model: onnx.ModelProto) -> tuple[str, Runner]:
+    """Return what runs a model, with its version, and `runner`."""
     if importlib.util.find_spec("onnxruntime") is not None:
-        try:
+        with suppress(Exception):  # its errors have no common base
             return _by_onnxruntime(model)
-        except Exception:  # noqa: BLE001  its errors have no common base
-            return reference_runner(model)
-    return reference_runner(model)
+    return f"onnx.reference {onnx.__version__}", reference_runner(model)
 
 
 def reference_runner(model: onnx.ModelProto) -> Runner:
@@ -39,7 +43,7 @@ def reference_runner(model: onnx.ModelProto) -> Runner:
     return run
 
 
-def _by_onnxruntime(model: onnx.ModelProto) -> Runner:
+def _by_onnxruntime(model: onnx.ModelProto) -> tuple[str, Runner]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -52,7 +56,7 @@ def _by_onnxruntime(model: onnx.ModelProto) -> Runner:
     def run(feeds: Mapping[str, NDArray[Any]]) -> Arrays:
         return [np.asarray(made) for made in session.run(None, dict(feeds))]
 
-    return run
+    return f"onnxruntime {onnxruntime.__version__}", run
 
 
 def part_of(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64
 from nn2rules.adapters.onnx.graph import Graph, Step
-from nn2rules.adapters.onnx.refusals import refuse_gaps, refuse_kind, unknown
+from nn2rules.adapters.onnx.refusals import refuse_gaps, unknown
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
 from nn2rules.adapters.onnx.values import run_on_values
 from nn2rules.adapters.tracing import Columns, Tensor, Trace
@@ -184,7 +184,6 @@ class Walk:
 
     def _made(self, step: Step) -> dict[str, Value]:
         """Return the outputs of a step, by their names."""
-        refuse_kind(step)
         tensors = self.tensors(step)
         if step.op == "Shape" and tensors:
             return {step.outputs[0]: _shape(step, tensors[0])}

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import fx, nn
 from torch.export import ExportedProgram
+from torch.nn.modules.conv import _ConvNd
 from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
@@ -21,6 +22,7 @@ from nn2rules.adapters.source import Source
 from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
+from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
 from nn2rules.adapters.torch.walk import follow
 from nn2rules.adapters.tracing import CONSTANT, Columns, Trace
@@ -35,6 +37,10 @@ _LAYOUTS: tuple[Layout, ...] = (
     lambda _each: True,
     lambda _each: False,
 )
+
+
+_NO_TABLES = (_ConvNd, nn.RNNBase, nn.MultiheadAttention)
+"""Modules that say that a model is for images or for series."""
 
 
 def prepare(model: object) -> nn.Module | ExportedProgram:
@@ -59,6 +65,12 @@ def prepare(model: object) -> nn.Module | ExportedProgram:
             "the model is in training mode, where dropout and batch normalisation "
             "answer at random; call model.eval() first"
         )
+    for path, module in model.named_modules():
+        if isinstance(module, _NO_TABLES):
+            kind = type(module).__name__
+            raise UnsupportedModelError(
+                f"{path or 'the model'} ({kind}): {reason_of(kind)}"
+            )
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         _refuse_tensor(name, tensor)
     return model
