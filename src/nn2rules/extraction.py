@@ -272,6 +272,6 @@ def _shortened(rules: RuleList, length: Length) -> RuleList:
     if max_rules is None or max_rules >= len(rules):
         return rules
     if rules.scope == "support":
-        first = rules.take(range(max_rules))
-        return first.replace(certificate=rules.certificate)
+        proved = {k: v for k, v in rules.certificate.items() if k != "rules"}
+        return rules.take(range(max_rules)).replace(certificate=proved)
     return rules.top(max_rules)
