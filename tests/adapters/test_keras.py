@@ -757,11 +757,11 @@ REFUSED = {
     ),
     "softmax of one unit": (
         lambda: keras.Sequential([keras.Input((9,)), layers.Dense(1, "softmax")]),
-        "softmax of a single unit is always 1",
+        "softmax of a single score is always 1",
     ),
     "softmax inside": (
         lambda: sequential([layers.Dense(3, "softmax")]),
-        "comes after a softmax",
+        "computes with the shares of a softmax",
     ),
     "part of a softmax": (
         lambda: functional(lambda x: layers.Dense(3, "softmax")(x)[:, 1:2]),

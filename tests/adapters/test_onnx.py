@@ -1510,7 +1510,7 @@ def test_missing_numbers_without_an_imputer():
         {"W": W2[:2], "B2": B2},
         COLUMNS[1:],
     )
-    message = "'age' is missing in some rows, and the ONNX model has no step that fills"
+    message = "'age' is missing in some rows, and the model has no step that fills"
     with pytest.raises(UnsupportedModelError, match=message):
         read_network(model, data=mixed_rows())
 
