@@ -135,7 +135,7 @@ SOFTMAX = Layer(np.ones((3, 2)), [0, 0], "softmax")
         ),
         ((SOFTMAX,), CLASSES, 0.7, "threshold: only a network with one output has one"),
         ((SIGMOID,), CLASSES, 0, "threshold: 0 is not between 0 and 1 (exclusive)"),
-        ((SIGMOID,), CLASSES, 1.0, "threshold: 1.0 is not between 0 and 1"),
+        ((SIGMOID,), CLASSES, 1.0, "threshold: 1 is not between 0 and 1"),
         ((SIGMOID,), CLASSES, float("nan"), "threshold: nan is not finite"),
     ],
 )

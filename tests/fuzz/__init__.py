@@ -10,11 +10,23 @@ from collections.abc import Callable
 from numpy.random import Generator
 
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
+from fuzz.rules import (
+    edit_certificates,
+    edit_rules,
+    make_rules,
+    make_support,
+    read_conditions,
+)
 
 KINDS: dict[str, Callable[[Generator], int]] = {
     "table": ask_table,
     "search": ask_search,
     "counts": ask_counts,
     "ranges": ask_ranges,
+    "rules": make_rules,
+    "support": make_support,
+    "edited rules": edit_rules,
+    "edited certificates": edit_certificates,
+    "conditions": read_conditions,
 }
 """Every kind of question, by the name that ``--only`` takes."""
