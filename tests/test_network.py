@@ -214,12 +214,12 @@ def test_numbers_of_numpy_become_floats(tmp_path):
 
 @pytest.mark.parametrize("number", ["0.5", None, True, Fraction(1, 3), float("nan")])
 def test_thresholds_and_slopes_are_numbers_that_float64_holds(number):
-    with pytest.raises(FormatError, match="^threshold: "):
+    with pytest.raises(FormatError, match=r"^threshold: "):
         Network(DOMAIN, (SIGMOID,), CLASSES, number)
     if number is not None:
-        with pytest.raises(FormatError, match="^slope: "):
+        with pytest.raises(FormatError, match=r"^slope: "):
             Layer([[1]], [0], "leaky_relu", number)
-        with pytest.raises(FormatError, match="^model_error: "):
+        with pytest.raises(FormatError, match=r"^model_error: "):
             Network(DOMAIN, (SIGMOID,), CLASSES, 0.5, number)
 
 

@@ -65,7 +65,7 @@ def make_support(rng: Generator) -> int:
 
 
 def _compare_probabilities(judge: Judge, rules: Any, what: str) -> int:
-    """Compare the ranges of probabilities with those of the inputs that rules decide."""
+    """Compare the range of each rule with the probabilities of what it decides."""
     network, compared = judge.network, 0
     columns = [judge.scores(k) for k in range(len(network.layers[-1].bias))]
     with mp.workprec(BITS[0]):
