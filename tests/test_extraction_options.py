@@ -153,8 +153,8 @@ def test_shortened_rules_need_counts():
         {"engine": "search", "fidelity": 0.5},
     ):
         assert refused(**options) == (
-            "only rules for the whole domain that carry the number of inputs they "
-            "decide can be cut short; those found by search carry none"
+            "only rules with a certificate that carry the number of inputs they decide "
+            "can be cut short; those found by search carry none"
         )
 
 
