@@ -36,7 +36,7 @@ def predict() -> str:
             (name, f"{ROWS / seconds / 1e6:.2f}", f"{model / seconds:.1f}")
             for name, seconds in (
                 ("rules, data frame", best_of(lambda: rules.predict(frame), 2)),
-                ("rules, codes", best_of(lambda: rules.predict(codes), 2)),
+                ("rules, codes", best_of(lambda: rules.predict_codes(codes), 2)),
             )
         ),
     ]

@@ -123,8 +123,8 @@ def wide() -> str:
             rules = nn2rules.extract(network, budget=budget)
         except BudgetExceededError as stopped:
             rules = stopped.rules
-        fired = rules.apply(sample) >= 0
-        same = rules.predict(sample) == network.predict(sample)
+        fired = rules.apply_codes(sample) >= 0
+        same = rules.predict_codes(sample) == network.predict_codes(sample)
         assert same[fired].all()
         rows.append((f"{seconds} s", f"{len(rules):,}", f"{100 * fired.mean():.1f} %"))
     return (

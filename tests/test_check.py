@@ -40,7 +40,11 @@ from strategies import (
 
 compare = import_module("nn2rules.checker.compare")
 evaluate = import_module("nn2rules.checker.evaluate")
-SOURCES = [Path(str(module.__file__)) for module in (compare, evaluate)]
+read = import_module("nn2rules.checker.read")
+report_module = import_module("nn2rules.checker.report")
+SOURCES = [
+    Path(str(module.__file__)) for module in (compare, evaluate, read, report_module)
+]
 
 
 def network_of(name: str) -> Network:
@@ -74,18 +78,17 @@ WIDE_RULES = RuleList(
 
 def variant(rules: RuleList, /, **fields: Any) -> RuleList:
     """Return `rules` with some of their fields replaced."""
-    names = ("domain", "rules", "default", "classes", "form", "scope", "certificate")
+    names = ("domain", "rules", "default", "classes", "form", "scope")
     return RuleList(**({name: getattr(rules, name) for name in names} | fields))
 
 
 def table_rules(network: Network) -> RuleList:
     """Return a rule for every input, as `Network.predict` answers it."""
     (codes,) = network.domain.inputs(chunk=network.domain.n_inputs)
+    rows = network.domain.decode(codes)
     rules = tuple(
         Rule(tuple(Condition(n, (v,)) for n, v in row.items()), answer)
-        for row, answer in zip(
-            network.domain.decode(codes), network.predict(codes).tolist(), strict=True
-        )
+        for row, answer in zip(rows, network.predict(rows).tolist(), strict=True)
     )
     return RuleList(network.domain, rules, network.classes[0], network.classes)
 
@@ -145,7 +148,7 @@ def test_a_dropped_rule_is_found(index):
     report = check(CAR, rules)
     assert_true_counterexamples(report, CAR, rules)
     assert all(example.rule is None for example in report.counterexamples)
-    equal = CAR_RULES.apply(next(CAR.domain.inputs())) == index
+    equal = CAR_RULES.apply_codes(next(CAR.domain.inputs())) == index
     assert report.different == equal.sum()
 
 
@@ -210,7 +213,7 @@ def test_rules_are_applied_as_the_rule_list_applies_them(rules, data):
     )
     network = Network(rules.domain, (layer,), rules.classes)
     (codes,) = rules.domain.inputs(chunk=rules.domain.n_inputs)
-    fired = rules.apply(codes).tolist()
+    fired = rules.apply_codes(codes).tolist()
     answers = [rules.default if r < 0 else rules.rules[r].then for r in fired]
     report = check(network, rules)
     assert report.different == sum(a != rules.classes[answer] for a in answers)
@@ -222,9 +225,101 @@ def test_admitted_differences_are_said_to_be_admitted():
     rules = variant(rules, certificate={"different": 1234, "inputs": 1728})
     report = check(CAR, rules)
     assert not report.ok
-    assert report.admitted == 1234
     assert "say themselves that they are approximate" in str(report)
     assert "on 1,234 inputs" in str(report)
+
+
+# What the rules say of themselves is not believed.
+
+RED = Rule((Condition("color", ("red",)),), "ripe")
+SMALL_RED = [{"color": ["red"], "size": ["small"]}]
+CERTIFICATES: list[dict[str, Any]] = [
+    {"impossible": SMALL_RED, "possible": 5},
+    {"impossible": [{"color": ["red", "yellow"]}]},
+    {"impossible": "a function of rows"},
+    {"impossible": 3, "possible": "none", "different": "many"},
+    {"different": 0, "engine": "table", "complete": True, "inputs": 0},
+    {"different": 1},
+]
+
+
+@pytest.mark.parametrize("certificate", CERTIFICATES)
+def test_no_certificate_changes_the_verdict(certificate):
+    right = table_rules(TOMATO)
+    wrong = RuleList(TOMATO.domain, (RED,), "unripe", TOMATO.classes)
+    for rules, different in ((right, 0), (wrong, 1)):
+        plain = check(TOMATO, rules)
+        assert plain.different == different
+        report = check(TOMATO, rules.replace(certificate=certificate))
+        assert replace(report, claims=()) == plain
+        assert str(report).splitlines()[0] == str(plain).splitlines()[0]
+
+
+def test_a_declared_exclusion_is_counted_and_said():
+    rules = RuleList(TOMATO.domain, (RED,), "unripe", TOMATO.classes)
+    report = check(TOMATO, rules, impossible=SMALL_RED)
+    assert report.ok
+    assert (report.checked, report.impossible) == (5, 1)
+    assert str(report).splitlines() == [
+        "EQUAL: the rules answer as the network does on every input but the 1 declared "
+        "impossible.",
+        "Method: every input but the impossible. Compared: 5 inputs of the domain.",
+        "Answers compared: 5. Different: 0.",
+        "Not compared, declared impossible: 1.",
+    ]
+    assert check(TOMATO, rules, impossible=[{"size": "small"}]).impossible == 2
+    nothing = check(TOMATO, rules, impossible=[{"color": ("red", "yellow")}])
+    assert not nothing.ok
+    assert str(nothing).startswith("NOT SHOWN")
+
+
+def test_what_the_rules_call_impossible_is_mentioned():
+    rules = RuleList(TOMATO.domain, (RED,), "unripe", TOMATO.classes)
+    claiming = rules.replace(certificate={"impossible": SMALL_RED})
+    assert "declare them (impossible=, --imp" in str(check(TOMATO, claiming))
+    report = check(TOMATO, claiming, impossible=SMALL_RED)
+    assert report.claims == ()
+
+
+def test_a_sample_without_impossible_inputs():
+    wrong = Rule((Condition("f0", ("v9",)),), "yes")
+    rules = variant(WIDE_RULES, rules=(wrong, *WIDE_RULES.rules))
+    assert not check(WIDE_NETWORK, rules, samples=1000).ok
+    report = check(WIDE_NETWORK, rules, samples=1000, impossible=[{"f0": "v9"}])
+    assert report.ok
+    assert report.checked + report.impossible == 2000
+    assert "% of the inputs not declared impossible differ" in report.confidence
+    assert "every" not in str(report)
+    assert report.unreached == 1
+
+
+@pytest.mark.parametrize(
+    ("impossible", "message"),
+    [
+        ("color=red", "impossible: a str, expected a list of dicts"),
+        (7, "impossible: a int, expected a list of dicts"),
+        (["red"], r"impossible\[0\]: 'red', expected a dict"),
+        ([{}], r"impossible\[0\]: {}, expected a dict"),
+        ([{"color": ["blue"]}], "feature 'color' has no value 'blue'"),
+        ([{"color": [["red"]]}], r"feature 'color' has no value \['red"),
+        ([{"taste": ["sweet"]}], "there is no feature 'taste'"),
+    ],
+)
+def test_impossible_inputs_of_the_wrong_shape_are_refused(impossible, message):
+    with pytest.raises((OptionError, DomainError), match=message):
+        check(TOMATO, TOMATO_RULES, impossible=impossible)
+
+
+@pytest.mark.parametrize("changed", [{"edges": (30, 40)}, {"edges": None}])
+def test_cells_that_mean_other_values_are_a_difference(changed):
+    age = Feature.bins("age", (25, 40))
+    layer = Layer([[1.0], [-1.0], [1.0]], [0.0], "sigmoid")
+    network = Network(Domain((age,)), (layer,), ("no", "yes"))
+    rules = table_rules(network)
+    assert check(network, rules).ok
+    edited = variant(rules, domain=Domain((replace(age, **changed),)))
+    with pytest.raises(DomainError, match="feature 'age': the rules have edges"):
+        check(network, edited)
 
 
 # A sample.
@@ -243,7 +338,7 @@ def test_a_sample_states_its_confidence():
 
 @pytest.mark.parametrize("drawn", [1, 7, 100_000, 123_456_789])
 def test_the_bound_is_never_rounded_down(drawn):
-    text = compare._confidence(drawn, "domain")
+    text = report_module.confidence_text(drawn, of="all inputs", differ="differ")
     percent = float(text.partition("fewer than ")[2].partition(" %")[0])
     exact = float(100 * (1 - mpmath.mpf("0.05") ** (mpmath.mpf(1) / drawn)))
     assert exact <= percent <= 1.1 * exact
@@ -307,7 +402,7 @@ def test_support_claims_nothing_of_the_default():
     rules = nn2rules.extract(CAR, data=CAR_ROWS[:300], scope="support")
     assert rules.scope == "support"
     report = check(CAR, rules)
-    undecided = int((rules.apply(next(CAR.domain.inputs())) < 0).sum())
+    undecided = int((rules.apply_codes(next(CAR.domain.inputs())) < 0).sum())
     assert report.ok
     assert report.left_to_default == undecided
     assert report.checked == CAR.domain.n_inputs - undecided
@@ -316,16 +411,22 @@ def test_support_claims_nothing_of_the_default():
     assert not check(CAR, variant(rules, scope="domain")).ok
 
 
-def test_support_must_answer_the_given_rows():
+def test_support_claims_nothing_of_the_given_rows_either():
     rules = variant(CAR_RULES, scope="support", rules=CAR_RULES.rules[1:])
     assert check(CAR, rules).ok
     (codes,) = CAR.domain.inputs(chunk=CAR.domain.n_inputs)
-    rows = CAR.domain.decode(codes[CAR_RULES.apply(codes) == 0])
+    rows = CAR.domain.decode(codes[CAR_RULES.apply_codes(codes) == 0])
     for largest in (1 << 24, 10):
-        report = check(CAR, rules, rows=rows, largest=largest, samples=1000)
-        assert_true_counterexamples(report, CAR, rules)
-        assert report.different == len(rows)
+        options = {"rows": rows, "largest": largest, "samples": 1000}
+        report = check(CAR, rules, **options)
+        assert report.ok
+        assert report.rows_left == len(rows)
         assert f"{len(rows):,} given rows" in str(report)
+        assert f"for the same reason: {len(rows)}." in str(report)
+        report = check(CAR, rules, **options, default=True)
+        assert_true_counterexamples(report, CAR, rules)
+        assert report.different >= len(rows)
+        assert (report.scope, report.rows_left) == ("domain", 0)
 
 
 def test_support_rules_must_be_right_where_they_answer():
@@ -576,13 +677,22 @@ def test_two_values_that_match_one_are_refused():
 
 
 def test_no_samples_are_refused():
-    with pytest.raises(OptionError, match="samples: 0, expected at least 1"):
+    with pytest.raises(OptionError, match="samples: 0, expected a whole number from 1"):
         check(TOMATO, TOMATO_RULES, samples=0)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "3", None])
+def test_a_seed_that_is_no_whole_number_is_refused(seed):
+    with pytest.raises(OptionError, match=r"seed: .*, expected a whole number from 0"):
+        check(TOMATO, TOMATO_RULES, seed=seed)
 
 
 # It is independent.
 
-ALLOWED = {"checker.evaluate", "domain", "errors", "network", "rules", "values"}
+ALLOWED = {
+    "checker.evaluate", "checker.read", "checker.report", "domain", "errors",
+    "feature", "network", "rules", "values",
+}  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",
     "sorted_by_support", "support",

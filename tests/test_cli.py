@@ -190,7 +190,7 @@ def agree(rules_file: str, network_file: str = "net.json") -> bool:
     """Tell whether rules and network, both from files, agree on every input."""
     rules, network = nn2rules.load(rules_file), nn2rules.load(network_file)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return bool((rules.predict(codes) == network.predict(codes)).all())
+    return bool((rules.predict_codes(codes) == network.predict_codes(codes)).all())
 
 
 def test_extract_prints_a_list():
@@ -372,7 +372,7 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
     assert "different" not in rules.certificate
     undecided = rules.certificate["undecided"]
     assert f"\n         {undecided} inputs (" in text
-    assert (rules.apply(next(rules.domain.inputs())) < 0).sum() == undecided
+    assert (rules.apply_codes(next(rules.domain.inputs())) < 0).sum() == undecided
     table = [line.split(",") for line in BASKET.splitlines()]
     rows = [dict(zip(table[0], cells, strict=True)) for cells in table[1:]]
     assert (rules.apply(rows) >= 0).all()
@@ -387,7 +387,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
     support = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
     text = done("extract", "net.json", *support, *options)
     rules = nn2rules.load("made.json")
-    left = int((rules.apply(next(rules.domain.inputs())) < 0).sum())
+    left = int((rules.apply_codes(next(rules.domain.inputs())) < 0).sum())
     assert rules.certificate.get("undecided", left) == left
     assert left > 0
     assert "every given row is decided" not in text  # the yellow one is not
@@ -416,7 +416,7 @@ def car_rules(tmp_path_factory: pytest.TempPathFactory) -> str:
 def differences(rules_file: str) -> int:
     rules, network = nn2rules.load(rules_file), nn2rules.load(CAR)
     codes = next(network.domain.inputs(chunk=network.domain.n_inputs))
-    return int(np.sum(rules.predict(codes) != network.predict(codes)))
+    return int(np.sum(rules.predict_codes(codes) != network.predict_codes(codes)))
 
 
 def test_max_rules_says_on_how_many_inputs_they_differ(car_rules: str):
@@ -468,7 +468,7 @@ def test_extract_says_where_an_approximation_is_wrong():
     rules = nn2rules.load("made.json")
     network = nn2rules.load("net.json")
     codes = next(network.domain.inputs())
-    assert (rules.predict(codes) != network.predict(codes)).sum() == 1
+    assert (rules.predict_codes(codes) != network.predict_codes(codes)).sum() == 1
 
 
 def test_approximate_changes_nothing_where_there_is_no_sigmoid():
@@ -637,7 +637,12 @@ def test_check_exits_1_and_shows_where_the_two_differ():
     text = replaced('["medium"]}', '["small"]}', Path("rules.json").read_text())
     Path("rules.json").write_text(text)
     result = run("check", "net.json", "rules.json")
-    assert (result.exit_code, result.stdout, result.stderr) == (1, DIFFERENT, "")
+    assert (result.exit_code, result.stdout) == (1, DIFFERENT)
+    assert result.stderr == (
+        "note: the certificate does not belong to these rules: they were changed after "
+        "it was made, or written by an older version; it is left out, with what was "
+        "said of each rule\n"
+    )
 
 
 def test_check_of_a_support_list_says_what_it_does_not_claim():
@@ -650,6 +655,56 @@ def test_check_of_a_support_list_says_what_it_does_not_claim():
     assert "left to the default: 4." in text
     text = done("check", "net.json", "made.json", "--data", "rows.csv")
     assert "1 given row" in text
+
+
+def test_check_does_not_compare_open_rows_unless_asked():
+    Path("rows.csv").write_text("color,size\nyellow,small\n")
+    options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
+    done("extract", "net.json", *options)
+    Path("rows.csv").write_text("color,size\nred,big\nred,medium\nyellow,small\n")
+    text = done("check", "net.json", "made.json", "--data", "rows.csv")
+    assert text.startswith("EQUAL: the rules answer as the network does where a rule")
+    assert "Given rows that were not compared, for the same reason: 2." in text
+    options = ("--data", "rows.csv", "--default")
+    result = run("check", "net.json", "made.json", *options)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("DIFFERENT")
+
+
+SMALL_RED = '[{"color": ["red"], "size": ["small"]}]'
+
+
+def test_check_leaves_out_what_is_declared_impossible():
+    red = json.loads(Path("rules.json").read_text())
+    red["rules"] = [{"if": {"color": ["red"]}, "then": "ripe"}]
+    red["certificate"] = {"impossible": json.loads(SMALL_RED), "possible": 5}
+    Path("red.json").write_text(json.dumps(red))
+    Path("boxes.json").write_text(SMALL_RED)
+    assert run("check", "net.json", "red.json").exit_code == 1
+    result = run("check", "net.json", "red.json", "--impossible", "boxes.json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "EQUAL: the rules answer as the network does on every input but the 1 declared "
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "boxes.json: not JSON, or cut short"),
+        ('{"color": ["red"]}', "boxes.json: expected a list, found an object"),
+        ('["red"]', "boxes.json: [0]: expected an object, found a string"),
+        ('[{"color": "red"}]', "boxes.json: [0].color: expected a list, found a str"),
+        ('[{"color": ["blue"]}]', "impossible[0]: feature 'color' has no value 'blue'"),
+        ('[{"taste": ["red"]}]', "there is no feature 'taste'; there are 'color'"),
+    ],
+)
+def test_check_refuses_what_cannot_be_impossible(content: str, message: str):
+    Path("boxes.json").write_text(content)
+    options = ("--impossible", "boxes.json")
+    result = run("check", "net.json", "rules.json", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {message}")
 
 
 def test_check_admits_an_approximation():
@@ -680,6 +735,58 @@ def test_check_notes_that_the_rules_are_of_another_network():
     result = run("check", "net.json", "rules.json")
     assert (result.exit_code, result.stdout) == (0, EQUAL)
     assert result.stderr == "note: these rules were extracted from another network\n"
+
+
+def edited(change) -> str:
+    """Return the file of rules with a change."""
+    document = json.loads(Path("rules.json").read_text())
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["certificate"].update(impossible=json.loads(SMALL_RED)),
+        lambda d: d["certificate"].update(possible=0, different=0, inputs=0),
+        lambda d: d["certificate"].update(rules="0" * 64),
+        lambda d: d["certificate"].pop("rules"),
+        lambda d: d.pop("certificate"),
+        lambda d: d["rules"][0].update(inputs=5),
+    ],
+)
+def test_edits_of_what_a_file_claims_change_no_verdict(change):
+    Path("rules.json").write_text(edited(change))
+    result = run("check", "net.json", "rules.json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("EQUAL: the rules answer as the network does on ev")
+
+
+# predict: what is open
+
+
+def test_predict_says_what_is_not_proved():
+    Path("rows.csv").write_text("color,size\nyellow,small\n")
+    options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
+    done("extract", "net.json", *options)
+    Path("rows.csv").write_text("color,size\nred,big\nyellow,small\n")
+    note = "note: no rule decides 1 of 2 rows; the answer there is "
+    result = run("predict", "made.json", "rows.csv")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "color,size,prediction,rule\nred,big,unripe,default (not proved)\n"
+        "yellow,small,unripe,1\n"
+    )
+    assert result.stderr == f"{note}the default, which is not proved\n"
+    result = run("predict", "made.json", "rows.csv", "--undecided", "none")
+    assert result.stdout.splitlines()[1:] == ["red,big,,", "yellow,small,unripe,1"]
+    assert result.stderr == f"{note}empty\n"
+    result = run("predict", "made.json", "rows.csv", "--undecided", "error")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "error: rows.csv, line 2: no rule decides 1 of 2 rows; this is the first\n"
+    )
+    assert run("predict", "rules.json", "rows.csv", "--undecided", "error").stderr == ""
 
 
 # demo, help, version

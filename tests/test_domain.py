@@ -159,19 +159,19 @@ def test_code_arrays_of_every_integer_type(data):
     domain = plain_domain(data.draw(sizes(50)))
     codes = data.draw(rows_of(domain))
     for kind in (np.int8, np.uint8, np.int32, np.uint64, np.int64):
-        assert domain.encode(codes.astype(kind)).tolist() == codes.tolist()
+        assert domain.checked_codes(codes.astype(kind)).tolist() == codes.tolist()
 
 
 def test_encoding_changes_nothing_of_the_user():
     codes = np.array([[0, 1]])
-    COLOURS.encode(codes)
+    COLOURS.checked_codes(codes)
     rows = [{"colour": "red", "size": "2"}]
     COLOURS.encode(rows)
     assert codes.tolist() == [[0, 1]]
     assert rows == [{"colour": "red", "size": "2"}]
 
 
-@pytest.mark.parametrize("rows", [[], (), np.empty((0, 2), dtype=int)])
+@pytest.mark.parametrize("rows", [[], ()])
 def test_no_rows(rows):
     assert COLOURS.encode(rows).shape == (0, 2)
     assert COLOURS.decode(COLOURS.encode(rows)) == []
@@ -212,17 +212,14 @@ def test_long_lists_of_values_are_cut():
         ([{"colour": ["red"], "size": 1}], "feature 'colour': a cell of this column"),
         (pd.DataFrame({"size": [1]}), "the feature 'colour' is missing; the columns"),
         (pl.DataFrame({"size": [1]}), "the feature 'colour' is missing; the columns"),
-        ("red", "rows are a pandas, polars or pyarrow frame, a list of dicts or an"),
-        ({"colour": ["red"]}, "rows are a pandas, polars or pyarrow frame"),
+        ("red", "rows are a pandas, polars or pyarrow frame or a list"),
+        ({"colour": ["red"]}, "row 0: the feature 'size' is missing; the columns"),
+        ({"colour": ["red"], "size": [1]}, "feature 'colour': a cell of this col"),
         (None, "rows are a pandas, polars or pyarrow frame"),
         (pl.LazyFrame({"colour": ["red"]}), "rows are a pandas, polars or pyarrow"),
-        (np.array([0, 1]), "an array of codes has one column for each of the 2"),
-        (np.array([[0, 1, 0]]), "an array of codes has one column for each of the 2"),
-        (np.array([[0.0, 1.0]]), "an array of rows holds integer codes, not float64"),
-        (np.array([["red", "1"]]), "an array of rows holds integer codes"),
-        (np.array([[True, False]]), "an array of rows holds integer codes, not bool"),
-        (np.array([[0, 3]]), "row 0: feature 'size' has no code 3; its codes are 0 to"),
-        (np.array([[0, 0], [-2, 0]]), "row 1: feature 'colour' has no code -2; its"),
+        (np.array([[0, 1]]), "an array of rows has no names of columns; give a data"),
+        (np.array([["red", "1"]]), "an array of rows has no names of columns; give"),
+        (pd.Series([0, 1]), "row 0: the features 'colour', 'size' are missing; the"),
         (
             pd.DataFrame([["red", "red", 1]], columns=["colour", "colour", "size"]),
             "",
@@ -235,11 +232,50 @@ def test_rows_that_cannot_be_read(rows, message):
     assert str(error.value).startswith(message)
 
 
-def test_a_code_of_minus_one_is_an_unknown_value():
-    codes = np.array([[0, -1]])
-    with pytest.raises(UnknownValueError, match="row 0: feature 'size' has no value"):
-        COLOURS.encode(codes)
-    assert COLOURS.encode(codes, unknown="mark").tolist() == [[0, -1]]
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ([0, 1], "an array of codes has one column for each of the 2"),
+        ([[0, 1, 0]], "an array of codes has one column for each of the 2"),
+        ([[0.0, 1.0]], "codes are whole numbers, not float64"),
+        ([["red", "1"]], "codes are whole numbers, not <U3"),
+        ([[True, False]], "codes are whole numbers, not bool"),
+        ([[0, 3]], "row 0: feature 'size' has no code 3; its codes are 0 to"),
+        ([[0, 0], [-1, 0]], "row 1: feature 'colour' has no code -1; its"),
+    ],
+)
+def test_codes_outside_the_domain_are_refused(codes, message):
+    for read in (COLOURS.checked_codes, COLOURS.decode):
+        with pytest.raises(RowsError) as error:
+            read(np.array(codes))
+        assert str(error.value).startswith(message)
+
+
+def test_numbers_are_not_taken_for_codes():
+    """Values 1 to 4 as codes 1 to 4 were other values, or none, without a word."""
+    grades = Domain(tuple(Feature(name, (1, 2, 3, 4)) for name in "ab"))
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    assert grades.encode(frame).tolist() == [[0, 2], [1, 3]]
+    with pytest.raises(RowsError, match=r"pandas.DataFrame\(array, columns="):
+        grades.encode(frame.to_numpy())
+
+
+def test_one_row_is_enough():
+    frame = pd.DataFrame({"size": [1, 2], "colour": ["green", "red"]})
+    for row in (frame.iloc[0], frame.iloc[0].to_dict()):
+        assert COLOURS.encode(row).tolist() == COLOURS.encode(frame[:1]).tolist()
+
+
+@pytest.mark.parametrize("cell", [None, float("nan"), np.nan, pd.NA, pd.NaT, ""])
+def test_an_empty_cell_gets_no_nearest_value(cell):
+    grid = Domain((Feature("age", tuple(range(20, 30)), ordered=True),))
+    with pytest.raises(UnknownValueError) as error:
+        grid.encode([{"age": cell}])
+    assert str(error.value) == (
+        "row 0: feature 'age' has an empty cell, and no value for missing; it has 20, "
+        "21, 22, 23, 24, 25, 26, 27, 28, 29; fill the cell, or give the feature the "
+        "value None, for missing"
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -96,7 +97,8 @@ def check_equal_everywhere(classifier, frame):
     """Compare the rules with the model they come from, on every input."""
     inputs, codes = whole_domain(classifier, frame)
     assert (
-        classifier.rules_.predict(codes) == classifier.estimator_.predict(inputs)
+        classifier.rules_.predict(classifier.domain_.decode(codes))
+        == classifier.estimator_.predict(inputs)
     ).all()
 
 
@@ -118,6 +120,27 @@ def test_rules_equal_the_model_on_frames(numbers):
     assert isinstance(classifier.rules_, RuleList)
     assert classifier.domain_ == classifier.rules_.domain
     check_equal_everywhere(classifier, rows)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(random_state=0)])
+def test_the_model_answers_what_no_rule_decides(model):
+    rows = people()
+    some = rows[:25]
+    classifier = RuleListClassifier(pipeline(classifier=model), numbers=20)
+    classifier.set_params(scope="support").fit(some, answers(some))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, shares = classifier.predict(rows), classifier.predict_proba(rows)
+    moved = classifier.moved(rows)
+    is_open = classifier.rules_.apply(moved) < 0
+    assert is_open.any()
+    assert (found == classifier.estimator_.predict(moved)).all()
+    by_default = classifier.rules_.predict(moved, undecided="none") == found
+    assert (by_default != is_open).all()
+    assert (classifier.classes_[shares.argmax(axis=1)] == found).all()
+    if hasattr(model, "predict_proba"):
+        own = classifier.estimator_.predict_proba(moved)
+        assert (shares[is_open] == own[is_open]).all()
 
 
 def test_rules_for_the_rows_alone():

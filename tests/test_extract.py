@@ -32,7 +32,7 @@ def check_engines(network, random):
     truth = [naive.class_of(network, row) for row in codes.tolist()]
     for engine in EXACT:
         rules = extract(network, form="paper", engine=engine, order=order)
-        assert (rules.apply(codes) >= 0).tolist() == [c == 1 for c in truth]
+        assert (rules.apply_codes(codes) >= 0).tolist() == [c == 1 for c in truth]
         assert rules.rules == expected.rules
         assert (rules.default, rules.classes) == (expected.default, expected.classes)
 
@@ -55,7 +55,7 @@ def test_every_engine_gives_the_papers_rules_for_extreme_weights(network, random
 @settings(max_examples=50)
 @given(relu_networks(40, palettes=MILD), st.data())
 def test_every_engine_counts_support(network, data):
-    rows = data.draw(rows_of(network.domain))
+    rows = network.domain.decode(data.draw(rows_of(network.domain)))
     for scope in ("domain", "support"):
         expected = paper.paper_rules(network, data=rows, scope=scope)
         for engine in EXACT:

@@ -174,8 +174,8 @@ def test_options_in_their_place(form, engine):
         options["labels"] = ["ripe", "unripe"]
     rules = extract(TOMATO, form=form, engine=engine, data=ROWS, **options)
     expected = ["unripe", "ripe", "ripe", "unripe", "unripe", "unripe"]
-    codes = np.array([(c, s) for c in range(2) for s in range(3)])
-    assert rules.predict(codes).tolist() == expected
+    codes = [(c, s) for c in range(2) for s in range(3)]
+    assert rules.predict(TOMATO.domain.decode(codes)).tolist() == expected
     assert sum(rule.support for rule in rules.rules) >= 1
 
 

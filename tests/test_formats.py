@@ -6,7 +6,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from nn2rules import FormatError, Layer, Network, RuleList, formats, load, save
+from nn2rules import (
+    CertificateWarning,
+    FormatError,
+    Layer,
+    Network,
+    RuleList,
+    formats,
+    load,
+    save,
+)
 from nn2rules.certificate import network_digest
 from nn2rules.formats import from_json, load_network, load_rules, to_json
 from nn2rules.formats.table import read_table
@@ -511,12 +520,69 @@ def test_malformed_rules(changes, message):
         ([(("certificate",), {"different": "many"})], "certificate"),
         ([(("certificate",), {"margin": math.nan})], "certificate"),
         ([(("certificate",), {"engine": "\ud800"})], "certificate"),
+        ([(("certificate",), {"rules": 3})], "certificate.rules: expected a string"),
+        ([(("certificate",), {"possible": "6"})], "certificate.possible: expected a"),
+        ([(("certificate",), {"undecided": -1})], "certificate.undecided: expected 0"),
+        ([(("certificate",), {"rows_moved": 1.5})], "certificate.rows_moved: expected"),
+        ([(("certificate",), {"complete": "no"})], "certificate.complete: expected tr"),
+        ([(("certificate",), {"model": []})], "certificate.model: expected an object"),
+        (
+            [(("certificate",), {"class_inputs": [1, "2"]})],
+            "certificate.class_inputs[1]: expected a whole number",
+        ),
+        (
+            [(("certificate",), {"class_inputs": 3})],
+            "certificate.class_inputs: expected a list, found a number",
+        ),
+        (
+            [(("certificate",), {"impossible": 3})],
+            "certificate.impossible: expected a list, found a number",
+        ),
+        (
+            [(("certificate",), {"impossible": ["red"]})],
+            "certificate.impossible[0]: expected an object, found a string",
+        ),
+        (
+            [(("certificate",), {"impossible": [{"color": "red"}]})],
+            "certificate.impossible[0].color: expected a list, found a string",
+        ),
     ],
 )
 def test_rules_that_make_no_sense_are_refused_at_their_place(changes, place):
     with pytest.raises(FormatError) as error:
         from_json(json.dumps(changed(RULES, *changes)))
     assert str(error.value).startswith(place)
+
+
+EDITS = {
+    "older version": (("certificate", "rules"), REMOVED),
+    "digest": (("certificate", "rules"), "0" * 64),
+    "condition": (("rules", 0, "if", "size"), ["big"]),
+    "class": (("rules", 0, "then"), "unripe"),
+    "default": (("default",), "ripe"),
+    "scope": (("scope",), "support"),
+    "form": (("form",), "set"),
+    "rule": (("rules",), []),
+    "value": (("features", 0, "values"), ["red", "green"]),
+    "label": (("features", 1, "labels"), ["big", "medium", "small"]),
+    "order": (("features", 1, "ordered"), True),
+    "support": (("rules", 0, "support"), 13),
+    "probability": (("rules", 0, "probability"), [0.73, 1.0]),
+    "inputs": (("rules", 0, "inputs"), 7),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_certificate_does_not_outlive_an_edit(edit):
+    proved = from_json(json.dumps(RULES)).replace(certificate={"different": 0})
+    text = to_json(proved)
+    assert from_json(text) == proved
+    changes = [EDITS[edit]]
+    with pytest.warns(CertificateWarning, match="does not belong to these rules"):
+        found = from_json(json.dumps(changed(json.loads(text), *changes)))
+    assert found.certificate == {}
+    assert {facts.support for facts in found.facts} <= {None}
+    assert {facts.probability for facts in found.facts} <= {None}
 
 
 KNOWN = 'expected "nn2rules-network/1" or "nn2rules-rules/1"'

@@ -26,17 +26,18 @@ def test_predict_gives_the_labels_of_the_exact_classes(network):
 def test_rows_of_values_are_classified_as_their_codes(network):
     codes = np.array(naive.inputs(network.domain.sizes))
     rows = network.domain.decode(codes)
-    assert network.predict(rows).tolist() == network.predict(codes).tolist()
-    found, expected = network.scores(rows), network.scores(codes)
+    answers = [network.classes[index] for index in network.predict_codes(codes)]
+    assert network.predict(rows).tolist() == answers
+    found, expected = network.scores(rows), network.scores_codes(codes)
     assert np.array_equal(found, expected, equal_nan=True)
 
 
 def test_scores_are_before_the_sigmoid():
     network = Network(DOMAIN, (SIGMOID,), CLASSES)
-    assert network.scores(np.array([[0, 0], [1, 0]])).tolist() == [0.5, 1.5]
+    assert network.scores_codes(np.array([[0, 0], [1, 0]])).tolist() == [0.5, 1.5]
     last = Layer([[1, 2], [3, 4], [0, 1]], [0, 0], "softmax")
     network = Network(DOMAIN, (last,), CLASSES)
-    assert network.scores(np.array([[0, 0]])).tolist() == [[1, 3]]
+    assert network.scores_codes(np.array([[0, 0]])).tolist() == [[1, 3]]
     assert not network.is_binary
 
 
@@ -45,7 +46,7 @@ def test_scores_are_before_the_sigmoid():
 )
 def test_labels_keep_their_types(classes):
     network = Network(DOMAIN, (Layer([[1], [-1], [0]], [0], "sigmoid"),), classes)
-    found = network.predict(np.array([[0, 0], [1, 0]])).tolist()
+    found = network.predict(network.domain.decode([[0, 0], [1, 0]])).tolist()
     assert found == [classes[1], classes[0]]
     assert [type(label) for label in found] == [type(classes[1]), type(classes[0])]
 
@@ -55,7 +56,7 @@ def test_labels_keep_their_types(classes):
 )
 def test_labels_are_never_altered(classes):
     network = Network(DOMAIN, (Layer([[1], [-1], [0]], [0], "sigmoid"),), classes)
-    found = network.predict(np.array([[0, 0], [1, 0]])).tolist()
+    found = network.predict(network.domain.decode([[0, 0], [1, 0]])).tolist()
     assert repr(found) == repr([classes[1], classes[0]])
 
 

@@ -1,3 +1,6 @@
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,18 +10,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import naive
+import nn2rules
 from nn2rules import (
+    CertificateWarning,
     Condition,
     Domain,
     DomainError,
     Feature,
     MissingExtraError,
     Nn2RulesError,
+    OpenRowsError,
+    OpenRowsWarning,
     OptionError,
+    RowsError,
     Rule,
     RuleList,
     UnknownValueError,
 )
+from nn2rules.rules import Facts
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
 
 CLASSES = ("unripe", "ripe")
@@ -53,12 +62,14 @@ def test_apply_and_predict_equal_the_first_rule_that_holds(rules):
     codes = np.array(naive.inputs(rules.domain.sizes))
     rows = rules.domain.decode(codes)
     fired = [naive.first_match(rules, row) for row in rows]
-    assert rules.apply(codes).tolist() == fired
+    assert rules.apply_codes(codes).tolist() == rules.apply(rows).tolist() == fired
     assert rules.match(codes).tolist() == fired
-    found = rules.predict(codes).tolist()
-    assert found == [naive.answer(rules, row) for row in rows]
+    answers = [naive.answer(rules, row) for row in rows]
+    found = rules.predict_codes(codes).tolist()
+    assert [rules.classes[position] for position in found] == answers
+    assert rules.replace(scope="domain").predict(rows).tolist() == answers
     counts = [fired.count(index) for index in range(len(rules))]
-    assert rules.support(codes).tolist() == counts
+    assert rules.support(rows).tolist() == counts
 
 
 @settings(max_examples=60)
@@ -86,7 +97,9 @@ def test_long_lists(random, n_rules):
     rules = RuleList(domain, listed, "unripe", CLASSES)
     codes = np.array(naive.inputs(domain.sizes))
     rows = domain.decode(codes)
-    assert rules.apply(codes).tolist() == [naive.first_match(rules, r) for r in rows]
+    assert rules.apply_codes(codes).tolist() == [
+        naive.first_match(rules, r) for r in rows
+    ]
     assert rules.predict(rows).tolist() == [naive.answer(rules, r) for r in rows]
 
 
@@ -97,8 +110,8 @@ def test_huge_domains():
     )
     codes = np.zeros((3, 60), dtype=int)
     codes[1, 59], codes[2, 58] = 2, 1
-    assert rules.apply(codes).tolist() == [-1, 0, -1]
-    assert rules.support(codes).tolist() == [1]
+    assert rules.apply_codes(codes).tolist() == [-1, 0, -1]
+    assert rules.support(domain.decode(codes)).tolist() == [1]
 
 
 @settings(max_examples=200)
@@ -135,8 +148,6 @@ def test_rows_outside_the_domain():
         *("ripe", "unripe", "unripe")
     ]
     assert RULES.predict(ROWS, unknown="none").tolist() == ["ripe", None, "unripe"]
-    codes = np.array([[0, 2], [-1, 2], [1, 2]])
-    assert RULES.apply(codes, unknown="none").tolist() == [0, -2, -1]
     with pytest.raises(OptionError, match="unknown: 'ignore', expected 'error', 'def"):
         RULES.apply(ROWS, unknown="ignore")
 
@@ -148,20 +159,22 @@ def test_unknown_rows_leave_the_others_alone(rules, data):
         data.draw(st.lists(st.booleans(), min_size=len(codes), max_size=len(codes))),
         dtype=bool,
     )
-    marked = codes.copy()
-    marked[marks, -1] = -1
-    inside = rules.apply(codes)
+    rows, last = rules.domain.decode(codes), rules.domain.names[-1]
+    marked = [
+        {**row, last: object()} if mark else row
+        for row, mark in zip(rows, marks, strict=True)
+    ]
+    rules = rules.replace(scope="domain")
+    inside = rules.apply(rows)
     expected = np.where(marks, -2, inside).tolist()
     assert rules.apply(marked, unknown="none").tolist() == expected
     expected = np.where(marks, -1, inside).tolist()
     assert rules.apply(marked, unknown="default").tolist() == expected
     answers = rules.predict(marked, unknown="none").tolist()
-    for mark, found, row in zip(
-        marks, answers, rules.domain.decode(codes), strict=True
-    ):
+    for mark, found, row in zip(marks, answers, rows, strict=True):
         assert found == (None if mark else naive.answer(rules, row))
     if not marks.any():
-        assert rules.predict(marked, unknown="none").dtype == rules.predict(codes).dtype
+        assert rules.predict(marked, unknown="none").dtype == rules.predict(rows).dtype
 
 
 @settings(max_examples=200)
@@ -172,17 +185,20 @@ def test_sorting_by_support(domain, data):
         for _ in range(data.draw(st.integers(0, 6)))
     ]
     rules = RuleList(domain, listed, "unripe", CLASSES)
-    rows = data.draw(rows_of(domain))
+    rows = domain.decode(data.draw(rows_of(domain)))
     found = rules.sorted_by_support(rows)
-    fired = [naive.first_match(rules, row) for row in domain.decode(rows)]
+    fired = [naive.first_match(rules, row) for row in rows]
     counts = [fired.count(index) for index in range(len(rules))]
     order = sorted(range(len(rules)), key=lambda index: -counts[index])
     assert [r.conditions for r in found.rules] == [
         rules.rules[index].conditions for index in order
     ]
-    assert [r.support for r in found.rules] == [counts[index] for index in order]
+    fired = [naive.first_match(found, row) for row in rows]
+    assert [r.support for r in found.rules] == [
+        fired.count(i) for i in range(len(rules))
+    ]
     everything = np.array(naive.inputs(domain.sizes))
-    assert (found.predict(everything) == rules.predict(everything)).all()
+    assert (found.predict_codes(everything) == rules.predict_codes(everything)).all()
 
 
 def test_rules_of_several_classes_are_not_sorted():
@@ -384,7 +400,15 @@ def test_boxes_of_the_user_are_copied():
 def test_taking_rules(rules, random):
     positions = random.sample(range(len(rules)), random.randint(0, len(rules)))
     found = rules.take(positions)
-    assert found.rules == tuple(rules.rules[index] for index in positions)
+    chosen = [rules.rules[index] for index in positions]
+    assert [(rule.conditions, rule.then) for rule in found.rules] == [
+        (rule.conditions, rule.then) for rule in chosen
+    ]
+    if positions == list(range(len(positions))):
+        assert found.rules == tuple(chosen)
+    else:
+        assert set(found.facts) == {Facts()}
+    assert found.certificate == {}
     assert (found.default, found.classes) == (rules.default, rules.classes)
 
 
@@ -396,3 +420,276 @@ def test_equality():
     counted = Rule(RIPE.conditions, "ripe", support=1)
     assert RuleList(DOMAIN, (counted,), "unripe", CLASSES) != RULES
     assert RULES != "rules"
+
+
+# A certificate belongs to exact content.
+
+KNOWN = Rule(RIPE.conditions, "ripe", support=3, inputs=2, probability=(0.7, 0.8))
+PROVED = RuleList(
+    DOMAIN,
+    (KNOWN, Rule((Condition("color", ("red",)),), "unripe", inputs=1)),
+    "unripe",
+    CLASSES,
+    certificate={"engine": "table", "different": 0},
+)
+CHANGES = {
+    "default": "ripe",
+    "form": "set",
+    "scope": "support",
+    "classes": ("unripe", "ripe", "rotten"),
+    "answers": [1, 1],
+    "boxes": ~PROVED.boxes,
+    "domain": Domain((DOMAIN.features[0], replace(DOMAIN.features[1], ordered=True))),
+}
+
+
+def test_a_certificate_says_which_rules_it_is_of():
+    assert PROVED.certificate["rules"] == PROVED.digest
+    again = RuleList(
+        DOMAIN, PROVED.rules, "unripe", CLASSES, certificate=PROVED.certificate
+    )
+    assert again == PROVED
+    assert RULES.certificate == {}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_certificate_does_not_outlive_a_change(name):
+    changed = PROVED.replace(**{name: CHANGES[name]})
+    assert changed.certificate == {}
+    assert changed.digest != PROVED.digest
+    about_rules = name in ("domain", "boxes", "answers", "classes")
+    assert changed.facts == ((Facts(),) * 2 if about_rules else PROVED.facts)
+    old = {name: CHANGES[name], "certificate": PROVED.certificate}
+    with pytest.warns(CertificateWarning, match="does not belong to these rules"):
+        stale = PROVED.replace(**old)
+    assert (stale.certificate, set(stale.facts)) == ({}, {Facts()})
+    new = PROVED.replace(**{name: CHANGES[name], "certificate": {"different": 2}})
+    assert new.certificate == {"different": 2, "rules": new.digest}
+
+
+def test_what_is_said_of_rules_belongs_to_them():
+    """`replace(facts=…)` is new knowledge; a list of other rules has none."""
+    known = PROVED.replace(facts=[Facts(support=1), Facts()])
+    assert known.certificate == {**PROVED.certificate, "rules": known.digest}
+    assert known.digest != PROVED.digest
+    both = PROVED.replace(facts=None, certificate={**PROVED.certificate, "rows": 3})
+    assert both.certificate["rows"] == 3
+    assert PROVED.take([0, 1]).facts == PROVED.facts
+    assert PROVED.take([0]).facts == PROVED.facts[:1]
+    assert PROVED.take([1]).facts == PROVED.take([1, 0]).facts[:1] == (Facts(),)
+    assert PROVED.take([]).certificate == PROVED.take([0, 1]).certificate == {}
+    with pytest.warns(CertificateWarning):
+        edited = RuleList(
+            DOMAIN,
+            (replace(KNOWN, inputs=5), PROVED.rules[1]),
+            "unripe",
+            CLASSES,
+            certificate=PROVED.certificate,
+        )
+    assert (edited.certificate, set(edited.facts)) == ({}, {Facts()})
+
+
+def test_rules_of_one_class_stay_proved_when_they_are_sorted():
+    rules = RuleList(
+        DOMAIN, (Rule(RIPE.conditions[:1], "ripe"), RIPE), "unripe", CLASSES,
+        certificate={"different": 0},
+    )  # fmt: skip
+    found = rules.sorted_by_support(ROWS[2:])
+    assert found.certificate == {"different": 0, "rules": found.digest}
+
+
+@given(rule_lists())
+def test_equal_content_has_an_equal_digest(rules):
+    same = RuleList.from_boxes(
+        rules.domain,
+        rules.boxes.tolist(),
+        rules.answers.tolist(),
+        rules.default,
+        list(rules.classes),
+        form=rules.form,
+        scope=rules.scope,
+        facts=rules.facts,
+    )
+    assert same.digest == rules.digest
+    other = "set" if rules.form == "list" else "list"
+    assert rules.replace(form=other).digest != rules.digest
+
+
+# Open rows.
+
+OPEN = RULES.replace(scope="support")
+INSIDE = [ROWS[0], ROWS[2]]
+
+
+class Model:
+    """Answers, and remembers what it was asked."""
+
+    def predict(self, rows):
+        """Return the same class for each row."""
+        self.rows = rows
+        return ["ripe" for _ in range(len(rows))]
+
+
+def test_open_rows_get_the_default_with_a_warning():
+    with pytest.warns(OpenRowsWarning) as found:
+        assert OPEN.predict(INSIDE).tolist() == ["ripe", "unripe"]
+    assert str(found[0].message) == (
+        "no rule decides 1 of 2 rows; the answer there is the default, 'unripe', which "
+        "is not proved (undecided= says what else to do)"
+    )
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert OPEN.predict(INSIDE[:1]).tolist() == ["ripe"]
+        assert RULES.predict(INSIDE).tolist() == ["ripe", "unripe"]
+
+
+def test_open_rows_are_none_or_an_error():
+    assert OPEN.predict(INSIDE, undecided="none").tolist() == ["ripe", None]
+    with pytest.raises(OpenRowsError) as error:
+        OPEN.predict([*INSIDE, ROWS[2]], undecided="error")
+    assert (error.value.row, error.value.open_rows, error.value.n_rows) == (1, 2, 3)
+    assert str(error.value) == (
+        "row 1 is decided by no rule (2 of 3 rows are not), and these rules claim "
+        "nothing about such rows; ask the model for them, with undecided=model"
+    )
+    for undecided in ("default", "none", "error", Model()):
+        assert RULES.predict(INSIDE, undecided=undecided).tolist() == ["ripe", "unripe"]
+
+
+def test_a_model_is_asked_about_open_rows():
+    for rows in as_frames(INSIDE, DOMAIN.names):
+        model = Model()
+        assert OPEN.predict(rows, undecided=model).tolist() == ["ripe", "ripe"]
+        assert DOMAIN.encode(model.rows).tolist() == DOMAIN.encode(INSIDE[1:]).tolist()
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    rules = nn2rules.extract(network).replace(scope="support").take([])
+    rows = network.domain.decode(naive.inputs(network.domain.sizes))
+    answers = network.predict(rows).tolist()
+    assert rules.predict(rows, undecided=network).tolist() == answers
+
+
+def test_rows_outside_the_domain_are_not_open():
+    options = {"unknown": "default", "undecided": "none"}
+    assert OPEN.predict(ROWS, **options).tolist() == ["ripe", "unripe", None]
+    options = {"unknown": "none", "undecided": Model()}
+    assert OPEN.predict(ROWS, **options).tolist() == ["ripe", None, "ripe"]
+
+
+@pytest.mark.parametrize("undecided", ["ask", None, 3, np.array(["none"])])
+def test_what_to_do_with_open_rows_is_known(undecided):
+    with pytest.raises(OptionError, match=r"undecided: .*, expected 'default', 'none'"):
+        RULES.predict(INSIDE, undecided=undecided)
+
+
+def test_one_row():
+    row = pd.DataFrame(INSIDE).iloc[0]
+    assert RULES.predict(INSIDE[0]).tolist() == RULES.predict(row).tolist() == ["ripe"]
+    assert OPEN.predict(INSIDE[1], undecided=Model()).tolist() == ["ripe"]
+
+
+def test_arrays_are_not_rows():
+    array = pd.DataFrame(INSIDE).to_numpy()
+    for method in (RULES.predict, RULES.apply, RULES.support, RULES.curve):
+        with pytest.raises(RowsError, match="an array of rows has no names of columns"):
+            method(array)
+    for method in (RULES.predict_codes, RULES.apply_codes):
+        with pytest.raises(RowsError, match="codes are whole numbers, not object"):
+            method(array)
+        with pytest.raises(RowsError, match="row 0: feature 'color' has no code 2"):
+            method(np.array([[2, 0]]))
+
+
+# What cannot be rules.
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"domain": "color"}, "domain: a str, expected a Domain"),
+        ({"rules": 3}, "rules: a int, expected a sequence of Rule"),
+        ({"rules": ["if"]}, r"rules\[0\]: 'if', expected a Rule"),
+        (
+            {"rules": [Rule("red", "ripe")]},
+            r"rules\[0\]: 'red', expected a tuple of Co",
+        ),
+        ({"rules": [Rule(("red",), "ripe")]}, r"rules\[0\]: 'red', expected a Condit"),
+        (
+            {"rules": [Rule((Condition("color", "red"),), "ripe")]},
+            r"rules\[0\]: feature 'color' allows 'red', expected a tuple of values",
+        ),
+        ({"rules": [Rule((), "ripe", support="9")]}, r"rules\[0\].support: '9', expe"),
+        ({"rules": [Rule((), "ripe", inputs=-1)]}, r"rules\[0\].inputs: -1, expected"),
+        ({"rules": [Rule((), "ripe", accuracy=2)]}, r"rules\[0\].accuracy: 2, expect"),
+        (
+            {"rules": [Rule((), "ripe", probability=(0.9, 0.1))]},
+            r"rules\[0\].probability: \(0.9, 0.1\), expected two numbers",
+        ),
+        ({"classes": 3}, "classes: 3, expected a sequence of labels"),
+        ({"classes": "ab"}, "classes: 'ab', expected a sequence of labels"),
+        ({"certificate": ["different"]}, "certificate: a list, expected a dict"),
+    ],
+)
+def test_parts_of_the_wrong_type_are_refused(changed, message):
+    parts = {"domain": DOMAIN, "rules": (RIPE,), "default": "unripe"}
+    with pytest.raises(Nn2RulesError, match=f"^{message}"):
+        RuleList(**{**parts, "classes": CLASSES, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"boxes": [[True, False]]}, "boxes: expected 6 true or false for each rule"),
+        ({"boxes": [True] * 6, "answers": [2]}, "answers: expected for each of 1 rule"),
+        ({"answers": []}, "answers: expected for each of 1 rules the position of its"),
+        ({"answers": ["ripe"]}, "answers: expected for each of 1 rules the position"),
+        ({"facts": [Facts(), Facts()]}, "facts: 2 for 1 rules, expected as many"),
+        ({"facts": [3]}, r"facts\[0\]: 3, expected Facts"),
+        ({"colour": "red"}, "a RuleList has no field 'colour' to replace"),
+    ],
+)
+def test_fields_that_do_not_fit_are_refused(changed, message):
+    with pytest.raises(OptionError, match=f"^{message}"):
+        RULES.replace(**changed)
+    with pytest.raises(
+        OptionError, match=r"^take: \[7\], expected positions of 1 rules"
+    ):
+        RULES.take([7])
+
+
+def test_a_list_is_a_box():
+    assert RULES.replace(boxes=RULES.boxes.tolist()[0]) == RULES
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array([["ripe", "ripe"]]), "ripe", 7, [["ripe"]]]
+)
+def test_labels_of_the_wrong_shape_are_refused(labels):
+    with pytest.raises(OptionError, match="expected one"):
+        RULES.positions(labels, 1)
+    assert RULES.positions((label for label in CLASSES), 2).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        {"possible": "many", "different": 1},
+        {"different": "none", "model": ["probed"], "impossible": 3},
+        {"model": {"probed": "all"}, "different": None},
+    ],
+)
+def test_certificates_of_the_wrong_types_can_be_printed(certificate):
+    rules = PROVED.replace(certificate=certificate)
+    assert rules.n_possible == 8
+    assert "otherwise unripe" in str(rules)
+
+
+def test_what_was_read_by_probing_is_said():
+    certificate = {"different": 0, "model": {"probed": ["scale", "flags"]}}
+    rules = RULES.replace(certificate=certificate)
+    assert rules.warnings() == [
+        "READ BY PROBING: scale, flags; tried on samples, so that the model is the "
+        "network that was read is not proved"
+    ]
+    assert str(rules).startswith("READ BY PROBING")
+    assert RULES.replace(certificate={"model": {"probed": []}}).warnings() == []

@@ -11,6 +11,7 @@ from nn2rules import (
     OptionError,
     Rule,
     RuleList,
+    check,
     datasets,
     extract,
     load,
@@ -29,9 +30,9 @@ def every_input(rules):
 def differences(rules, network):
     """Count the inputs on which rules and network differ, one by one."""
     return sum(
-        rules.classes.index(answer) != naive.class_of(network, codes)
+        answer != naive.class_of(network, codes)
         for answer, codes in zip(
-            rules.predict(every_input(rules)).tolist(),
+            rules.predict_codes(every_input(rules)).tolist(),
             naive.inputs(network.domain.sizes),
             strict=True,
         )
@@ -112,24 +113,23 @@ def test_inputs_that_cannot_occur_are_not_counted():
     rules = extract(network, impossible=[forbidden], effort=0)
     codes = every_input(rules)
     possible = ~((codes[:, 0] == 0) & np.isin(codes[:, 1], (1, 2)))
-    truth = network.predict(codes)
+    truth = network.predict_codes(codes)
     assert rules.certificate["possible"] == possible.sum()
     for k in range(len(rules) + 1):
         top = rules.top(k)
-        wrong = (top.predict(codes) != truth) & possible
+        wrong = (top.predict_codes(codes) != truth) & possible
         assert top.certificate["different"] == wrong.sum()
 
 
 def test_top_needs_counts_of_a_whole_domain():
     message = (
-        "only rules for the whole domain that carry the number of inputs they decide "
-        "can be cut short; those found by search carry none"
+        "only rules with a certificate that carry the number of inputs they decide can "
+        "be cut short; those found by search carry none, and rules that were changed "
+        "have no certificate"
     )
-    rows = every_input(extract(TOMATO))
     for rules in (
-        extract(random_network(1), scope="support", data=np.array([[0, 0, 0]])),
         extract(random_network(1), engine="search"),
-        extract(TOMATO, scope="support", data=rows),
+        extract(random_network(1)).replace(certificate={}),
         RuleList(TOMATO.domain, (Rule((), "ripe"),), "unripe", TOMATO.classes),
     ):
         assert len(rules) > 0
@@ -137,9 +137,31 @@ def test_top_needs_counts_of_a_whole_domain():
             rules.top(0)
         assert str(error.value) == message
         assert rules.top(len(rules)) == rules
-    with pytest.raises(OptionError) as error:
-        extract(TOMATO).top(-1)
-    assert str(error.value) == "top: -1 rules, expected 0 or more"
+
+
+@pytest.mark.parametrize("k", [-1, 0.5, "3", None, True, np.float64(2)])
+def test_so_many_rules_is_a_whole_number(k):
+    rules = extract(TOMATO)
+    for refuse in (rules.top, rules.text):
+        if k is None and refuse == rules.text:
+            continue
+        with pytest.raises(OptionError) as error:
+            refuse(k)
+        assert str(error.value) == f"top: {k!r}, expected a whole number from 0 on"
+    assert rules.top(np.int64(0)).top(0) == rules.top(0)
+
+
+def test_the_first_rules_for_rows_are_as_right_as_before():
+    network = random_network(1)
+    rows = network.domain.decode(every_input(extract(network))[:20])
+    rules = extract(network, scope="support", data=rows, effort=0)
+    assert len(rules) > 2
+    top = rules.top(2)
+    assert top.boxes.tolist() == rules.boxes[:2].tolist()
+    assert (top.default, top.scope) == (rules.default, "support")
+    assert top.certificate["network"] == rules.certificate["network"]
+    assert not top.certificate.keys() & {"undecided", "rows", "rows_decided"}
+    assert check(network, top).ok
 
 
 # extract(max_rules=..., fidelity=...)
@@ -193,7 +215,7 @@ def test_a_fidelity_that_is_just_reached_is_enough():
 
 def test_at_most_so_many_rules_for_rows():
     network = random_network(1)
-    rows = every_input(extract(network))
+    rows = network.domain.decode(every_input(extract(network)))
     rules = extract(network, scope="support", data=rows, effort=0)
     for k in range(len(rules) + 2):
         short = extract(network, scope="support", data=rows, effort=0, max_rules=k)
@@ -231,7 +253,7 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
     labels = [data.draw(st.sampled_from(rules.classes)) for _ in codes]
     rows = rules.domain.decode(codes)
     whole = [naive.answer(rules, row) for row in rows]
-    with_labels, without = rules.curve(codes, labels), rules.curve(codes)
+    with_labels, without = rules.curve(rows, labels), rules.curve(rows)
     assert "accuracy" not in without
     n_rows = max(len(rows), 1)
     for k in range(len(rules) + 1):
@@ -257,9 +279,9 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
 
 def test_a_curve_of_rows_from_a_file():
     network = random_network(3)
-    rows = every_input(extract(network))
+    rows = network.domain.decode(every_input(extract(network)))
     rules = extract(network, data=rows)
-    curve = rules.curve(network.domain.decode(rows), network.predict(rows).tolist())
+    curve = rules.curve(rows, network.predict(rows).tolist())
     assert curve["fidelity"][-1] == 1
     assert curve["accuracy"].tolist() == curve["fidelity"].tolist()
     assert (np.diff(curve["decided"]) >= 0).all()
@@ -270,22 +292,22 @@ def test_labels_of_a_curve_are_read_like_those_of_extract():
     domain = plain_domain([2])
     rule = Rule((Condition("f0", ("v0",)),), 1)
     rules = RuleList(domain, (rule,), 0, (0, 1))
-    codes = np.array([[0], [1], [1]])
+    rows = domain.decode([[0], [1], [1]])
     assert (
-        rules.curve(codes, ["1", "0", "1"])["accuracy"].tolist()
-        == rules.curve(codes, [1, 0, 1])["accuracy"].tolist()
+        rules.curve(rows, ["1", "0", "1"])["accuracy"].tolist()
+        == rules.curve(rows, [1, 0, 1])["accuracy"].tolist()
     )
 
 
 def test_labels_and_rows_go_together():
     with pytest.raises(OptionError) as error:
-        extract(TOMATO).curve(np.array([[0, 0], [1, 1]]), ["ripe"])
+        extract(TOMATO).curve(TOMATO.domain.decode([[0, 0], [1, 1]]), ["ripe"])
     assert str(error.value) == "1 labels for 2 rows, expected one for each"
 
 
 def test_a_short_list_says_on_how_many_rows_it_differs():
     network = random_network(2)
-    rows = every_input(extract(network))[::3]
+    rows = network.domain.decode(every_input(extract(network))[::3])
     whole = extract(network, data=rows, effort=0)
     for k in range(len(whole)):
         short = extract(network, data=rows, effort=0, max_rules=k)

@@ -128,7 +128,8 @@ def draw_boxes(axes: Axes, rules: RuleList) -> None:
             )
             axes.add_patch(shape)
     codes = next(rules.domain.inputs())
-    for (x, y), rule in zip(codes.tolist(), rules.apply(codes).tolist(), strict=True):
+    fired = rules.apply_codes(codes).tolist()
+    for (x, y), rule in zip(codes.tolist(), fired, strict=True):
         if rule >= 0:
             color = RULES[rule % len(RULES)][0]
             axes.text(

@@ -19,10 +19,14 @@ from nn2rules.checker import check
 from nn2rules.domain import Domain
 from nn2rules.errors import (
     BudgetExceededError,
+    CertificateWarning,
     DomainError,
     FormatError,
     MissingExtraError,
     Nn2RulesError,
+    Nn2RulesWarning,
+    OpenRowsError,
+    OpenRowsWarning,
     OptionError,
     RowsError,
     UndecidedError,
@@ -57,6 +61,7 @@ _LAZY = {
 __all__ = [
     "Budget",
     "BudgetExceededError",
+    "CertificateWarning",
     "Condition",
     "Domain",
     "DomainError",
@@ -66,6 +71,9 @@ __all__ = [
     "MissingExtraError",
     "Network",
     "Nn2RulesError",
+    "Nn2RulesWarning",
+    "OpenRowsError",
+    "OpenRowsWarning",
     "OptionError",
     "RowsError",
     "Rule",

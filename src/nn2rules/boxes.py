@@ -28,6 +28,7 @@ def boxes_of(domain: Domain, rules: Sequence[Sequence[Condition]]) -> NDArray[np
     boxes = np.ones((len(rules), int(domain.offsets[-1])), dtype=np.bool_)
     for index, conditions in enumerate(rules):
         place = f"rules[{index}]"
+        _check_conditions(conditions, place)
         names = [condition.feature for condition in conditions]
         for condition in conditions:
             name = condition.feature
@@ -46,6 +47,19 @@ def boxes_of(domain: Domain, rules: Sequence[Sequence[Condition]]) -> NDArray[np
                     )
                 boxes[index, start + values.index(value)] = True
     return boxes
+
+
+def _check_conditions(conditions: object, place: str) -> None:
+    if not isinstance(conditions, list | tuple):
+        raise DomainError(f"{place}: {conditions!r}, expected a tuple of Condition")
+    for condition in conditions:
+        if not isinstance(condition, Condition):
+            raise DomainError(f"{place}: {condition!r}, expected a Condition")
+        if not isinstance(condition.values, list | tuple):
+            raise DomainError(
+                f"{place}: feature {condition.feature!r} allows {condition.values!r}, "
+                f"expected a tuple of values"
+            )
 
 
 def conditions_of(

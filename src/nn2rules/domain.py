@@ -26,7 +26,7 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 """Inputs as an integer array of shape (n_rows, n_features)."""
 
 Rows: TypeAlias = Any
-"""A pandas, polars or pyarrow frame, a list of dicts, or an array of `Codes`."""
+"""A pandas, polars or pyarrow frame, a list of dicts, or one row as a dict."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class Domain:
 
         Parameters
         ----------
-        rows : frame, list of dicts, or integer array of shape (n_rows, n_features)
-            Columns that are not features (an id, the label) are ignored. An array
-            holds codes already, in the order of the features.
+        rows : frame, list of dicts, or one row as a dict or a pandas Series
+            Columns that are not features (an id, the label) are ignored. An array has
+            no names of columns, and is refused.
         unknown : {"error", "mark"}
             What to do with a value outside its feature: raise `UnknownValueError`,
             or give it the code -1.
@@ -176,53 +176,49 @@ class Domain:
         """
         if unknown not in ("error", "mark"):
             raise OptionError(f"unknown: {unknown!r}, expected 'error' or 'mark'")
-        if isinstance(rows, np.ndarray):
-            codes = self._checked_codes(rows)
-        else:
-            columns = cells_of(rows, self.names)
-            codes = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
-            for index, column in enumerate(columns):
-                lookup = Lookup(self.features[index])
-                cells = map(lookup.__getitem__, column)
-                try:
-                    codes[:, index] = np.fromiter(cells, np.int64, len(column))
-                except TypeError:  # a list or a dict cannot be looked up
-                    raise RowsError(
-                        f"feature {self.names[index]!r}: a cell of this column is "
-                        f"not a single value"
-                    ) from None
+        columns = cells_of(listed_rows(rows), self.names)
+        codes = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
+        for index, column in enumerate(columns):
+            lookup = Lookup(self.features[index])
+            cells = map(lookup.__getitem__, column)
+            try:
+                codes[:, index] = np.fromiter(cells, np.int64, len(column))
+            except TypeError:  # a list or a dict cannot be looked up
+                raise RowsError(
+                    f"feature {self.names[index]!r}: a cell of this column is not a "
+                    f"single value"
+                ) from None
         if unknown == "error" and (codes == UNKNOWN).any():
             row, index = map(int, np.argwhere(codes == UNKNOWN)[0])
             feature = self.features[index]
-            cell = -1 if isinstance(rows, np.ndarray) else columns[index][row]
+            cell = columns[index][row]
             raise UnknownValueError(feature.name, cell, feature.values, row=row)
         return codes
 
-    def _checked_codes(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+    def checked_codes(self, codes: Any) -> NDArray[np.int64]:
+        """Return an array of codes, once it is known that all are of this domain."""
+        codes = np.asarray(codes)
         if codes.ndim != 2 or codes.shape[1] != len(self.features):
             raise RowsError(
                 f"an array of codes has one column for each of the "
                 f"{len(self.features)} features; this one has shape {codes.shape}"
             )
         if not np.issubdtype(codes.dtype, np.integer):
-            raise RowsError(
-                f"an array of rows holds integer codes, not {codes.dtype}; "
-                f"give values as a data frame or as a list of dicts"
-            )
-        wrong = (codes < UNKNOWN) | (codes >= np.array(self.sizes))
+            raise RowsError(f"codes are whole numbers, not {codes.dtype}")
+        wrong = (codes < 0) | (codes >= np.array(self.sizes))
         if wrong.any():
             row, index = map(int, np.argwhere(wrong)[0])
             raise RowsError(
                 f"row {row}: feature {self.names[index]!r} has no code "
                 f"{codes[row, index]}; its codes are 0 to {self.sizes[index] - 1}"
             )
-        return codes.astype(np.int64, copy=False)
+        return np.asarray(codes, dtype=np.int64)
 
     def decode(self, codes: Any) -> list[dict[str, Value]]:
         """Return the rows that `codes` stand for, as dicts of values."""
         return [
             {f.name: f.values[c] for f, c in zip(self.features, row, strict=True)}
-            for row in self.encode(np.asarray(codes)).tolist()
+            for row in self.checked_codes(codes).tolist()
         ]
 
     def input(self, number: int) -> dict[str, Value]:
@@ -254,6 +250,25 @@ def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:
     if domain.n_inputs < 1 << 62:
         return [int(size) for size in allowed.prod(axis=1)]
     return [math.prod(row) for row in allowed.tolist()]
+
+
+def listed_rows(rows: Rows) -> Rows:
+    """Return one row, a dict or a pandas Series, as a list; other rows as they are."""
+    if isinstance(rows, Mapping):
+        return [dict(rows)]
+    if getattr(rows, "ndim", 2) == 1 and hasattr(rows, "index"):
+        return [rows.to_dict()]
+    return rows
+
+
+def picked_rows(rows: Rows, positions: NDArray[np.int64]) -> Rows:
+    """Return the rows at `positions`, as rows of the same kind."""
+    rows = listed_rows(rows)
+    if isinstance(rows, list | tuple):
+        return [rows[position] for position in positions.tolist()]
+    if isinstance(rows, np.ndarray):
+        return rows[positions]
+    return _frame(rows)[positions.tolist()].to_native()
 
 
 def cells_of(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
@@ -293,12 +308,18 @@ def _observed(series: nw.Series[Any]) -> Column:
 
 
 def _frame(rows: Rows) -> nw.DataFrame[Any]:
+    if isinstance(rows, np.ndarray):
+        raise RowsError(
+            "an array of rows has no names of columns; give a data frame, as in "
+            "pandas.DataFrame(array, columns=[...]), or, where the array holds codes "
+            "of the domain, call the method whose name ends with _codes"
+        )
     try:
         return nw.from_native(rows, eager_only=True)
     except TypeError:
         raise RowsError(
-            f"rows are a pandas, polars or pyarrow frame, a list of dicts or an "
-            f"integer array, not a {type(rows).__name__}"
+            f"rows are a pandas, polars or pyarrow frame or a list of dicts, not a "
+            f"{type(rows).__name__}"
         ) from None
     except nw.exceptions.NarwhalsError as error:  # two columns of one name
         raise RowsError(f"the frame cannot be read: {error}") from None

@@ -4,12 +4,18 @@ Nn2RulesError
 ├── DomainError             the features or values are inconsistent
 │   └── UnknownValueError   a row holds a value its feature does not have
 ├── RowsError               rows of data cannot be read: a column is missing, …
+│   └── OpenRowsError       rules of scope "support" leave a row undecided
 ├── FormatError             a file is not what it claims to be; names the place
 ├── UnsupportedModelError   no adapter or engine reads this model, or this layer
 ├── MissingExtraError       an optional library is needed; gives the pip command
 ├── OptionError             an option, or two options together, make no sense
 ├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
+
+Nn2RulesWarning
+├── BinsHint                the model seems to have bins that it does not name
+├── CertificateWarning      a certificate belongs to other rules, and is left out
+└── OpenRowsWarning         rows got a default that is not proved
 
 All carry one message for people: what is wrong, where, and what would be right.
 """
@@ -54,13 +60,31 @@ class UnknownValueError(DomainError):
         self.fact = (
             f"feature {feature!r} {_absent(value)}{_whole_hint(value, self.values)}; "
             f"it has {_listed(self.values)}"
-            f"{_nearest_hint(value, self.values)}"
+            f"{_hint(value, self.values)}"
         )
         super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
 
 class RowsError(Nn2RulesError, ValueError):
     """Rows of data cannot be read."""
+
+
+class OpenRowsError(RowsError):
+    """No rule decides a row, and the rules claim nothing about it.
+
+    Attributes
+    ----------
+    row, open_rows, n_rows : int
+        The first such row (from 0), their number, and that of all rows.
+    """
+
+    def __init__(self, row: int, open_rows: int, n_rows: int) -> None:
+        self.row, self.open_rows, self.n_rows = row, open_rows, n_rows
+        super().__init__(
+            f"row {row} is decided by no rule ({open_rows:,} of {n_rows:,} rows are "
+            f"not), and these rules claim nothing about such rows; ask the model for "
+            f"them, with undecided=model"
+        )
 
 
 class FormatError(Nn2RulesError, ValueError):
@@ -112,18 +136,38 @@ class UndecidedError(Nn2RulesError, ArithmeticError):
         )
 
 
-class BinsHint(UserWarning):
+class Nn2RulesWarning(UserWarning):
+    """Base of every warning of nn2rules."""
+
+
+class CertificateWarning(Nn2RulesWarning):
+    """A certificate does not belong to the rules that carry it, and is left out."""
+
+
+class OpenRowsWarning(Nn2RulesWarning):
+    """Rows that no rule decides were answered with a default that is not proved."""
+
+
+class BinsHint(Nn2RulesWarning):
     """The model seems to put numbers into bins that it does not name."""
 
 
 def _absent(value: object) -> str:
-    if value is None or value == "" or value != value:
+    if _is_missing(value):
         return "has an empty cell, and no value for missing"
     return f"has no value {value!r}"
 
 
-def _nearest_hint(value: object, values: Sequence[object]) -> str:
-    """Say how a number between those of a grid can get an answer."""
+def _is_missing(value: object) -> bool:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, str | float) and (value == "" or value != value)
+
+
+def _hint(value: object, values: Sequence[object]) -> str:
+    """Say how an empty cell, or a number between others, can get an answer."""
+    if _is_missing(value):
+        return "; fill the cell, or give the feature the value None, for missing"
     if len(values) < _GRID or not _is_number(value):
         return ""
     if not all(item is None or _is_number(item) for item in values):

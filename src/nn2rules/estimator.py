@@ -6,13 +6,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows, cells_of
+from nn2rules.domain import Domain, Rows, cells_of, picked_rows
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.extraction import Form, Scope, extract
 from nn2rules.feature import Feature
 from nn2rules.matching import NO_RULE
 from nn2rules.observed import Column, feature_of, quantile
 from nn2rules.rules import RuleList
+from nn2rules.rules.labels import label_positions
 from nn2rules.values import is_missing, is_number
 
 try:
@@ -132,10 +133,14 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
 
         Numbers are moved first, as before training. A word that the rules do not know
         is the value for others, where the model's encoder takes others, and an error
-        elsewhere.
+        elsewhere. Rules of scope "support" claim nothing about a row that none of them
+        decides: there the model answers, so that both always agree.
         """
-        answers = self._answers(self._fired(X))
-        labels: NDArray[Any] = self.classes_[answers]
+        moved, fired, is_open = self._fired(X)
+        labels: NDArray[Any] = self.classes_[self._answers(fired)]
+        if is_open.any():
+            asked = picked_rows(moved, np.flatnonzero(is_open))
+            labels[is_open] = self.estimator_.predict(asked)
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
@@ -144,15 +149,23 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         The class that the rules answer has the middle of the range of probabilities
         that the deciding rule carries. Where there is none, as for the default, it is
         the middle of what being the answer implies: of 1/k to 1, for k classes. The
-        other classes have equal shares of the rest.
+        other classes have equal shares of the rest. Where rules of scope "support"
+        claim nothing, these are the model's own shares, if it has any.
         """
-        fired, n_classes = self._fired(X), len(self.classes_)
+        moved, fired, is_open = self._fired(X)
+        n_classes, answers = len(self.classes_), self._answers(fired)
+        asked = picked_rows(moved, np.flatnonzero(is_open))
+        if is_open.any():
+            told = self.estimator_.predict(asked)
+            answers[is_open] = label_positions(self.classes_.tolist(), told, len(told))
         known = [facts.probability or (1 / n_classes, 1) for facts in self.rules_.facts]
         middles = np.array([sum(ends) / 2 for ends in (*known, (1 / n_classes, 1))])
         # Ranges are rounded outwards; the answer has the largest share all the same.
         sure = np.maximum(middles[fired], np.nextafter(1 / n_classes, 1))
         shares = np.repeat((1 - sure)[:, np.newaxis] / (n_classes - 1), n_classes, 1)
-        shares[np.arange(len(fired)), self._answers(fired)] = sure
+        shares[np.arange(len(fired)), answers] = sure
+        if is_open.any() and hasattr(self.estimator_, "predict_proba"):
+            shares[is_open] = self.estimator_.predict_proba(asked)
         return shares
 
     def moved(self, X: Any) -> Any:  # noqa: N803
@@ -167,9 +180,11 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
-    def _fired(self, X: Any) -> NDArray[np.int64]:  # noqa: N803
-        check_is_fitted(self)
-        return self.rules_.apply(self._rows(self._moved(self._checked(X))))
+    def _fired(self, X: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.bool_]]:  # noqa: N803
+        """Return the moved rows, the rule that decides each, and which are open."""
+        moved = self.moved(X)
+        fired = self.rules_.apply(self._rows(moved))
+        return moved, fired, (fired == NO_RULE) & (self.rules_.scope == "support")
 
     def _answers(self, fired: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position of the class that each rule answers."""

@@ -77,7 +77,7 @@ def extract(
     ----------
     model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
         `nn2rules.load` reads a network from a file, `nn2rules.load_model` a model.
-    data : frame, list of dicts, or, of a Network, array of codes, optional
+    data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
         counted on them, and rules that decide many come first.
     domain, encode, classes, threshold, gives, other, nearest
@@ -300,7 +300,7 @@ def _shortened(
     if rules.scope == "support":
         if fidelity is not None:
             raise OptionError("fidelity is for the scope 'domain', where it is counted")
-        return rules if max_rules is None else rules.take(range(len(rules))[:max_rules])
+        return rules if max_rules is None else rules.top(max_rules)
     if fidelity is not None:
         if not 0 <= fidelity <= 1:
             raise OptionError(f"fidelity: {fidelity}, expected 0 to 1")

@@ -12,7 +12,7 @@ activations real functions. `Network.predict` is exact in that sense (see
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,13 +128,17 @@ class Network:
         -------
         ndarray of shape (n_rows,) if binary, else (n_rows, n_classes)
         """
-        codes = self.domain.encode(rows)
-        scores = arithmetic.scores(self.layers, self.domain.offsets, codes)
+        return self.scores_codes(self.domain.encode(rows))
+
+    def scores_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return what `scores` does, for inputs given as codes; see `Domain.encode`."""
+        inputs = self.domain.checked_codes(codes)
+        scores = arithmetic.scores(self.layers, self.domain.offsets, inputs)
         return scores[:, 0] if self.is_binary else scores
 
     def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the index of the class of each input, exactly."""
-        inputs = self.domain.encode(codes)
+        """Return the index of the class of each input, given as codes, exactly."""
+        inputs = self.domain.checked_codes(codes)
         classes = arithmetic.classify(
             self.layers, self.domain.offsets, self.threshold, inputs
         )
@@ -154,6 +158,8 @@ class Network:
 
 def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:
     """Return class labels, at least two, all different and all reading differently."""
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise FormatError(f"classes: {classes!r}, expected a sequence of labels")
     try:
         labels = checked_values("classes", tuple(classes))
     except DomainError as error:

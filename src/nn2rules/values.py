@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from nn2rules.errors import DomainError
+from nn2rules.errors import DomainError, OptionError
 
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
@@ -76,6 +76,20 @@ def is_missing_text(text: str, *, among_numbers: bool) -> bool:
 def is_number(value: object) -> bool:
     """Tell whether `value` is a number: True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def whole_number(name: str, given: object, least: int = 0) -> int:
+    """Return an option that is a whole number, of this size at least.
+
+    Examples
+    --------
+    >>> whole_number("top", np.int64(3))
+    3
+    """
+    number = given.item() if isinstance(given, np.integer) else given
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        raise OptionError(f"{name}: {given!r}, expected a whole number from {least} on")
+    return number
 
 
 def text_of(value: Value) -> str:

@@ -97,7 +97,7 @@ def check_everywhere(model, network, encode, most_fragile=0.1):
     domain = network.domain
     codes = everything(domain)
     inputs = encode(domain.decode(codes))
-    scores, ours = scores_of(model, inputs), network.scores(codes)
+    scores, ours = scores_of(model, inputs), network.scores_codes(codes)
     assert scores.shape == ours.shape
     assert network.model_error is not None
     assert np.abs(scores - ours).max() <= network.model_error
@@ -370,9 +370,9 @@ def test_operations_of_keras_ops():
         codes = everything(NUMBERS)
         own = ops.convert_to_numpy(model(numbers(NUMBERS.decode(codes))))
         own = own[:, 1] if own.ndim > 1 and own.shape[1] == 2 else own.reshape(-1)
-        ours = 1 / (1 + np.exp(-network.scores(codes)))
+        ours = 1 / (1 + np.exp(-network.scores_codes(codes)))
         assert np.abs(own - ours).max() < 1e-6
-        clear = ~fragile(network, network.scores(codes))
+        clear = ~fragile(network, network.scores_codes(codes))
         assert clear.mean() > 0.9
         assert network.is_binary
         assert (network.predict_codes(codes) == (own > 0.5))[clear].all()
@@ -401,7 +401,7 @@ def test_the_bound_is_narrow_for_wide_one_hot_inputs():
     network = read_network(randomize(model, seed=3, scale=0.1), domain=domain)
     codes = np.random.default_rng(0).integers(30, size=(2000, 30))
     scores = scores_of(model, hot(domain, codes))
-    assert np.abs(scores - network.scores(codes)).max() <= network.model_error
+    assert np.abs(scores - network.scores_codes(codes)).max() <= network.model_error
     assert fragile(network, scores).mean() < 0.02
 
 
@@ -549,11 +549,11 @@ def test_data_sets(name, labels, by_width):
     codes = everything(domain)
     if len(codes) > 40_000:
         codes = codes[np.random.default_rng(0).integers(len(codes), size=40_000)]
-    clear = ~fragile(network, network.scores(codes))
+    clear = ~fragile(network, network.scores_codes(codes))
     own = answers_of(model, hot(domain, codes))
     assert clear.mean() > 0.99
     assert (network.predict_codes(codes) == own)[clear].all()
-    assert (rules.predict(codes) == classes[own])[clear].all()
+    assert (rules.predict(rules.domain.decode(codes)) == classes[own])[clear].all()
 
 
 def test_adult_on_some_rows():
@@ -930,4 +930,4 @@ def test_extract_takes_a_model():
     rules = nn2rules.extract(model, domain=WORDS)
     codes = everything(WORDS)
     own = ops.convert_to_numpy(model(one_hot(WORDS.decode(codes))))[:, 0]
-    assert rules.predict(codes).tolist() == (own > 0.5).tolist()
+    assert rules.predict(rules.domain.decode(codes)).tolist() == (own > 0.5).tolist()

@@ -107,7 +107,7 @@ def margin(network, scores):
 def check_scores(network, codes, theirs, share=1.0):
     """Compare scores on every input, and answers on those that are not fragile."""
     theirs = np.asarray(theirs, dtype=np.float64)
-    ours = network.scores(codes)
+    ours = network.scores_codes(codes)
     assert network.model_error is not None
     assert np.abs(ours - theirs).max() <= network.model_error
     firm = margin(network, theirs) > 2 * network.model_error
@@ -762,7 +762,8 @@ def test_linear_classifiers(name):
     if options["post_transform"] == "LOGISTIC":
         scores = scores[:, -1]
     check_scores(network, codes, scores)
-    assert network.predict(codes).tolist() == run(model, x=x)[0].tolist()
+    answers = network.predict(network.domain.decode(codes))
+    assert answers.tolist() == run(model, x=x)[0].tolist()
     assert network.classes == tuple(options["classlabels_strings"])
 
 

@@ -81,7 +81,7 @@ def check(network, codes, theirs, *, is_score=True, most=0.9):
     theirs = theirs.reshape(len(theirs), -1)
     if network.is_binary:
         theirs = theirs[:, -1]
-    ours = network.scores(codes)
+    ours = network.scores_codes(codes)
     assert network.model_error is not None
     if is_score:
         assert (np.abs(ours - theirs) <= network.model_error).all()
@@ -473,7 +473,7 @@ def test_endings(name):
     with torch.no_grad():
         check(network, codes, model(x), is_score=False)
         scores = model.wide(x.float()).double().numpy()
-    ours = network.scores(codes).reshape(len(codes), -1)
+    ours = network.scores_codes(codes).reshape(len(codes), -1)
     assert np.abs(ours - scores).max() <= network.model_error
     assert network.classes == tuple(range(max(outputs, 2)))
 
@@ -492,9 +492,9 @@ def test_threshold():
     model = randomized(model)
     codes, x = numbers()
     network = read(model, domain=FEATURES, threshold=0.8, classes=("no", "yes"))
-    sure = settled(network, network.scores(codes))
+    sure = settled(network, network.scores_codes(codes))
     answers = np.where(model(x.float()).detach().numpy()[:, 0] > 0.8, "yes", "no")
-    assert (network.predict(codes)[sure] == answers[sure]).all()
+    assert (network.predict(network.domain.decode(codes))[sure] == answers[sure]).all()
     assert 0 < (answers == "yes").sum() < len(answers)
     assert sure.mean() > 0.9
 
@@ -674,7 +674,8 @@ def test_exported_programs(decomposed):
     with torch.no_grad():
         theirs = model(*encode_people(pd.DataFrame(network.domain.decode(codes))))
     check(network, codes, theirs)
-    assert np.allclose(network.scores(codes), direct.scores(codes), atol=1e-5)
+    ours, theirs = network.scores_codes(codes), direct.scores_codes(codes)
+    assert np.allclose(ours, theirs, atol=1e-5)
 
 
 def test_a_program_for_one_number_of_rows_is_refused():
@@ -753,7 +754,7 @@ def test_paper_data_sets(name):
         check(network, codes, model(one_hot(domain, codes, torch.float32)), most=0.99)
         scores = model(x).numpy()
     rules = nn2rules.extract(model, domain=domain, **options)
-    assert (rules.predict(codes) == network.predict(codes)).all()
+    assert (rules.predict_codes(codes) == network.predict_codes(codes)).all()
     picks = scores.argmax(1) if outputs else (scores[:, 0] > 0).astype(int)
     answers = np.array(dataset.classes)[picks]
     sure = settled(network, network.scores(rows))

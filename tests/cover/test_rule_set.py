@@ -110,7 +110,7 @@ def test_constant_networks(bias, effort):
         rules = extract(network, form="set", target=target, effort=effort)
         assert rules.default == ("yes" if target == "no" else "no")
         assert len(rules) == (answer == target)
-        assert set(rules.predict(np.array([[0, 0], [1, 2]]))) == {answer}
+        assert set(rules.predict(network.domain.decode([[0, 0], [1, 2]]))) == {answer}
         assert rules.boxes.all()
 
 

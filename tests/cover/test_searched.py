@@ -105,7 +105,8 @@ def test_searched_rules_decide_every_row(table, form, data):
     rows = np.array(data.draw(st.lists(positions, min_size=1, max_size=12)))
     network = network_of(table)
     codes = table.inputs[rows]
-    rules = extract(network, form=form, scope="support", data=codes, **SEARCHED)
+    data = network.domain.decode(codes)
+    rules = extract(network, form=form, scope="support", data=data, **SEARCHED)
     check_right_where_decided(rules.boxes, rules.answers, table)
     fired = first(rules.boxes, table.sizes)
     default = rules.classes.index(rules.default)
@@ -114,7 +115,7 @@ def test_searched_rules_decide_every_row(table, form, data):
         rows = rows[table.classes[rows] != default]
     assert (fired[rows] >= 0).all()
     assert set(fired[rows].tolist()) == set(range(len(rules)))  # none is idle
-    assert rules.predict(codes).tolist() == network.predict(codes).tolist()
+    assert rules.predict_codes(codes).tolist() == network.predict_codes(codes).tolist()
     assert (rules.scope, rules.certificate["engine"]) == ("support", "search")
     assert "different" not in rules.certificate
     assert rules.text().endswith("  [not proved]")
@@ -157,7 +158,8 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
 def test_a_seed_decides_everything(form, scope):
     classes = np.random.default_rng(8).integers(0, 3, 36).astype(np.uint8)
     table = Table(classes, (3, 4, 3), 3)
-    options = {"form": form, "scope": scope, "data": table.inputs[::2], **SEARCHED}
+    rows = network_of(table).domain.decode(table.inputs[::2])
+    options = {"form": form, "scope": scope, "data": rows, **SEARCHED}
     one, again, threads = (
         extract(network_of(table), n_jobs=n_jobs, **options) for n_jobs in (None, 1, 2)
     )
@@ -222,10 +224,10 @@ def test_an_input_hidden_from_chance():
     )
     rules = extract(network, form="set", target="b", engine="search")
     assert len(rules) == 1
-    assert rules.predict(np.zeros((1, n), dtype=int)).tolist() == ["b"]
+    assert rules.predict([rules.domain.input(0)]).tolist() == ["b"]
     assert [c.values for c in rules.rules[0].conditions] == [("v0",)] * n
     rules = extract(network, engine="search")
-    assert rules.predict(np.zeros((1, n), dtype=int)).tolist() == ["b"]
+    assert rules.predict([rules.domain.input(0)]).tolist() == ["b"]
 
 
 # Budgets
@@ -256,7 +258,7 @@ def test_interrupted_searches_leave_rules_that_are_right(form, scope, left):
             network_of(table),
             form=form,
             scope=scope,
-            data=table.inputs,
+            data=network_of(table).domain.decode(table.inputs),
             engine="search",
             progress=interrupting(left),
         )
@@ -273,7 +275,7 @@ def test_no_time_at_all(form, scope):
             network_of(table),
             form=form,
             scope=scope,
-            data=table.inputs,
+            data=network_of(table).domain.decode(table.inputs),
             engine="search",
             budget=Budget(seconds=0),
         )
@@ -345,22 +347,23 @@ def test_a_domain_beyond_any_table(form, seed):
     assert 0 < truth.sum() < len(truth)
     rng = np.random.default_rng([seed, 1])
     rows = rng.integers(0, 2, (300, 40))
-    rules = extract(network, form=form, scope="support", data=rows)
+    data = network.domain.decode(rows)
+    rules = extract(network, form=form, scope="support", data=data)
     assert rules.certificate["engine"] == "search"
     assert rules.certificate["inputs"] == 2**40
     place = 2 ** np.arange(4, -1, -1)
     for chosen in (rows, rng.integers(0, 2, (3000, 40))):
-        fired = rules.apply(chosen)
+        fired = rules.apply_codes(chosen)
         decided = fired >= 0
         assert (
             rules.answers[fired[decided]] == truth[chosen[:, :5] @ place][decided]
         ).all()
     expected = truth[rows[:, :5] @ place]
-    assert rules.predict(rows).tolist() == np.array(["no", "yes"])[expected].tolist()
+    assert rules.predict_codes(rows).tolist() == expected.astype(int).tolist()
     if form == "list":
-        assert (rules.apply(rows) >= 0).all()
+        assert (rules.apply_codes(rows) >= 0).all()
     assert len(rules) <= 32
-    supports = rules.support(rows)
+    supports = rules.support(data)
     assert [rule.support for rule in rules.rules] == supports.tolist()
 
 
@@ -376,7 +379,7 @@ def test_a_whole_domain_beyond_any_table(form):
     }
     codes = np.array(naive.inputs([2] * 5))
     rows = np.hstack([codes, np.ones((32, 35), dtype=int)])
-    assert rules.predict(rows).tolist() == np.array(["no", "yes"])[truth].tolist()
+    assert rules.predict_codes(rows).tolist() == truth.astype(int).tolist()
 
 
 def test_rules_by_search_keep_ranges_of_numbers():

@@ -69,17 +69,22 @@ def test_rules_decide_every_row_of_any_table(table, data, form, default):
     assert (fired[wanted] >= 0).all()
 
 
+def chosen_rows(table, rows):
+    return network_of(table).domain.decode(table.inputs[rows])
+
+
 @settings(max_examples=150)
 @given(tables(shapes=SMALL, dont_care=False), st.data(), st.sampled_from(FORMS))
 def test_rules_decide_every_row_of_a_network(table, data, form):
     rows = data.draw(rows_of(table))
     network = network_of(table)
     codes = table.inputs[rows]
-    rules = extract(network, form=form, scope="support", data=codes, effort=0)
+    data_rows = network.domain.decode(codes)
+    rules = extract(network, form=form, scope="support", data=data_rows, effort=0)
     default = rules.classes.index(rules.default)
     check_support(rules.boxes, rules.answers, default, table, rows, form=form)
     is_ordered = form == "list"
-    prime = extract_prime(network, form=form, scope="support", data=codes, effort=0)
+    prime = extract_prime(network, form=form, scope="support", data=data_rows, effort=0)
     check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
     undecided = int((first(rules.boxes, table.sizes) < 0).sum())
     assert rules.certificate["undecided"] == undecided
@@ -91,9 +96,9 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     assert "fewest_rules" not in rules.certificate
     assert rules.text().endswith("  [not proved]")
     # Whatever the rules leave to the default, the given rows are answered rightly.
-    assert rules.predict(codes).tolist() == network.predict(codes).tolist()
+    assert rules.predict_codes(codes).tolist() == network.predict_codes(codes).tolist()
     if is_ordered:
-        assert (rules.apply(codes) >= 0).all()
+        assert (rules.apply_codes(codes) >= 0).all()
     fired = first(rules.boxes, table.sizes)[rows]
     expected = np.bincount(fired[fired >= 0], minlength=len(rules))
     assert [rule.support for rule in rules.rules] == expected.tolist()
@@ -104,7 +109,7 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
 def test_the_default_is_the_class_of_most_rows(table, data):
     rows = data.draw(rows_of(table))
     rules = extract(
-        network_of(table), scope="support", data=table.inputs[rows], effort=0
+        network_of(table), scope="support", data=chosen_rows(table, rows), effort=0
     )
     counts = np.bincount(table.classes[rows], minlength=table.n_classes)
     assert counts[rules.classes.index(rules.default)] == counts.max()
@@ -121,7 +126,7 @@ def test_a_target_is_the_class_that_has_rules(table, data, target):
         network,
         form="set",
         scope="support",
-        data=table.inputs[rows],
+        data=chosen_rows(table, rows),
         target=network.classes[target],
         effort=0,
     )
@@ -140,7 +145,7 @@ def test_rows_count_as_often_as_they_occur(form):
         network_of(table),
         form=form,
         scope="support",
-        data=table.inputs[rows],
+        data=chosen_rows(table, rows),
         target="class 1" if form == "set" else None,
     )
     supports = [rule.support for rule in rules.rules]
@@ -152,7 +157,7 @@ def test_rows_count_as_often_as_they_occur(form):
 def test_the_same_seed_gives_the_same_rules(form):
     classes = np.random.default_rng(3).integers(0, 3, 48).astype(np.uint8)
     table = Table(classes, (4, 4, 3), 3)
-    rows = table.inputs[::2]
+    rows = network_of(table).domain.decode(table.inputs[::2])
     options = {"form": form, "scope": "support", "data": rows}
     one, again, threads = (
         extract(network_of(table), n_jobs=n_jobs, **options) for n_jobs in (None, 1, 2)
@@ -185,8 +190,7 @@ def test_rows_that_cannot_occur_need_no_rule():
 @pytest.mark.parametrize("form", FORMS)
 def test_no_rows_need_no_rules(form, engine):
     table = Table(np.array([0, 1, 0, 1], dtype=np.uint8), (2, 2), 2)
-    nothing = np.zeros((0, 2), dtype=np.int64)
     rules = extract(
-        network_of(table), form=form, scope="support", data=nothing, engine=engine
+        network_of(table), form=form, scope="support", data=[], engine=engine
     )
     assert len(rules) == 0

@@ -83,9 +83,9 @@ def test_numbers_are_those_of_evaluate(folders, trials, method, options):
     for trial in trials:
         if options.get("form") != "paper":
             options = {**options, "seed": trial.seed}
-        rules = nn2rules.extract(trial.network, data=trial.train, **options)
+        rules = nn2rules.extract(trial.network, data=trial.train_rows, **options)
         labels = [trial.network.classes[place] for place in trial.test_truth]
-        found.append(nn2rules.evaluate(rules, trial.network, trial.test, labels))
+        found.append(nn2rules.evaluate(rules, trial.network, trial.test_rows, labels))
     for name, attribute in (
         ("fidelity", "fidelity"),
         ("accuracy", "accuracy"),
@@ -110,8 +110,10 @@ def test_lists_for_the_domain_are_exact(folders):
 def test_trees_are_measured_like_everything(folders, trials):
     values = []
     for trial in trials:
-        tree = SimpleTrepan(trial.network, random_state=trial.seed).fit(trial.train)
-        values.append(tree.score(trial.test))
+        tree = SimpleTrepan(trial.network, random_state=trial.seed).fit(
+            trial.train_rows
+        )
+        values.append(tree.score(trial.test_rows))
     cell = table(folders[0], "fidelity")["Simple TREPAN, depth 6"]["Car, this run"]
     assert cell["values"] == values
 

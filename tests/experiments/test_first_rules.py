@@ -24,7 +24,7 @@ def answered(rules, k, default, rows):
 
 @pytest.mark.parametrize("form", ["paper", "list"])
 def test_the_first_rules_one_by_one(form):
-    rules = nn2rules.extract(NETWORK, data=TRAIN, form=form)
+    rules = nn2rules.extract(NETWORK, data=CARS.train.rows, form=form)
     default = fixed_default(rules)
     if form == "list":
         default = fitted_default(rules, NETWORK, TRAIN)
@@ -42,7 +42,7 @@ def test_the_first_rules_one_by_one(form):
 
 
 def test_the_default_is_what_most_training_rows_have():
-    rules = nn2rules.extract(NETWORK, data=TRAIN)
+    rules = nn2rules.extract(NETWORK, data=CARS.train.rows)
     default = fitted_default(rules, NETWORK, TRAIN)
     answers = NETWORK.predict_codes(TRAIN)
     fired = rules.match(TRAIN)

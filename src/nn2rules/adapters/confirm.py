@@ -94,8 +94,7 @@ def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
 def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
     decision = reading.decision
     network = decision.network
-    scores = arithmetic.scores(network.layers, network.domain.offsets, codes)
-    scores = scores[:, 0] if network.is_binary else scores
+    scores = network.scores_codes(codes)
     ours = decision.outputs(scores)
     theirs = np.asarray(reading.outputs(rows)).astype(np.float64)
     if ours.ndim == 1 and theirs.size == len(ours):

@@ -122,12 +122,12 @@ class Growth:
     --------
     >>> from nn2rules.domain import Domain, Feature
     >>> class Reds:
-    ...     def predict(self, codes):
-    ...         return np.where(codes[:, 0] == 0, "ripe", "unripe")
+    ...     def predict(self, rows):
+    ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
     >>> codes = np.array([[0], [1]])
     >>> limits = Limits(9, 100, 2, purity=0.99, confidence=0.95)
-    >>> oracle = Oracle(Reds(), domain, like=codes)
+    >>> oracle = Oracle(Reds(), domain, like=[])
     >>> tree = Growth(oracle, limits, np.random.default_rng(0)).grow(codes)
     >>> tree.test.text(domain), tree.yes, tree.no
     ('color = red', Leaf(answer=0), Leaf(answer=1))

@@ -25,9 +25,9 @@ class Oracle:
     model : Network, or any object with a method `predict`
         A network is asked in codes, whatever `like` is.
     domain : Domain
-    like : frame, list of dicts, or array of codes
-        Every other model is given rows of this kind: codes, a list of dicts, or a
-        frame of the same library, with a column for each feature.
+    like : frame or list of dicts
+        Every other model is given rows of this kind: a list of dicts, or a frame of
+        the same library, with a column for each feature.
 
     Attributes
     ----------
@@ -71,8 +71,6 @@ class Oracle:
         return [self.classes[number] for number in self.ask(codes).tolist()]
 
     def _rows(self, codes: NDArray[np.int64]) -> Rows:
-        if isinstance(self.like, np.ndarray):
-            return codes
         if isinstance(self.like, list | tuple):
             return self.domain.decode(codes)
         columns = {

@@ -125,12 +125,16 @@ class DecisionTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, rows: Rows) -> NDArray[Any]:
         """Return the class label of each row."""
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if not len(codes):  # scikit-learn refuses to predict nothing
-            return self.classes_[:0]
-        return np.asarray(
-            self.classes_[self.tree_.predict(one_hot(self.domain_, codes))]
-        )
+        return np.asarray(self.classes_[self.predict_codes(self.domain_.encode(rows))])
+
+    def predict_codes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the class of each input, given as codes."""
+        check_is_fitted(self)
+        inputs = self.domain_.checked_codes(codes)
+        if not len(inputs):  # scikit-learn refuses to predict nothing
+            return np.zeros(0, dtype=np.int64)
+        answers = self.tree_.predict(one_hot(self.domain_, inputs))
+        return np.asarray(answers, dtype=np.int64)
 
     def score(self, rows: Rows, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows answered as `y` has it."""
@@ -164,7 +168,7 @@ class SimpleTrepan(DecisionTree):
     ----------
     oracle : Network, or any object with a method `predict`
         A network is asked in codes; any other object is given rows of the same kind
-        as `fit` is: a frame of the same library, a list of dicts, or codes.
+        as `fit` is: a frame of the same library, or a list of dicts.
     domain : Domain, optional
         The features with all their values. A network knows them.
     max_depth, random_state
@@ -218,7 +222,7 @@ class SimpleTrepan(DecisionTree):
         codes = self.domain_.encode(rows)
         if y is None:
             y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.predict(codes), y, sample_weight)
+        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
 
 
 def _tree(depth: int, random_state: int) -> DecisionTreeClassifier:

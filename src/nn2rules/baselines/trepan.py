@@ -36,8 +36,8 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     oracle : Network, or any object with a method `predict`
         Whom the tree is to resemble. A network is asked in codes; any other object is
-        given rows of the same kind as `fit` is: a frame of the same library, a list
-        of dicts, or codes.
+        given rows of the same kind as `fit` is: a frame of the same library, or a
+        list of dicts.
     domain : Domain, optional
         The features with all their values. A network knows them.
     max_nodes : int
@@ -166,10 +166,15 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, rows: Rows) -> NDArray[Any]:
         """Return the class label of each row."""
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        answers = np.empty(len(codes), dtype=np.int64)
-        _answer(self.tree_, codes, np.arange(len(codes)), answers)
-        return np.asarray(self.classes_[answers])
+        return np.asarray(self.classes_[self.predict_codes(self.domain_.encode(rows))])
+
+    def predict_codes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the class of each input, given as codes."""
+        check_is_fitted(self)
+        inputs = self.domain_.checked_codes(codes)
+        answers = np.empty(len(inputs), dtype=np.int64)
+        _answer(self.tree_, inputs, np.arange(len(inputs)), answers)
+        return answers
 
     def score(self, rows: Rows, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of rows answered as `y` has it, or as the oracle answers.
@@ -180,7 +185,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = self.domain_.encode(rows)
         if y is None:
             y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.predict(codes), y, sample_weight)
+        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
 
     def n_rules(self, label: Value = None) -> int:
         """Return the number of leaves that answer `label`, or of all leaves.

@@ -2,10 +2,13 @@
 
 ::
 
-    compare   the rules against the network, input by input, and the report
+    compare   the rules against the network, input by input
+    read      the rules, and what cannot occur, in the network's codes
     evaluate  the network, in float64 and in fractions
+    report    what came of it
 """
 
-from nn2rules.checker.compare import CheckReport, Counterexample, check
+from nn2rules.checker.compare import check
+from nn2rules.checker.report import CheckReport, Counterexample
 
 __all__ = ["CheckReport", "Counterexample", "check"]

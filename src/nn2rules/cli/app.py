@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupt
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -21,7 +22,7 @@ from rich.progress import (
 )
 
 import nn2rules
-from nn2rules.errors import BudgetExceededError, Nn2RulesError
+from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 from nn2rules.extraction import is_compiled
 
 app = typer.Typer(
@@ -35,12 +36,16 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def plain_errors(command: Command) -> Command:
-    """Turn the errors of a command into one sentence and an exit code."""
+    """Turn the errors of a command into one sentence and an exit code.
+
+    Warnings become notes.
+    """
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with _warnings_as_notes():
+                command(*args, **kwargs)
             sys.stdout.flush()
         except Nn2RulesError as error:
             stderr.print(f"error: {error}")
@@ -58,6 +63,23 @@ def plain_errors(command: Command) -> Command:
             raise typer.Exit(2) from None
 
     return wrapped  # type: ignore[return-value]
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print our own warnings as notes; those of others go their own way."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        warnings.simplefilter("always", Nn2RulesWarning)
+
+        def note(message: Any, category: type[Warning], *args: Any, **kw: Any) -> None:
+            if issubclass(category, Nn2RulesWarning):
+                stderr.print(f"note: {message}")
+            else:
+                show(message, category, *args, **kw)
+
+        warnings.showwarning = note
+        yield
 
 
 def _drop_output() -> None:

@@ -1,7 +1,7 @@
 """nn2rules check: a second opinion on rules."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,8 +9,10 @@ import nn2rules
 from nn2rules.certificate import network_digest
 from nn2rules.cli.app import app, plain_errors, stderr
 from nn2rules.cli.models import EncoderOption, ModelFile, Reading, TrustOption, read
-from nn2rules.errors import UnsupportedModelError
+from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.formats import load_rules
+from nn2rules.formats.files import read_text
+from nn2rules.formats.node import parse_json
 
 
 @app.command()
@@ -22,10 +24,24 @@ def check(
         Path | None,
         typer.Option(metavar="ROWS.csv", help="Rows on which they must agree, too."),
     ] = None,
+    impossible: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BOXES.json",
+            help="Inputs that cannot occur, and are left out: a list of objects, from "
+            "features to lists of values.",
+        ),
+    ] = None,
+    default: Annotated[
+        bool,
+        typer.Option(
+            "--default", help="Hold rules of scope support to their default, too."
+        ),
+    ] = False,
     samples: Annotated[
         int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
     ] = 100_000,
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
     encoder: EncoderOption = None,
     trust: TrustOption = False,
 ) -> None:
@@ -44,7 +60,30 @@ def check(
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(network)):
         stderr.print("note: these rules were extracted from another network")
-    report = nn2rules.check(network, loaded, rows=rows, samples=samples, seed=seed)
+    report = nn2rules.check(
+        network,
+        loaded,
+        rows=rows,
+        impossible=() if impossible is None else _boxes(impossible),
+        default=default,
+        samples=samples,
+        seed=seed,
+    )
     print(report)
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _boxes(path: Path) -> list[dict[str, list[Any]]]:
+    """Read the boxes of inputs that cannot occur."""
+    text = read_text(path)
+    try:
+        return [
+            {
+                name: [value.scalar() for value in values.items()]
+                for name, values in box.entries()
+            }
+            for box in parse_json(text).items()
+        ]
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None

@@ -204,7 +204,7 @@ def _show(rules: RuleList, top: int, output: Path | None) -> None:
 def _summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
     certificate = rules.certificate
-    inputs = certificate.get("possible", certificate["inputs"])
+    inputs = rules.n_possible
     counts = certificate.get("class_inputs")
     shares = ""
     if counts is not None:
@@ -213,8 +213,9 @@ def _summary(rules: RuleList, seconds: float) -> str:
             for label, part in zip(rules.classes, counts, strict=True)
         )
     answers = "equal to the network on every input"
-    if rules.warnings():
-        answers = rules.warnings()[0]
+    warned = rules.warnings()
+    if certificate.get("different"):
+        answers = warned.pop(0)
         if "rows_different" in certificate:
             wrong = count(certificate["rows_different"], "given row")
             answers += f",\n         and on {wrong}"
@@ -237,6 +238,7 @@ def _summary(rules: RuleList, seconds: float) -> str:
         f"answers  {answers}",
         f"seconds  {seconds:.2f}",
     ]
+    lines[3:3] = [f"         {warning}" for warning in warned]
     if certificate.get("rows_moved"):
         moved = count(certificate["rows_moved"], "given row")
         lines.insert(

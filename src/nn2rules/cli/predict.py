@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
-from nn2rules.cli.app import app, plain_errors
+from nn2rules.cli.app import app, plain_errors, stderr
+from nn2rules.errors import RowsError
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
 from nn2rules.formats.table import Table, read_table, table_text
@@ -28,6 +30,13 @@ def predict(
             "default class, or leave the answer empty."
         ),
     ] = "error",
+    undecided: Annotated[
+        Literal["default", "none", "error"],
+        typer.Option(
+            help="A row that no rule of scope support decides, of which nothing is "
+            "known: answer with the default class, leave the answer empty, or stop."
+        ),
+    ] = "default",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="ANSWERS.csv", help="Write to a file."),
@@ -41,7 +50,7 @@ def predict(
         check_writable(output)
     loaded = load_rules(rules)
     table = read_table(rows)
-    text = _answers(loaded, table, unknown)
+    text = _answers(loaded, table, unknown, undecided)
     if output is None:
         print(text, end="")
     else:
@@ -49,17 +58,32 @@ def predict(
         print(f"{count(len(table.rows), 'row')} written to {output}")
 
 
-def _answers(
-    rules: RuleList, table: Table, unknown: Literal["error", "default", "none"]
-) -> str:
+def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str:
     table.check(rules.domain, values=unknown == "error")
-    fired = rules.apply(table.rows, unknown=unknown).tolist()
-    answers = {index: str(rule.then) for index, rule in enumerate(rules.rules)}
-    answers |= {NO_RULE: str(rules.default), OUTSIDE: ""}
-    names = {NO_RULE: "default", OUTSIDE: ""}
+    fired = rules.apply(table.rows, unknown="error" if unknown == "error" else "none")
+    shown = {i: (str(r.then), str(i + 1)) for i, r in enumerate(rules.rules)}
+    nothing, default = ("", ""), (str(rules.default), "default")
+    shown |= {OUTSIDE: default if unknown == "default" else nothing, NO_RULE: default}
+    if rules.scope == "support":
+        _tell_open(np.flatnonzero(fired == NO_RULE).tolist(), table, undecided)
+        unproved = (str(rules.default), "default (not proved)")
+        shown[NO_RULE] = unproved if undecided == "default" else nothing
     lines = [
-        [*row.values(), answers[index], names.get(index, str(index + 1))]
-        for row, index in zip(table.rows, fired, strict=True)
+        [*row.values(), *shown[index]]
+        for row, index in zip(table.rows, fired.tolist(), strict=True)
     ]
     added = [unused(name, table.header) for name in ("prediction", "rule")]
     return table_text([*table.header, *added], lines)
+
+
+def _tell_open(rows: list[int], table: Table, undecided: str) -> None:
+    """Say how many rows no rule decides, or stop at the first."""
+    if not rows:
+        return
+    number = f"no rule decides {len(rows):,} of {count(len(table.rows), 'row')}"
+    if undecided == "error":
+        raise RowsError(
+            f"{table.path}, line {table.lines[rows[0]]}: {number}; this is the first"
+        )
+    answer = "the default, which is not proved" if undecided == "default" else "empty"
+    stderr.print(f"note: {number}; the answer there is {answer}")

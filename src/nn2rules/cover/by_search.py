@@ -43,9 +43,9 @@ def rules_by_search(job: Job) -> RuleList:
     except (BudgetExceededError, KeyboardInterrupt) as error:
         partial = getattr(error, "rules", None)
         if isinstance(partial, Cover):
-            rules = _finish(oracle, job, partial).replace(scope="support")
-            certificate = {**rules.certificate, "complete": False}
-            error.rules = rules.replace(certificate=certificate)  # type: ignore[union-attr]
+            rules = _finish(oracle, job, partial)
+            certificate = {**_certificate(oracle, job), "complete": False}
+            error.rules = rules.replace(scope="support", certificate=certificate)  # type: ignore[union-attr]
         raise
     return _finish(oracle, job, cover)
 
@@ -113,9 +113,6 @@ def _without_default(cover: Cover, job: Job) -> Cover:
 def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
     """Return the rule list of a cover, with what is known of its rules."""
     network = job.network
-    certificate = search_certificate(network, oracle)
-    if len(job.impossible):
-        certificate["impossible"] = impossible_inputs(job)
     rules = RuleList.from_boxes(
         network.domain,
         cover.array(int(network.domain.offsets[-1])),
@@ -124,13 +121,20 @@ def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
         network.classes,
         form=job.form,
         scope=job.scope,
-        certificate=certificate,
     )
     if job.codes is not None:
         fired = rules.match(job.codes)
         decided = np.zeros(len(rules))
         np.add.at(decided, fired[fired >= 0], job.weights[fired >= 0])  # type: ignore[index]
         rules = in_order(rules, decided)
-    if job.form == "list":  # a box also holds inputs that rules above it decide
-        return rules
-    return rules.replace(facts=describe_search(network, rules))
+    facts = None
+    if job.form == "set":  # in a list, a box also holds what rules above it decide
+        facts = describe_search(network, rules)
+    return rules.replace(facts=facts, certificate=_certificate(oracle, job))
+
+
+def _certificate(oracle: Oracle, job: Job) -> dict[str, Any]:
+    certificate = search_certificate(job.network, oracle)
+    if len(job.impossible):
+        certificate["impossible"] = impossible_inputs(job)
+    return certificate

@@ -35,7 +35,7 @@ def rules_by_table(job: Job) -> RuleList:
     if job.scope == "support":
         del certificate["different"]
     try:
-        found = _cover(job, classes, partial(_tidied, job, classes, certificate))
+        found = _cover(job, classes, partial(_tidied, job, classes))
     except (BudgetExceededError, KeyboardInterrupt) as error:
         kept = getattr(error, "rules", None)
         if isinstance(kept, Rules):
@@ -45,17 +45,16 @@ def rules_by_table(job: Job) -> RuleList:
         certificate["fewest_rules"] = lower_bound(
             classes, network.domain.sizes, default=found.default, seed=job.seed
         )
-    rules = _rule_list(job, found, certificate)
+    rules = _rule_list(job, found)
     if job.form == "list":
         rules = readable(rules, possible)
-    return rules.replace(facts=describe_table(network, rules, possible))
+    facts = describe_table(network, rules, possible)
+    return rules.replace(facts=facts, certificate=certificate)
 
 
-def _tidied(
-    job: Job, classes: NDArray[np.uint8], certificate: dict[str, Any], found: Rules
-) -> Rules:
+def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     """Put the rules that decide most first, then make each prime in its place."""
-    rules = _rule_list(job, found, certificate)
+    rules = _rule_list(job, found)
     rules = in_order(rules, _decided(job, rules, classes))
     state = state_of(classes, job.network.domain.sizes)
     default = rules.classes.index(rules.default)
@@ -103,7 +102,7 @@ def _counts(job: Job) -> NDArray[np.int64]:
     return counts
 
 
-def _rule_list(job: Job, found: Rules, certificate: dict[str, Any]) -> RuleList:
+def _rule_list(job: Job, found: Rules) -> RuleList:
     network = job.network
     return RuleList.from_boxes(
         network.domain,
@@ -113,17 +112,18 @@ def _rule_list(job: Job, found: Rules, certificate: dict[str, Any]) -> RuleList:
         network.classes,
         form=job.form,
         scope=job.scope,
-        certificate=certificate,
     )
 
 
 def _partial(job: Job, found: Rules, certificate: dict[str, Any]) -> RuleList:
     """Return what was found before the work was stopped, and say if it is not all."""
+    rules = _rule_list(job, found)
     if found.is_complete:
-        return _rule_list(job, found, certificate)
+        return rules.replace(certificate=certificate)
     certificate = {k: v for k, v in certificate.items() if k != "different"}
-    rules = _rule_list(job, found, {**certificate, "complete": False})
-    return rules.replace(scope="support")
+    return rules.replace(
+        scope="support", certificate={**certificate, "complete": False}
+    )
 
 
 def _cover(

@@ -4,20 +4,15 @@ A `Network` answers exactly. Every other model is asked for its labels, by its o
 `predict`, with rows that look like those the user gave.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows
-from nn2rules.errors import (
-    OptionError,
-    RowsError,
-    UnknownValueError,
-    UnsupportedModelError,
-)
+from nn2rules.domain import Domain, Rows, listed_rows
+from nn2rules.errors import OptionError, UnknownValueError, UnsupportedModelError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 
@@ -34,38 +29,23 @@ def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Cod
     >>> label_positions(rules, np.array(["1", "0"]), 2, "y")
     array([1, 0])
     """
-    shape = getattr(labels, "shape", None)
-    if isinstance(labels, str) or (shape is not None and len(shape) != 1):
-        found = "a string" if shape is None else f"an array of shape {tuple(shape)}"
-        raise OptionError(f"{what}: {found}, expected one class label for each row")
-    for name in ("tolist", "to_list", "to_pylist"):  # plain values, whatever the frame
-        if hasattr(labels, name):
-            labels = getattr(labels, name)()
-            break
-    listed = list(labels)
-    for row, label in enumerate(listed):
-        if not isinstance(label, Hashable):
-            raise OptionError(f"{what}: row {row} has {label!r}, expected one label")
     try:
-        return rules.positions(listed, n_rows)
+        return rules.positions(labels, n_rows)
     except OptionError as error:
         raise OptionError(f"{what}: {error}") from None
 
 
-def network_positions(network: Network, rules: RuleList) -> Codes:
-    """Return the position of each class of a network among those of the rules."""
-    classes = network.classes
+def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
+    """Return the position of each class of a model among those of the rules."""
+    classes = model.classes
     return label_positions(rules, classes, len(classes), "the model's answers")
 
 
 def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
     """Return for each row the position of the class that the model answers."""
-    domain = getattr(model, "domain", None)
-    if isinstance(rows, np.ndarray) and isinstance(domain, Domain):
-        _refuse_other_codes(rules.domain, domain)
-    if isinstance(model, Network):
+    if isinstance(model, Network | RuleList):
         answers = model.predict_codes(model.domain.encode(rows))
-        return network_positions(model, rules)[answers]
+        return class_positions(model, rules)[answers]
     if not callable(getattr(model, "predict", None)):
         raise UnsupportedModelError(
             f"the model is a {type(model).__name__}, which has no predict method; give "
@@ -73,17 +53,6 @@ def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes
         )
     labels = model.predict(rows)
     return label_positions(rules, labels, n_rows, "the model's answers")
-
-
-def _refuse_other_codes(ours: Domain, theirs: Domain) -> None:
-    """Refuse codes that would mean one thing to the rules and another to the model."""
-    features = zip(ours.features, theirs.features, strict=False)
-    same = ours.names == theirs.names and all(a.values == b.values for a, b in features)
-    if not same:
-        raise RowsError(
-            "an array of codes fits one domain, and the rules and the model have "
-            "different ones; give the rows as a data frame or as a list of dicts"
-        )
 
 
 def translation(network: Network, rules: RuleList) -> Callable[[Codes], Codes] | None:
@@ -118,8 +87,7 @@ def rows_like(rows: Rows, domain: Domain, codes: Codes) -> Rows | None:
     None where that cannot be told: `rows` hold columns that are no features, or spell
     values differently from the domain and do not show how they spell one of them.
     """
-    if isinstance(rows, np.ndarray):
-        return codes.astype(rows.dtype)
+    rows = listed_rows(rows)
     is_listed = isinstance(rows, list | tuple)
     frame = rows if is_listed else nw.from_native(rows, eager_only=True)
     names = list(rows[0]) if is_listed else frame.columns

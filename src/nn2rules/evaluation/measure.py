@@ -12,6 +12,7 @@ from nn2rules.evaluation.on_domain import domain_fidelity
 from nn2rules.evaluation.report import ClassEvaluation, Evaluation
 from nn2rules.matching import NO_RULE, bit_rows
 from nn2rules.rules import RuleList
+from nn2rules.values import whole_number
 
 _CHUNK = 1 << 15  # rows at a time
 
@@ -32,7 +33,7 @@ def evaluate(
     rules : RuleList
     model : Network, or anything with predict
         It is given `X` as it is, and must answer a class label for each row.
-    X : frame, list of dicts, or array of codes
+    X : frame or list of dicts
         Rows of data; see `Domain.encode`.
     y : sequence of class labels, optional
         The true class of each row. The text of a CSV file finds the class it spells.
@@ -108,9 +109,8 @@ def _check(rules: Any, samples: int, seed: int) -> None:
             f"rules: a {type(rules).__name__}, expected a RuleList; evaluate takes the "
             f"rules, then the model, then the rows"
         )
-    for name, number in (("samples", samples), ("seed", seed)):
-        if not isinstance(number, int) or number < 0:
-            raise OptionError(f"{name}: {number!r}, expected a whole number from 0 on")
+    whole_number("samples", samples)
+    whole_number("seed", seed)
 
 
 def _decided(rules: RuleList, fired: Codes) -> tuple[int, ...]:

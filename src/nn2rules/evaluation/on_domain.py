@@ -3,103 +3,39 @@
 What is said is as strong as can be, and says how strong it is:
 
 1. *counted*, where every input can be asked;
-2. *proved*, or *bounded* on both sides, where the certificate of the rules is that of
-   this very network, and no input of a sample contradicts it;
+2. *proved*, or *bounded* on both sides, where the certificate is of these very rules
+   and of this very network, and no input of a sample contradicts it;
 3. *sampled*, an estimate from random inputs, elsewhere.
+
+Inputs are left out as impossible only where such a certificate lists them, and the
+number of these is told.
 """
 
-import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nn2rules.adapters import read_network
-from nn2rules.boxes import Condition, boxes_of
-from nn2rules.certificate import network_digest
 from nn2rules.domain import Domain, Rows
 from nn2rules.engine import build_table
 from nn2rules.engine.table import MOST_CLASSES
 from nn2rules.errors import Nn2RulesError
 from nn2rules.evaluation.answers import (
     Codes,
+    class_positions,
     model_answers,
-    network_positions,
     rows_like,
     translation,
 )
+from nn2rules.evaluation.claims import Claims, Compared, claims_of
+from nn2rules.evaluation.fidelity import DomainFidelity, wilson
 from nn2rules.extraction import COVERED_INPUTS
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.text import count, share
 
 _CONFIDENCE = 0.95
-_QUANTILE = 1.959963984540054  # of the normal distribution, for 95 % on two sides
-
-
-@dataclass(frozen=True, slots=True)
-class DomainFidelity:
-    """The share of inputs of the domain on which rules answer as the model does.
-
-    Attributes
-    ----------
-    low, high : float
-        The share lies between them; where it is known exactly they are equal.
-    how : {"counted", "proved", "bounded", "sampled"}
-        Every input was asked; or a certificate proves the number, or two bounds on it;
-        or random inputs were asked, and the ends are Wilson's interval.
-    same : int or None
-        On how many inputs the answers are the same; None if only bounds are known. Of
-        a sample, the number among those drawn.
-    inputs : int
-        Of how many: all inputs that can occur, or those drawn.
-    confidence : float
-        1 for what is certain, 0.95 for a sample.
-    """
-
-    low: float
-    high: float
-    how: Literal["counted", "proved", "bounded", "sampled"]
-    same: int | None
-    inputs: int
-    confidence: float = 1.0
-
-    def __str__(self) -> str:
-        if self.how == "sampled":
-            drawn = count(self.inputs, "random input")
-            return f"{self._range()} with 95 % confidence, from {drawn}"
-        if self.same is None:
-            return f"{self._range()} of {count(self.inputs, 'input')} ({self.how})"
-        exact = share(self.same, self.inputs)
-        return f"{exact} of {count(self.inputs, 'input')} ({self.how})"
-
-    def _range(self) -> str:
-        """Return both ends in percent, rounded outwards, but never to 100 %."""
-        floor, ceiling = math.floor(1000 * self.low), math.ceil(1000 * self.high)
-        high = "> 99.9 %" if self.high < 1 and ceiling == 1000 else share(ceiling, 1000)
-        return f"{share(floor, 1000)} to {high}"
-
-
-def wilson(same: int, inputs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for a share, of which a sample shows `same`.
-
-    Examples
-    --------
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 4), round(high, 4)
-    (0.4902, 0.9433)
-    """
-    if inputs == 0:
-        return 0.0, 1.0
-    part, square = same / inputs, _QUANTILE**2 / inputs
-    centre, scale = part + square / 2, 1 + square
-    spread = math.sqrt(part * (1 - part) * square + square**2 / 4)
-    low = 0.0 if same == 0 else (centre - spread) / scale
-    high = 1.0 if same == inputs else (centre + spread) / scale
-    return low, high
 
 
 def domain_fidelity(
@@ -112,7 +48,7 @@ def domain_fidelity(
     rules : RuleList
     model : Network, or anything with predict
         A model that an adapter reads is compared as the network it is.
-    rows : frame, list of dicts, or array of codes
+    rows : frame or list of dicts
         Rows of the kind that the model takes.
     samples : int
         How many inputs to draw where there are too many to ask them all. With 0 none
@@ -131,14 +67,14 @@ def domain_fidelity(
     translate = translation(network, rules)
     if translate is None:
         return None
-    positions = network_positions(network, rules)
+    positions, claims = class_positions(network, rules), claims_of(rules, network)
     domain, n_classes = network.domain, len(network.classes)
     if domain.n_inputs <= COVERED_INPUTS and n_classes <= MOST_CLASSES:
-        return _counted(rules, _every_answer(network, translate, positions))
+        return _counted(claims, _every_answer(network, translate, positions))
     drawn = _draw(domain, samples, random)
     answers = positions[network.predict_codes(drawn)]
-    sample = _compare(rules, translate(drawn), answers)
-    return _certified(rules, network, sample) or _sampled(sample)
+    sample = _compare(claims, translate(drawn), answers)
+    return claims.proved(sample) or _sampled(sample)
 
 
 def _network_of(model: Any) -> Network | None:
@@ -152,46 +88,16 @@ def _network_of(model: Any) -> Network | None:
 # Comparing
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """Inputs that were compared, of those that can occur.
-
-    `different` holds those answered differently; `misjudged` tells whether a rule, and
-    not only the default, did so.
-    """
-
-    inputs: int
-    different: Codes
-    misjudged: bool
-
-    @property
-    def same(self) -> int:
-        return self.inputs - len(self.different)
-
-
-def _compare(rules: RuleList, codes: Codes, answers: Codes) -> _Compared:
+def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
     """Compare the answers of the rules with the model's `answers`."""
-    possible = _possible(rules, codes)
+    rules, possible = claims.rules, claims.possible(codes)
+    n_drawn = len(codes)
     codes, answers = codes[possible], answers[possible]
     fired = rules.match(codes)
     default = rules.classes.index(rules.default)
     wrong = np.append(rules.answers, default)[fired] != answers
     misjudged = bool((fired[wrong] != NO_RULE).any())
-    return _Compared(len(codes), codes[wrong], misjudged)
-
-
-def _possible(rules: RuleList, codes: Codes) -> NDArray[np.bool_]:
-    """Tell which inputs can occur, as far as the certificate lists those that cannot.
-
-    Where it only says that they were given as a function, all can.
-    """
-    possible = np.ones(len(codes), dtype=np.bool_)
-    listed = rules.certificate.get("impossible")
-    if isinstance(listed, list):
-        conditions = [[Condition(n, tuple(v)) for n, v in b.items()] for b in listed]
-        for box in boxes_of(rules.domain, conditions):
-            possible &= ~box[codes + rules.domain.offsets[:-1]].all(axis=1)
-    return possible
+    return Compared(len(codes), n_drawn - len(codes), codes[wrong], misjudged)
 
 
 def _every_answer(
@@ -224,9 +130,10 @@ def _by_asking(
     if inputs is None:
         return None
     answers = model_answers(model, rules, inputs, len(codes))
+    claims = claims_of(rules, None)
     if every:
-        return _counted(rules, [(codes, answers)])
-    return _sampled(_compare(rules, codes, answers))
+        return _counted(claims, [(codes, answers)])
+    return _sampled(_compare(claims, codes, answers))
 
 
 def _draw(domain: Domain, samples: int, random: np.random.Generator) -> Codes:
@@ -237,55 +144,19 @@ def _draw(domain: Domain, samples: int, random: np.random.Generator) -> Codes:
 
 
 def _counted(
-    rules: RuleList, answered: Iterable[tuple[Codes, Codes]]
+    claims: Claims, answered: Iterable[tuple[Codes, Codes]]
 ) -> DomainFidelity | None:
-    parts = [_compare(rules, codes, answers) for codes, answers in answered]
+    parts = [_compare(claims, codes, answers) for codes, answers in answered]
     inputs, same = sum(p.inputs for p in parts), sum(p.same for p in parts)
     if inputs == 0:
         return None
-    return DomainFidelity(same / inputs, same / inputs, "counted", same, inputs)
+    left_out, part = sum(p.impossible for p in parts), same / inputs
+    return DomainFidelity(part, part, "counted", same, inputs, impossible=left_out)
 
 
-def _sampled(sample: _Compared) -> DomainFidelity | None:
+def _sampled(sample: Compared) -> DomainFidelity | None:
     if sample.inputs == 0:
         return None
     low, high = wilson(sample.same, sample.inputs)
-    same, inputs = sample.same, sample.inputs
-    return DomainFidelity(low, high, "sampled", same, inputs, _CONFIDENCE)
-
-
-def _certified(
-    rules: RuleList, network: Network, sample: _Compared
-) -> DomainFidelity | None:
-    """Return what the certificate proves; None if nothing, or if the sample denies it.
-
-    Rules keep their certificate when some of them are taken out, so it may claim too
-    much: hence the sample.
-    """
-    certificate, inputs = rules.certificate, rules.domain.n_inputs
-    inputs = int(certificate.get("possible", inputs))
-    if inputs < 1 or certificate.get("network") != network_digest(network):
-        return None
-    if rules.scope == "support":
-        decided = [facts.inputs for facts in rules.facts]
-        known = sum(number for number in decided if number is not None)
-        if None in decided or "undecided" not in certificate or sample.misjudged:
-            return None
-        if known < inputs:
-            return DomainFidelity(_part(known, inputs), 1.0, "bounded", None, inputs)
-        return DomainFidelity(1.0, 1.0, "proved", inputs, inputs)
-    # The search proves every rule, and has nothing to count.
-    proved = 0 if certificate.get("engine") == "search" else None
-    different = certificate.get("different", proved)
-    found = len(np.unique(sample.different, axis=0))
-    if different is None or certificate.get("complete") is False or found > different:
-        return None
-    same = inputs - int(different)
-    part = _part(same, inputs)
-    return DomainFidelity(part, part, "proved", same, inputs)
-
-
-def _part(same: int, inputs: int) -> float:
-    """Return a share, below 1 unless it is 1, however many inputs there are."""
-    part = same / inputs
-    return math.nextafter(1.0, 0.0) if part == 1 and same < inputs else part
+    same, inputs, left_out = sample.same, sample.inputs, sample.impossible
+    return DomainFidelity(low, high, "sampled", same, inputs, _CONFIDENCE, left_out)

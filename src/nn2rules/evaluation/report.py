@@ -12,9 +12,9 @@ from typing import Any, Literal
 import narwhals as nw
 
 from nn2rules.errors import MissingExtraError, OptionError
-from nn2rules.evaluation.on_domain import DomainFidelity
+from nn2rules.evaluation.fidelity import DomainFidelity
 from nn2rules.evaluation.table import SHARES, evaluation_text, steps
-from nn2rules.values import Value, text_of
+from nn2rules.values import Value, is_number, text_of, whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,7 @@ class Evaluation:
 
     def decided_by(self, k: int) -> float:
         """Return the share of rows that the first `k` rules decide."""
-        if k < 0:
-            raise OptionError(f"k: {k} rules, expected 0 or more")
-        return self.decided[min(k, self.n_rules)] / self.n_rows
+        return self.decided[min(whole_number("k", k), self.n_rules)] / self.n_rows
 
     @property
     def decided_by_first(self) -> dict[int, float]:
@@ -181,8 +179,8 @@ class Evaluation:
 
         None if not even all of them do: the others are left to the default.
         """
-        if not 0 <= share <= 1:
-            raise OptionError(f"share: {share}, expected 0 to 1")
+        if not is_number(share) or not 0 <= share <= 1:
+            raise OptionError(f"share: {share!r}, expected 0 to 1")
         shares = [rows / self.n_rows for rows in self.decided]
         needed = bisect_left(shares, share)
         return needed if needed <= self.n_rules else None
@@ -281,7 +279,15 @@ _CLASS_NUMBERS = (
     "recall",
     "precision",
 )
-_DOMAIN_NUMBERS = ("low", "high", "how", "same", "inputs", "confidence")
+_DOMAIN_NUMBERS = (
+    "low",
+    "high",
+    "how",
+    "same",
+    "inputs",
+    "impossible",
+    "confidence",
+)
 
 
 def _ratio(part: int | None, whole: int | None) -> float | None:

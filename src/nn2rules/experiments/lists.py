@@ -62,7 +62,7 @@ def extracted(trial: Trial, method: str, seconds: Seconds) -> RuleList:
         options |= {"seed": trial.seed, "n_jobs": -1}
 
     def work() -> RuleList:
-        return extract(trial.network, data=trial.train, **options)
+        return extract(trial.network, data=trial.train_rows, **options)
 
     rules: RuleList = timed(work, method, seconds)
     return rules
@@ -74,7 +74,7 @@ def time_the_paper(trial: Trial, full: RuleList, seconds: Seconds) -> None:
         return
 
     def work() -> RuleList:
-        return extract(trial.network, data=trial.train, engine="paper")
+        return extract(trial.network, data=trial.train_rows, engine="paper")
 
     try:
         rules = timed(work, "algorithm", seconds)

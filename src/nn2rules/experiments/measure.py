@@ -157,7 +157,7 @@ def _measure_trees(
 
 def _list_score(trial: Trial, method: str, rules: RuleList) -> Score:
     found: Evaluation = evaluate(
-        rules, trial.network, trial.test, _labels(trial), samples=0
+        rules, trial.network, trial.test_rows, _labels(trial), samples=0
     )
     refuse_inexact(method, found)
     counted = found.domain if is_small(trial.network) else None

@@ -3,6 +3,7 @@
 import os
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,16 @@ class Trial:
     test: NDArray[np.int64]
     train_truth: NDArray[np.int64]
     test_truth: NDArray[np.int64]
+
+    @cached_property
+    def train_rows(self) -> list[dict[str, Value]]:
+        """The rows it was trained on, as dicts of values."""
+        return self.network.domain.decode(self.train)
+
+    @cached_property
+    def test_rows(self) -> list[dict[str, Value]]:
+        """The rows it is tested on, as dicts of values."""
+        return self.network.domain.decode(self.test)
 
 
 def trained(case: Case, seed: int) -> Trial:

@@ -26,7 +26,7 @@ def grown(trial: Trial) -> dict[str, Callable[[Seconds], Any]]:
     def grow(method: str) -> Callable[[Seconds], Any]:
         tree = trees[method]
         return lambda seconds: timed(
-            lambda: tree.fit(trial.train, labels), method, seconds
+            lambda: tree.fit(trial.train_rows, labels), method, seconds
         )
 
     return {method: grow(method) for method in trees}
@@ -36,6 +36,6 @@ def tree_answers(
     tree: Any, trial: Trial, codes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the position of the class that a tree gives each row."""
-    places = {label: place for place, label in enumerate(trial.network.classes)}
-    found = [places[label] for label in tree.predict(codes).tolist()]
-    return np.array(found, dtype=np.int64)
+    classes = trial.network.classes
+    places = [classes.index(label) for label in tree.classes_.tolist()]
+    return np.asarray(np.array(places)[tree.predict_codes(codes)], dtype=np.int64)

@@ -35,6 +35,17 @@ _KEYS = (
     "default",
     "certificate",
 )
+_WHOLE = (
+    "inputs",
+    "possible",
+    "different",
+    "undecided",
+    "rows",
+    "rows_decided",
+    "rows_different",
+    "rows_moved",
+    "fewest_rules",
+)
 
 
 def rules_from_node(document: Node) -> RuleList:
@@ -56,13 +67,39 @@ def rules_from_node(document: Node) -> RuleList:
 
 
 def _certificate(document: Node) -> dict[str, Any]:
+    """Read a certificate, which says which rules it belongs to.
+
+    One of an older version does not, and so belongs to none.
+    """
     if "certificate" not in document:
         return {}
     certificate = document["certificate"]
-    for key in ("inputs", "possible", "different"):
+    for key in _WHOLE:
+        _whole(certificate, key)
+    for key in ("rules", "network", "engine", "method", "version"):
         if key in certificate:
-            _whole(certificate, key)
-    return certificate.record()
+            certificate[key].string()
+    if "complete" in certificate:
+        certificate["complete"].boolean()
+    if "class_inputs" in certificate:
+        for number in certificate["class_inputs"].items():
+            number.integer()
+    if "model" in certificate:
+        certificate["model"].record()
+    if "impossible" in certificate:
+        _check_impossible(certificate["impossible"])
+    found = certificate.record()
+    return {**found, "rules": found.get("rules", "")} if found else {}
+
+
+def _check_impossible(node: Node) -> None:
+    """Refuse what is neither boxes, from features to values, nor a remark."""
+    if isinstance(node.value, str):
+        return
+    for box in node.items():
+        for _, values in box.entries():
+            for value in values.items():
+                value.scalar()
 
 
 def _rule(item: Node, domain: Domain) -> Rule:

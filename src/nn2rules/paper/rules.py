@@ -34,7 +34,7 @@ def paper_rules(
     ----------
     network : Network
         With ReLU units and one output.
-    data : frame, list of dicts, or array of codes, optional
+    data : frame or list of dicts, optional
         Rows on which support is counted; rules come in descending order of it.
     scope : {"domain", "support"}
         All rules, the paper's *Full*; or only those with support above zero, the
@@ -86,10 +86,11 @@ def supported(rules: RuleList, data: Rows, scope: str) -> RuleList:
     rules = rules.sorted_by_support(data)
     if scope == "domain":
         return rules
-    kept = [index for index, facts in enumerate(rules.facts) if facts.support]
-    certificate = {k: v for k, v in rules.certificate.items() if k != "different"}
-    rules = rules.take(kept).replace(scope="support", certificate=certificate)
-    return rules.counted_on(data)
+    n_kept = sum(bool(facts.support) for facts in rules.facts)
+    of_all = ("different", "rules")
+    certificate = {k: v for k, v in rules.certificate.items() if k not in of_all}
+    kept = rules.take(range(n_kept))
+    return kept.replace(scope="support", certificate=certificate).counted_on(data)
 
 
 def prefix_boxes(

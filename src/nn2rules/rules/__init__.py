@@ -1,6 +1,7 @@
 """RULES: rules, lists of them, and what can be done with a list."""
 
+from nn2rules.rules.answering import OUTSIDE
 from nn2rules.rules.rule import Facts, Rule
-from nn2rules.rules.rule_list import OUTSIDE, RuleList
+from nn2rules.rules.rule_list import RuleList
 
 __all__ = ["OUTSIDE", "Facts", "Rule", "RuleList"]

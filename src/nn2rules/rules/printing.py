@@ -1,9 +1,11 @@
 """Rules as text for people."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nn2rules.text import condition_text, count, label_text, share
+from nn2rules.values import whole_number
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule import Rule
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 def text_of_rules(rules: "RuleList", top: int | None) -> str:
     """Return what `RuleList.text` does."""
+    if top is not None:
+        top = whole_number("top", top)
     shown = len(rules) if top is None else min(top, len(rules))
     width = len(str(len(rules)))
     lines = [
@@ -28,14 +32,28 @@ def text_of_rules(rules: "RuleList", top: int | None) -> str:
 
 def warnings_of(rules: "RuleList") -> list[str]:
     """Return what `RuleList.warnings` does."""
-    different = rules.certificate.get("different")
-    if not isinstance(different, int) or different < 1:
-        return []
-    inputs = rules.certificate.get("possible", rules.domain.n_inputs)
-    return [
-        f"APPROXIMATE ({rules.certificate.get('method')}): not the network's answer "
-        f"on {different:,} of {count(inputs, 'input')} ({share(different, inputs)})"
-    ]
+    found, different = [], rules.certificate.get("different")
+    if isinstance(different, int) and different > 0:
+        inputs = rules.n_possible
+        found.append(
+            f"APPROXIMATE ({rules.certificate.get('method')}): not the network's "
+            f"answer on {different:,} of {count(inputs, 'input')} "
+            f"({share(different, inputs)})"
+        )
+    steps = _probed(rules)
+    if steps:
+        found.append(
+            f"READ BY PROBING: {', '.join(steps)}; tried on samples, so that the model "
+            f"is the network that was read is not proved"
+        )
+    return found
+
+
+def _probed(rules: "RuleList") -> list[str]:
+    """Return the steps of the model that were only probed, by the certificate."""
+    model = rules.certificate.get("model")
+    steps = model.get("probed") if isinstance(model, Mapping) else None
+    return [str(step) for step in steps] if isinstance(steps, list | tuple) else []
 
 
 def text_of_rule(rules: "RuleList", rule: "Rule") -> str:

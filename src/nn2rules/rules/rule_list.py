@@ -4,8 +4,8 @@ A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are 
 from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -14,17 +14,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.boxes import boxes_of, conditions_of
 from nn2rules.domain import Domain, Rows
-from nn2rules.errors import DomainError, OptionError
+from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE, bit_rows, first_match
-from nn2rules.network import checked_classes, labels_array
+from nn2rules.network import checked_classes
+from nn2rules.rules.answering import OUTSIDE, Undecided, predictions
 from nn2rules.rules.curve import curve_of
+from nn2rules.rules.digest import digest_of
 from nn2rules.rules.frame import frame_of
+from nn2rules.rules.given import (
+    check_domain,
+    check_label,
+    checked_answers,
+    checked_boxes,
+    checked_facts,
+    checked_rules,
+)
+from nn2rules.rules.labels import label_positions
 from nn2rules.rules.printing import text_of_rule, text_of_rules, warnings_of
 from nn2rules.rules.rule import Facts, Rule
-from nn2rules.text import (
-    count,
-)
+from nn2rules.rules.top import top_of
+from nn2rules.text import count
 from nn2rules.values import Value
 
 Form: TypeAlias = Literal["list", "set"]
@@ -32,13 +42,7 @@ Scope: TypeAlias = Literal["domain", "support"]
 Unknown: TypeAlias = Literal["error", "default", "none"]
 """What to do with a row whose value is outside the domain."""
 
-OUTSIDE = -2
-"""What `RuleList.apply` gives a row outside the domain, if it may."""
-
 _SHOWN = 100
-
-
-_NOTHING = Facts()
 
 
 class RuleList:
@@ -59,7 +63,8 @@ class RuleList:
         Whether the rules answer as the network does on every input of the domain,
         or were selected on rows of data.
     certificate : mapping
-        What was proved, and how.
+        What was proved, and how. It belongs to this very content, of which it holds a
+        digest; one that was made for other rules is left out, with a warning.
 
     Examples
     --------
@@ -100,10 +105,9 @@ class RuleList:
         scope: Scope = "domain",
         certificate: Mapping[str, Any] | None = None,
     ) -> None:
-        listed = tuple(rules)
+        check_domain(domain)
         labels = checked_classes(classes)
-        for index, rule in enumerate(listed):
-            _check_label(rule.then, labels, f"rules[{index}].then")
+        listed = checked_rules(rules, labels)
         self._fill(
             domain,
             boxes_of(domain, [rule.conditions for rule in listed]),
@@ -112,7 +116,7 @@ class RuleList:
             labels,
             form=form,
             scope=scope,
-            certificate=certificate or {},
+            certificate=certificate,
             facts=tuple(
                 Facts(rule.support, rule.inputs, rule.probability, rule.accuracy)
                 for rule in listed
@@ -150,28 +154,72 @@ class RuleList:
         for name, value, known in (("form", form, _FORMS), ("scope", scope, _SCOPES)):
             if value not in known:
                 raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
-        _check_label(default, classes, "default")
-        frozen = np.array(boxes, dtype=np.bool_).reshape(-1, int(domain.offsets[-1]))
-        positions = np.array(answers, dtype=np.int64)
+        check_domain(domain)
+        labels = checked_classes(classes)
+        check_label(default, labels, "default")
+        frozen = checked_boxes(domain, boxes)
+        positions = checked_answers(answers, len(frozen), len(labels))
         frozen.flags.writeable = positions.flags.writeable = False
         self.__dict__.update(
             domain=domain,
             boxes=frozen,
             answers=positions,
-            default=default,
-            classes=tuple(classes),
+            default=labels[labels.index(default)],
+            classes=labels,
             form=form,
             scope=scope,
-            certificate=dict(certificate or {}),
-            facts=(_NOTHING,) * len(boxes) if facts is None else tuple(facts),
+            facts=checked_facts(facts, len(frozen)),
         )
+        self.__dict__["certificate"] = self._checked(certificate)
+
+    def _checked(self, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a certificate of these rules, or none, if it is of others."""
+        if not isinstance(certificate, Mapping | None):
+            raise OptionError(
+                f"certificate: a {type(certificate).__name__}, expected a dict"
+            )
+        if not certificate:
+            return {}
+        if certificate.get("rules", self.digest) == self.digest:
+            return {**certificate, "rules": self.digest}
+        warnings.warn(
+            "the certificate does not belong to these rules: they were changed after "
+            "it was made, or written by an older version; it is left out, with what "
+            "was said of each rule",
+            CertificateWarning,
+            stacklevel=4,
+        )
+        self.__dict__["facts"] = checked_facts(None, len(self))
+        del self.__dict__["digest"]
+        return {}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a RuleList is immutable; use replace()")
 
     def replace(self, **fields: Any) -> "RuleList":
-        """Return a copy with some of its fields replaced."""
-        return self.from_boxes(**{n: getattr(self, n) for n in _FIELDS} | fields)
+        """Return a copy with some of its fields replaced.
+
+        What was proved belongs to what it was proved of. So unless they are given, too,
+        the certificate goes when anything but `facts` is replaced, and the facts go
+        when the rules or their domain are.
+        """
+        known = {name: getattr(self, name) for name in _FIELDS}
+        for name in fields:
+            if name not in known:
+                raise OptionError(f"a RuleList has no field {name!r} to replace")
+        if fields.keys() & {"domain", "boxes", "answers", "classes"}:
+            known["facts"] = None
+        made = known | fields
+        if not fields.keys() <= {"facts", "certificate"}:
+            made["certificate"] = fields.get("certificate")
+        elif made["certificate"].get("rules") == self.digest:
+            made["certificate"] = _of_any(made["certificate"])
+        return self.from_boxes(**made)
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that the rules say, which their certificate belongs to."""
+        return digest_of(self)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -198,7 +246,8 @@ class RuleList:
     @property
     def n_possible(self) -> int:
         """The number of inputs that can occur."""
-        return int(self.certificate.get("possible", self.domain.n_inputs))
+        possible = self.certificate.get("possible")
+        return possible if isinstance(possible, int) else self.domain.n_inputs
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -230,7 +279,7 @@ class RuleList:
 
         Parameters
         ----------
-        rows : frame, list of dicts, or array of codes
+        rows : frame, list of dicts, or one row as a dict
             See `Domain.encode`.
         unknown : {"error", "default", "none"}
             A row with a value outside the domain raises `UnknownValueError`, or is
@@ -257,24 +306,42 @@ class RuleList:
         """Return what `apply` does, for codes that are known to lie in the domain."""
         return first_match(self._bits, codes, self.domain.offsets)
 
-    def predict(self, rows: Rows, *, unknown: Unknown = "error") -> NDArray[Any]:
+    def apply_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return what `apply` does, for inputs given as codes; see `Domain.encode`."""
+        return self.match(self.domain.checked_codes(codes))
+
+    def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the position of the class of each input, given as codes.
+
+        As in `Network.predict_codes`. What no rule decides gets the default, whatever
+        the scope; `apply_codes` tells where.
+        """
+        answers = np.append(self.answers, self.classes.index(self.default))
+        assert NO_RULE == -1, "the default is found at the end"
+        return answers[self.apply_codes(codes)]
+
+    def predict(
+        self,
+        rows: Rows,
+        *,
+        unknown: Unknown = "error",
+        undecided: Undecided | Any = "default",
+    ) -> NDArray[Any]:
         """Return the class label of each row.
 
         Parameters
         ----------
-        rows : frame, list of dicts, or array of codes
+        rows : frame, list of dicts, or one row as a dict
             See `Domain.encode`.
         unknown : {"error", "default", "none"}
             A row with a value outside the domain raises `UnknownValueError`, or gets
             the default class, or None.
+        undecided : {"default", "none", "error"}, or a model with predict
+            Rules of scope "support" claim nothing about a row that none of them
+            decides. It gets the default class, with an `OpenRowsWarning`; or None; or
+            raises `OpenRowsError`; or the model is asked about such rows.
         """
-        fired = self.apply(rows, unknown=unknown)
-        # Positions -1 (default) and -2 (no answer) count from the end.
-        nothing, default = len(self.classes), self.classes.index(self.default)
-        positions = np.array([*self.answers.tolist(), nothing, default])[fired]
-        if (fired == OUTSIDE).any():
-            return np.asarray(labels_array((*self.classes, None))[positions])
-        return np.asarray(labels_array(self.classes)[positions])
+        return predictions(self, rows, unknown, undecided)
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""
@@ -282,48 +349,55 @@ class RuleList:
         return np.bincount(fired[fired >= 0], minlength=len(self))
 
     def take(self, positions: Sequence[int] | NDArray[np.int64]) -> "RuleList":
-        """Return the list of the rules at `positions`, in that order."""
+        """Return the list of the rules at `positions`, in that order.
+
+        It has no certificate. The first rules of a list keep what is known of them,
+        which depends on the rules before them only.
+        """
+        chosen = self._checked_positions(positions)
+        is_prefix = np.array_equal(chosen, np.arange(len(chosen)))
         return self.replace(
-            boxes=self.boxes[positions],
-            answers=self.answers[positions],
-            facts=[self.facts[index] for index in positions],
+            boxes=self.boxes[chosen],
+            answers=self.answers[chosen],
+            facts=self.facts[: len(chosen)] if is_prefix else None,
         )
+
+    def _checked_positions(self, positions: Any) -> NDArray[np.int64]:
+        given = np.asarray(positions)
+        if not given.size:
+            return np.zeros(0, dtype=np.int64)
+        try:
+            return np.asarray(np.arange(len(self))[given])
+        except (IndexError, ValueError):
+            raise OptionError(
+                f"take: {positions!r}, expected positions of {len(self)} rules, from 0"
+            ) from None
 
     def sorted_by_support(self, rows: Rows) -> "RuleList":
         """Return the rules in descending order of their support, which they carry.
 
-        Only for rules of one class: the order of others is part of their meaning.
+        Only for rules of one class, which answer the same in any order, so that the
+        certificate still holds: the order of others is part of their meaning.
         """
         if len(set(self.answers.tolist())) > 1:
             raise OptionError("rules of several classes cannot be sorted by support")
-        support = self.support(rows)
-        facts = [
-            replace(known, support=int(number))
-            for known, number in zip(self.facts, support, strict=True)
-        ]
-        return self.replace(facts=facts).take(np.argsort(-support, kind="stable"))
+        codes = self.domain.encode(rows)
+        fired = self.match(codes)
+        support = np.bincount(fired[fired >= 0], minlength=len(self))
+        ranked = self.take(np.argsort(-support, kind="stable"))
+        fired = ranked.match(codes)
+        support = np.bincount(fired[fired >= 0], minlength=len(self))
+        return ranked.replace(
+            facts=[Facts(support=number) for number in support.tolist()],
+            certificate=_of_any(self.certificate),
+        )
 
     def positions(self, labels: Sequence[Value], n_rows: int) -> NDArray[np.int64]:
         """Return the positions of the classes that `labels`, one a row, name.
 
         The text of a CSV file finds the class that it spells.
         """
-        known: dict[Any, int] = {str(c): i for i, c in enumerate(self.classes)}
-        known |= {label: index for index, label in enumerate(self.classes)}
-        if len(labels) != n_rows:
-            raise OptionError(
-                f"{len(labels)} labels for {n_rows} rows, expected one for each"
-            )
-        for label in labels:
-            if label not in known and str(label) not in known:
-                classes = ", ".join(str(label) for label in self.classes)
-                raise OptionError(
-                    f"the label {label!r} is not a class; the classes are {classes}"
-                )
-        return np.array(
-            [known.get(label, known.get(str(label), -1)) for label in labels],
-            dtype=np.int64,
-        )
+        return label_positions(self.classes, labels, n_rows)
 
     def counted_on(self, rows: Rows) -> "RuleList":
         """Return rules of scope "support" whose certificate says how much they decide.
@@ -334,7 +408,8 @@ class RuleList:
         certificate = {**self.certificate, "rows": len(fired)}
         certificate["rows_decided"] = int((fired != NO_RULE).sum())
         decided = [facts.inputs for facts in self.facts]
-        if None not in decided:
+        is_counted = "impossible" not in certificate or "possible" in certificate
+        if None not in decided and is_counted:
             certificate["undecided"] = self.n_possible - sum(decided)  # type: ignore[arg-type]
         return self.replace(certificate=certificate)
 
@@ -342,36 +417,11 @@ class RuleList:
         """Return the list of the first `k` rules, with the best default for the rest.
 
         Its certificate says on how many inputs of the domain it differs from this
-        list, by exact count. Needs rules that carry the number of inputs they decide,
-        as those of `nn2rules.extract` do.
+        list, by exact count. Needs a certificate, and rules that carry the number of
+        inputs they decide, as those of `nn2rules.extract` do. Rules of scope "support"
+        are as right as before, and keep their default.
         """
-        if k < 0:
-            raise OptionError(f"top: {k} rules, expected 0 or more")
-        if k >= len(self):
-            return self
-        if self.certificate.get("different"):
-            raise OptionError("these rules are cut short already; cut the exact list")
-        decided = [facts.inputs for facts in self.facts]
-        total = self.n_possible
-        if None in decided or self.scope == "support":
-            raise OptionError(
-                "only rules for the whole domain that carry the number of inputs they "
-                "decide can be cut short; those found by search carry none"
-            )
-        left = np.zeros(len(self.classes), dtype=object)
-        for answer, number in zip(self.answers[k:], decided[k:], strict=True):
-            left[answer] += number
-        left[self.classes.index(self.default)] += total - sum(decided)  # type: ignore[arg-type]
-        default = int(np.argmax(left))
-        different = int(left.sum() - left[default])
-        return self.take(range(k)).replace(
-            default=self.classes[default],
-            certificate={
-                **{k: v for k, v in self.certificate.items() if k != "fewest_rules"},
-                "method": f"the first {k:,} of {len(self):,} rules",
-                "different": self.certificate.get("different", 0) + different,
-            },
-        )
+        return top_of(self, k)
 
     def curve(
         self, rows: Rows, labels: Sequence[Value] | None = None
@@ -380,7 +430,7 @@ class RuleList:
 
         Parameters
         ----------
-        rows : frame, list of dicts, or array of codes
+        rows : frame or list of dicts
         labels : sequence of class labels, optional
             The true class of each row.
 
@@ -440,9 +490,6 @@ _FORMS = ("list", "set")
 _SCOPES = ("domain", "support")
 
 
-def _check_label(label: Value, classes: Sequence[Value], place: str) -> None:
-    if label is None:
-        raise DomainError(f"{place}: a class label cannot be missing")
-    if label not in classes:
-        known = ", ".join(repr(known) for known in classes)
-        raise DomainError(f"{place}: {label!r} is not a class; there are {known}")
+def _of_any(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate that does not say which rules it is of."""
+    return {key: value for key, value in certificate.items() if key != "rules"}

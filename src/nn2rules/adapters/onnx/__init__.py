@@ -196,7 +196,7 @@ def _check_labels(
     codes = rng.integers(sizes, size=(_CHECKED_ROWS, len(sizes)))
     theirs = ask(source.maker.rows(codes, rng)).reshape(-1).tolist()
     ours = network.predict_codes(codes)
-    scores = network.scores(codes)
+    scores = network.scores_codes(codes)
     if scores.ndim == 1:
         margin = np.abs(scores)
     else:

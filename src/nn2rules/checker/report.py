@@ -1,0 +1,121 @@
+"""What came of a check, as numbers and in plain English."""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_UP, Context
+from typing import Literal
+
+from nn2rules.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """An input on which the two differ, and what each says.
+
+    `rule` is the position, from 0, of the rule that answers; None for the default.
+    """
+
+    row: dict[str, Value]
+    network: Value
+    rules: Value
+    rule: int | None
+
+    def __str__(self) -> str:
+        row = ", ".join(f"{name} = {value!r}" for name, value in self.row.items())
+        who = "the default" if self.rule is None else f"rule {self.rule + 1:,}"
+        return f"{row}: the network says {self.network!r}, {who} says {self.rules!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was compared, and what came of it; as text, a report in plain English.
+
+    Attributes
+    ----------
+    method : {"every input", "every input but the impossible", "sample"}
+    scope : {"domain", "support"}
+        What the rules were held to: every answer, or those of a rule.
+    checked, different : int
+        Answers compared, and those that differ. A sample may hold an input twice.
+    undecided : int
+        Inputs too near to a tie for the arithmetic of this module; not compared.
+    impossible : int
+        Inputs that the caller declared impossible; not compared.
+    left_to_default : int
+        Inputs of which rules of scope "support" claim nothing; not compared.
+    rows_left : int
+        Given rows that were not compared, because they are one or the other.
+    unreached : int
+        Rules that answered none of the inputs: of these nothing was compared.
+    counterexamples : tuple of Counterexample
+        The first few differences.
+    compared, confidence : str
+        Which inputs were compared, and what follows for the others.
+    claims : tuple of str
+        What the rules say of themselves; no part of the verdict.
+    """
+
+    method: str
+    scope: Literal["domain", "support"]
+    checked: int
+    different: int
+    undecided: int
+    impossible: int
+    left_to_default: int
+    rows_left: int
+    unreached: int
+    counterexamples: tuple[Counterexample, ...]
+    compared: str
+    confidence: str
+    claims: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether answers were compared, none differs, and none was undecided."""
+        return self.checked > 0 and self.different == 0 and self.undecided == 0
+
+    def _verdict(self) -> str:
+        if self.different:
+            return "DIFFERENT: the rules do not answer as the network does."
+        if not self.ok:
+            return "NOT SHOWN: no difference was found, but too little was compared."
+        if self.method == "sample":
+            return "NO DIFFERENCE FOUND, in a sample of the inputs."
+        where = "on every input" if self.scope == "domain" else "where a rule decides"
+        if self.impossible:
+            where += f" but the {self.impossible:,} declared impossible"
+        return f"EQUAL: the rules answer as the network does {where}."
+
+    def __str__(self) -> str:
+        remarks = {
+            "Not compared, too close to a tie to tell: {:,}.": self.undecided,
+            "Not compared, declared impossible: {:,}.": self.impossible,
+            "Not compared, left to the default: {:,}. Rules of scope 'support' claim "
+            "nothing about these.": self.left_to_default,
+            "Given rows that were not compared, for the same reason: {:,}.": (
+                self.rows_left
+            ),
+            "Rules that no compared input reached: {:,}.": self.unreached,
+        }
+        lines = (
+            self._verdict(),
+            f"Method: {self.method}. Compared: {self.compared}.",
+            f"Answers compared: {self.checked:,}. Different: {self.different:,}.",
+            *(text.format(number) for text, number in remarks.items() if number),
+            self.confidence,
+            *self.claims,
+            *(f"  {example}" for example in self.counterexamples),
+        )
+        return "\n".join(line for line in lines if line)
+
+
+def confidence_text(drawn: int, *, of: str, differ: str) -> str:
+    """Say what no difference among `drawn` inputs means: 1 - 0.05 ** (1 / drawn)."""
+    if not drawn:
+        return ""
+    percent = -100 * math.expm1(math.log(0.05) / drawn)
+    shown = Context(prec=2, rounding=ROUND_UP).create_decimal_from_float(percent)
+    return (
+        f"With 95 % confidence, fewer than {shown:f} % of {of} {differ}. "
+        f"Inputs that were not drawn were not compared."
+    )

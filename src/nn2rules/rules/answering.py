@@ -1,0 +1,77 @@
+"""Answers to rows, and what becomes of those about which rules claim nothing.
+
+Rules of scope "support" are right wherever one of them decides. A row that none decides
+is *open*: the default is no more than a guess about it.
+"""
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.domain import Rows, picked_rows
+from nn2rules.errors import OpenRowsError, OpenRowsWarning, OptionError
+from nn2rules.matching import NO_RULE
+from nn2rules.network import labels_array
+from nn2rules.text import count
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList, Unknown
+
+OUTSIDE = -2
+"""What `RuleList.apply` gives a row outside the domain, if it may."""
+
+Undecided: TypeAlias = Literal["default", "none", "error"]
+"""What to do with an open row, unless a model is asked."""
+
+
+def predictions(
+    rules: "RuleList", rows: Rows, unknown: "Unknown", undecided: Any
+) -> NDArray[Any]:
+    """Return what `RuleList.predict` does."""
+    _check(undecided)
+    fired = rules.apply(rows, unknown="error" if unknown == "error" else "none")
+    is_outside = fired == OUTSIDE
+    is_open = (fired == NO_RULE) & (rules.scope == "support")
+    # Positions -1 (default) and -2 (no answer) count from the end.
+    nothing, default = len(rules.classes), rules.classes.index(rules.default)
+    positions = np.array([*rules.answers.tolist(), nothing, default])[fired]
+    if unknown == "default":
+        positions[is_outside] = default
+    if is_open.any():
+        positions[is_open] = _open_positions(rules, rows, is_open, undecided)
+    if (positions == nothing).any():
+        return np.asarray(labels_array((*rules.classes, None))[positions])
+    return np.asarray(labels_array(rules.classes)[positions])
+
+
+def _check(undecided: Any) -> None:
+    is_word = isinstance(undecided, str) and undecided in ("default", "none", "error")
+    if not is_word and not callable(getattr(undecided, "predict", None)):
+        raise OptionError(
+            f"undecided: {undecided!r}, expected 'default', 'none', 'error' or a model "
+            f"with predict"
+        )
+
+
+def _open_positions(
+    rules: "RuleList", rows: Rows, is_open: NDArray[np.bool_], undecided: Any
+) -> Any:
+    """Return the positions of the answers to the rows that no rule decides."""
+    where, n_rows = np.flatnonzero(is_open), len(is_open)
+    if not isinstance(undecided, str):
+        labels = undecided.predict(picked_rows(rows, where))
+        return rules.positions(labels, len(where))
+    if undecided == "error":
+        raise OpenRowsError(int(where[0]), len(where), n_rows)
+    if undecided == "none":
+        return len(rules.classes)
+    warnings.warn(
+        f"no rule decides {len(where):,} of {count(n_rows, 'row')}; the answer there "
+        f"is the default, {rules.default!r}, which is not proved (undecided= says what "
+        f"else to do)",
+        OpenRowsWarning,
+        stacklevel=4,
+    )
+    return rules.classes.index(rules.default)
