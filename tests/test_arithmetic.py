@@ -301,6 +301,52 @@ def _limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 
+STRADDLING = """
+import sys
+from nn2rules import Layer, exact
+
+name, weight = sys.argv[1], float(sys.argv[2])
+first = Layer([[1, 1]], [0.1, 0.1], "tanh")
+middle = Layer([[weight], [-weight]], [0], name), Layer([[weight]], [0], name)
+print(exact.settle((first, *middle, Layer([[1]], [-1], "sigmoid")), 0.5, [0]))
+"""
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("weight", [1e43, 1e300])
+def test_wide_intervals_of_smooth_units_cost_little(name, weight):
+    run = subprocess.run(
+        [sys.executable, "-c", STRADDLING, name, str(weight)],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        preexec_fn=_limit_memory,
+        check=False,
+    )
+    assert run.stderr == ""
+    assert int(run.stdout) == int(name == "softplus")  # of 0, but for it
+
+
+def test_saturated_units_do_not_exceed_what_they_approach():
+    for name in ("sigmoid", "tanh"):
+        layers = Layer([[1e43]], [0], name), Layer([[1]], [-1], "sigmoid")
+        assert classified(one_input(*layers)) == [0]
+    layers = Layer([[-1e43]], [0], "elu"), Layer([[-1]], [-1], "sigmoid")
+    assert classified(one_input(*layers)) == [0]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_tie_of_classes_that_cannot_win_is_none(place):
+    hidden = Layer([[1, 1]], [0, 0], "tanh"), Layer(np.eye(2), [0, 0], "tanh")
+    weights = np.insert([[1.0, 0, 0], [0, 1, 1]], place, 0, axis=1)
+    bias = np.insert([0.0, 0, 0], place, 5)
+    network = one_input(*hidden, Layer(weights, bias, "softmax"))
+    assert exact.settle(network.layers, 0.5, [0]) == place
+    bias[place] = -5
+    lost = one_input(*hidden, Layer(weights, bias, "softmax"))
+    assert exact.settle(lost.layers, 0.5, [0]) == exact.UNDECIDED
+
+
 def test_a_smooth_tie_at_zero_is_class_0():
     for name in ("tanh", "silu", "gelu", "elu"):
         hidden = Layer([[1]], [-1], name)

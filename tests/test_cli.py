@@ -9,8 +9,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
@@ -232,7 +235,7 @@ def test_extract_of_a_set_says_how_few_rules_there_can_be():
 
 @pytest.mark.parametrize("name", ["unripe", "ripe"])
 def test_class_chooses_the_class_of_a_set(name: str):
-    options = ("--form", "set", "--class", name, "-o", "made.json")
+    options = ("--form", "set", "--target", name, "-o", "made.json")
     done("extract", "net.json", *options)
     rules = nn2rules.load("made.json")
     assert {rule.then for rule in rules.rules} == {name}
@@ -242,7 +245,7 @@ def test_class_chooses_the_class_of_a_set(name: str):
 
 def test_class_finds_labels_that_are_no_strings():
     Path("net.json").write_text(replaced('"unripe", "ripe"', "0, 1"))
-    text = done("extract", "net.json", "--form", "set", "--class", "0")
+    text = done("extract", "net.json", "--form", "set", "--target", "0")
     assert "then 0  [" in text
     assert text.endswith("otherwise 1\n")
 
@@ -266,19 +269,90 @@ def test_extract_counts_how_often_rules_are_right():
     Path("rows.csv").write_text(
         "color,truth,size\nred,ripe,big\nred,unripe,big\nyellow,ripe,big\n"
     )
-    options = ("--data", "rows.csv", "--target", "truth")
+    options = ("--data", "rows.csv", "--labels", "truth")
     assert done("extract", "net.json", *options) == RIPE.replace(
         "[33.3", "[2 rows, 50 % right, 33.3"
     )
 
 
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["ripe", "", "unripe"], "rows.csv, line 3: the column 'truth' is empty; the "),
+        (["ripe", "unripe", "green"], "rows.csv, line 4: the column 'truth' holds 'gr"),
+        (["a", "b", "a"], "the column 'truth' holds a, b, and the model's classes are"),
+        (["", "", ""], "the column 'truth' holds nothing, and the model's classes are"),
+    ],
+)
+def test_labels_that_are_no_classes(cells: list[str], words: str):
+    rows = [f"red,{cell},big\n" for cell in cells]
+    Path("rows.csv").write_text("color,truth,size\n" + "".join(rows))
+    options = ("--data", "rows.csv", "--labels", "truth")
+    assert refused("extract", "net.json", *options).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("extract", "net.json", "--data", "rows.csv"),
+        ("check", "net.json", "rules.json", "--data", "rows.csv"),
+        ("predict", "rules.json", "rows.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_file_with_semicolons(command: tuple[str, ...]):
+    Path("rows.csv").write_text(BASKET.replace(",", ";"))
+    assert refused(*command) == (
+        "rows.csv: its columns seem to be separated by semicolons, expected commas"
+    )
+
+
+def test_rows_are_encoded_once(monkeypatch: pytest.MonkeyPatch):
+    sizes = []
+    encode = nn2rules.Domain.encode
+
+    def counting(self: nn2rules.Domain, rows: object, **options: str) -> object:
+        sizes.append(len(rows))  # type: ignore[arg-type]
+        return encode(self, rows, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(nn2rules.Domain, "encode", counting)
+    done("predict", "rules.json", "rows.csv")
+    assert sizes.count(4) == 1
+
+
+@pytest.mark.parametrize("scope", [(), ("--scope", "support")])
+def test_a_scope_that_nobody_chose_is_told(scope: tuple[str, ...]):
+    Path("net.json").write_text(large_network())
+    names = [f"f{i}" for i in range(30)]
+    rows = [",".join("abc"[(i + j) % 3] for i in range(30)) for j in range(6)]
+    Path("rows.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    result = run("extract", "net.json", "--data", "rows.csv", *scope)
+    assert result.exit_code == 0
+    told = (
+        f"note: the domain has {3**30:,} inputs, too many to have rules for all of "
+        f"them by default, so these are for the rows of --data (--scope support)"
+    )
+    assert result.stderr.startswith(told) == (scope == ())
+    assert result.stderr.count("\n") == (scope == ())
+
+
+def test_rows_that_no_rule_decides_are_counted():
+    options = ("--data", "rows.csv", "--scope", "support", "--max-rules", "0")
+    result = run("extract", "net.json", *options)
+    assert result.stderr == "note: 4 of 4 rows are not decided by any rule\n"
+    text = done("extract", "net.json", *options, "-o", "made.json")
+    assert "; 4 of 4 given rows are not decided by any rule\n" in text
+
+
 def test_extract_support_leaves_out_rules_that_decide_no_row():
     Path("rows.csv").write_text("color,size\nred,big\nyellow,big\n")
     options = ("--data", "rows.csv", "--scope", "support")
-    assert done("extract", "net.json", "--form", "paper", *options) == (
+    result = run("extract", "net.json", "--form", "paper", *options)
+    assert result.stdout == (
         "1. if color = red and size = big then ripe  [1 row]\n"
         "   otherwise unripe  [not proved]\n"
     )
+    assert result.stderr == "note: 1 of 2 rows are not decided by any rule\n"
     text = done("extract", "net.json", *options)
     assert text.count("[1 row, ") == 2
     assert text.endswith("otherwise unripe  [not proved]\n")
@@ -288,6 +362,23 @@ def test_extract_reads_rows_packed_by_gzip():
     Path("rows.csv.gz").write_bytes(gzip.compress(BASKET.encode()))
     packed = done("extract", "net.json", "--data", "rows.csv.gz")
     assert packed == done("extract", "net.json", "--data", "rows.csv")
+
+
+def test_files_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("nn2rules.formats.table.MOST_TEXT", 1 << 20)
+    monkeypatch.setattr("nn2rules.formats.files.MOST_TEXT", 1 << 20)
+    Path("bomb.csv.gz").write_bytes(gzip.compress(b"color,size\n" + bytes(9 << 20)))
+    assert refused("extract", "net.json", "--data", "bomb.csv.gz") == (
+        "bomb.csv.gz: the file is larger than 1 MB once it is unpacked, the most that "
+        "is read"
+    )
+    Path("long.csv").write_bytes(b"color,size\n" + bytes(9 << 20))
+    Path("long.json").write_bytes(b" " * (9 << 20))
+    too_large = "the file is larger than 1 MB, the most that is read"
+    for name in ("long.csv", "/dev/zero"):
+        said = refused("extract", "net.json", "--data", name)
+        assert said == f"{name}: {too_large}"
+    assert refused("extract", "long.json") == f"long.json: {too_large}"
 
 
 def test_extract_with_a_header_and_no_rows_counts_nothing():
@@ -396,7 +487,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
 def test_max_rules_of_a_support_keeps_the_first():
     options = ("--data", "rows.csv", "--scope", "support")
     first = done("extract", "net.json", *options).splitlines()[0]
-    text = done("extract", "net.json", *options, "--max-rules", "1")
+    text = run("extract", "net.json", *options, "--max-rules", "1").stdout
     assert text.splitlines()[0] == first
     assert text.count("\n") == 2
     assert text.endswith("  [not proved]\n")
@@ -1156,9 +1247,9 @@ WRONG_ROWS = {
         b"id\n",
         ["rows.csv", "'color', 'size' are missing", "'id'"],
     ),
-    "semicolons": (
-        b"color;size\nred;big\n",
-        ["rows.csv: its columns seem", "semicolons"],
+    "semicolons in the header": (
+        b"color;size\n",
+        ["'color', 'size' are", "'color;size'"],
     ),
     "row too short": (
         b"color,size\nred,big\nred\n",
@@ -1272,17 +1363,21 @@ WRONG_OPTIONS = {
         ["engine 'paper'", "not 'set'"],
     ),
     "no threads": (["--jobs", "0"], ["n_jobs: 0", "-1 for all cores"]),
-    "target without data": (["--target", "id"], ["--target", "--data"]),
-    "target is no column": (
-        ["--data", "rows.csv", "--target", "truth"],
+    "labels without data": (["--labels", "id"], ["--labels", "--data"]),
+    "labels are no column": (
+        ["--data", "rows.csv", "--labels", "truth"],
         ["rows.csv", "no column 'truth'", "id, color, size"],
     ),
     "no such class": (
-        ["--form", "set", "--class", "rotten"],
-        ["--class", "no class 'rotten'", "unripe, ripe"],
+        ["--form", "set", "--target", "rotten"],
+        ["--target", "no class 'rotten'", "unripe, ripe"],
     ),
-    "class of a list": (["--class", "ripe"], ["a class", "a set"]),
-    "class of the paper's rules": ([*PAPER, "--class", "ripe"], ["not 'paper'"]),
+    "a column as target": (
+        ["--data", "rows.csv", "--target", "id"],
+        ["no class 'id'", "column with the true classes is given by --labels"],
+    ),
+    "class of a list": (["--target", "ripe"], ["a class", "a set"]),
+    "class of the paper's rules": ([*PAPER, "--target", "ripe"], ["not 'paper'"]),
     "fewer of the paper's rules": (
         [*PAPER, "--max-rules", "1"],
         ["max_rules", "not 'paper'"],
@@ -1470,6 +1565,62 @@ def test_output_that_cannot_be_written(command: list[str], path: str, fact: str)
     assert message.startswith(f"{path.rstrip('/')}: {fact}")
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        (("extract", "net.json", "--data", "rows.csv"), "net.json"),
+        (("extract", "net.json", "--data", "rows.csv"), "folder/../rows.csv"),
+        (("extract", "net.json", "--data", "rows.csv"), "link"),
+        (("extract", "net.json", "--network", "made.json"), "made.json"),
+        (("extract", "made.partial.json"), "made.json"),
+        (("predict", "rules.json", "rows.csv"), "rules.json"),
+        (("predict", "rules.json", "rows.csv"), "link"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else " ".join(part),
+)
+def test_files_that_are_read_are_not_written(command: tuple[str, ...], path: str):
+    Path("link").symlink_to("rows.csv")
+    Path("made.partial.json").write_text(TOMATO)
+    message = refused(*command, "-o", path)
+    assert message.endswith(
+        ": the same command has another use for this file; write to another"
+    )
+    assert refused("extract", "net.json", "--network", "net.json", "-o", "old")
+
+
+def test_folders_that_cannot_be_written_to(monkeypatch: pytest.MonkeyPatch):
+    access = os.access
+
+    def locked(path: object, mode: int) -> bool:
+        return Path(str(path)).name != "folder" and access(str(path), mode)
+
+    Path("folder/old.json").write_text("what was here before")
+    monkeypatch.setattr(os, "access", locked)
+    message = refused("extract", "net.json", "-o", "folder/old.json")
+    assert message.startswith("folder/old.json: no permission to write into the folder")
+
+
+def test_rules_that_cannot_be_saved_are_printed(monkeypatch: pytest.MonkeyPatch):
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    result = run("extract", "net.json", "-o", "made.json")
+    assert result.exit_code == 2
+    assert sentence(result.stderr).endswith("written: No space left on device")
+    assert nn2rules.formats.from_json(result.stdout) == nn2rules.extract(
+        nn2rules.load("net.json")
+    )
+
+
+def test_rules_that_are_not_all_do_not_go_to_a_device():
+    Path("net.json").write_text(large_network())
+    result = run("extract", "net.json", "--max-seconds", "1", "-o", "/dev/null")
+    assert result.exit_code == 3
+    assert "otherwise" in result.stdout
+    assert not Path("/dev/null.partial").exists()
+
+
 @pytest.mark.parametrize("name", ["extract", "load_model"])
 def test_interrupt_exits_130_and_writes_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -1489,7 +1640,7 @@ def test_interrupt_exits_130_and_writes_nothing(
 
 # The real program
 
-PROGRAM = (sys.executable, "-c", "from nn2rules.cli import main; main()")
+PROGRAM = (sys.executable, "-m", "nn2rules")
 
 
 def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -1504,17 +1655,90 @@ def program(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_nn2rules_is_this_program():
     (script,) = entry_points(group="console_scripts", name="nn2rules")
-    assert script.load() is cli.main
+    assert script.value == "nn2rules.__main__:main"
 
 
 def test_python_m_nn2rules_is_this_program():
-    result = subprocess.run(
-        [sys.executable, "-m", "nn2rules", "extract", "net.json"],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    result = program("extract", "net.json")
     assert (result.returncode, result.stdout, result.stderr) == (0, RIPE, "")
+
+
+def interrupted_after(seconds: float, *args: str) -> tuple[int, str]:
+    """Send Ctrl-C to the program; return its exit code and what it says of it."""
+    with subprocess.Popen(
+        [*PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        return process.returncode, said.decode()
+
+
+@pytest.mark.parametrize("module", ["nn2rules.cli.app", "numpy", "rich.console"])
+def test_ctrl_c_while_the_program_starts(module: str):
+    """Python tells what it has imported, and by that how far the program is."""
+    command = [sys.executable, "-X", "importtime", *PROGRAM[1:], "neurons", "net.json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.endswith(f" {module}\n"):
+                process.send_signal(signal.SIGINT)
+                break
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 130
+    assert said.endswith("interrupted\n")
+    assert "Traceback" not in said
+
+
+def test_nothing_is_imported_before_the_program_is_ready_for_ctrl_c():
+    code = "import nn2rules.__main__, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"numpy", "typer", "zipfile"} & set(loaded.stdout.split())
+
+
+def test_ctrl_c_keeps_what_is_proved_whole_or_not_at_all():
+    Path("net.json").write_text(large_network())
+    random = Random(6)
+    before = folder_content()
+    for _ in range(3):
+        end = interrupted_after(
+            random.uniform(0.5, 4), "extract", "net.json", "-o", "made.json"
+        )
+        assert end[0] == 130
+        assert end[1].endswith("interrupted\n")
+        assert "Traceback" not in end[1]
+        content = folder_content()
+        if "made.partial.json" in content:
+            assert nn2rules.load("made.partial.json").scope == "support"
+            Path("made.partial.json").unlink()
+            content.pop("made.partial.json")
+        assert content == before
+
+
+def test_an_interrupt_that_a_library_loses_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def lose(*args: object, progress: object, **options: object) -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        progress("on we go", 0.5)  # type: ignore[operator]
+
+    def turn(*args: object, **options: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("a library does not know what to do") from None
+
+    for way in (lose, turn):
+        monkeypatch.setattr(nn2rules, "extract", way)
+        result = run("extract", "net.json", "-o", "old")
+        assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+        assert Path("old").read_text() == "what was here before"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_program_says_one_sentence_on_a_mistake():

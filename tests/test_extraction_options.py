@@ -147,15 +147,44 @@ def test_several_classes_have_no_target():
         )
 
 
-def test_shortened_rules_need_counts():
-    for options in (
-        {"engine": "search", "max_rules": 0},
-        {"engine": "search", "fidelity": 0.5},
-    ):
-        assert refused(**options) == (
-            "only rules for the whole domain that carry the number of inputs they "
-            "decide can be cut short; those found by search carry none"
+def test_a_search_counts_no_fidelity():
+    assert refused(engine="search", fidelity=0.5) == (
+        "fidelity is counted on a table of every input, and the engine 'search' makes "
+        "none; max_rules stops it after so many rules"
+    )
+
+
+@pytest.mark.parametrize("form", ["list", "set"])
+@pytest.mark.parametrize("scope", ["domain", "support"])
+def test_a_search_stops_at_the_rules_that_are_asked_for(form, scope):
+    network = load(datasets.network_file("car"))
+    rows = datasets.load("car").train.rows
+    whole = extract(network, rows, engine="search", form=form, scope=scope)
+    truth = network.predict(rows)
+    for n_rules in (0, 1, 5):
+        rules = extract(
+            network, rows, engine="search", form=form, scope=scope, max_rules=n_rules
         )
+        assert len(rules) == n_rules
+        assert rules.scope == "support"
+        assert rules.certificate["boxes"] < whole.certificate["boxes"]
+        decided = rules.apply(rows) >= 0
+        assert (rules.predict(rows) == truth)[decided].all()
+        assert rules.certificate["rows_decided"] == decided.sum()
+    many = extract(
+        network, rows, engine="search", form=form, scope=scope, max_rules=10_000
+    )
+    assert many == whole
+
+
+def test_no_effort_is_less_than_some():
+    network = load(datasets.network_file("car"))
+    boxes = [
+        extract(network, engine="search", effort=effort).certificate["boxes"]
+        for effort in (0, 1, 2)
+    ]
+    assert boxes == sorted(boxes)
+    assert 2 * boxes[0] < boxes[1]
 
 
 def test_fidelity_is_counted_on_a_domain():

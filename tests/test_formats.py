@@ -1,6 +1,7 @@
 import json
 import math
 import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -690,6 +691,21 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         save(network(), path)
     assert path.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["network.json"]
+
+
+def test_ctrl_c_waits_until_a_file_is_whole(tmp_path, monkeypatch):
+    path = tmp_path / "network.json"
+    replace = os.replace
+
+    def interrupted(*places):
+        signal.raise_signal(signal.SIGINT)
+        replace(*places)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(network(), path)
+    assert load(path) == network()
     assert os.listdir(tmp_path) == ["network.json"]
 
 

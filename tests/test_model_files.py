@@ -1,9 +1,12 @@
 """Model files, in Python and on the command line."""
 
 import sys
+import warnings
+import zipfile
 
 import joblib
 import numpy as np
+import onnx
 import pandas as pd
 import pytest
 import skops.io
@@ -15,7 +18,8 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 from typer.testing import CliRunner
 
 import nn2rules
-from nn2rules import FormatError, MissingExtraError, cli, load_model
+from nn2rules import FormatError, MissingExtraError, cli, load_model, model_files
+from nn2rules.model_files import archive
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +78,7 @@ def test_a_pipeline_from_a_file_answers_as_its_rules_do(folder, people, name, tr
 
 
 def test_the_command_line_reads_models(folder):
-    rows = ("--data", "rows.csv", "--target", "label")
+    rows = ("--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", "model.skops", *rows)
     assert code == 0
     assert "age" in text
@@ -111,6 +115,89 @@ def test_files_that_are_not_read(folder, name, message):
     assert message in text
 
 
+def test_archives_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
+    for ending in (".skops", ".keras", ".pt2"):
+        path = tmp_path / f"bomb{ending}"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("schema.json", bytes(3 << 20))
+        assert path.stat().st_size < 10_000
+        with pytest.raises(
+            FormatError, match="holds 3 MB once it is unpacked; models of 1 MB at most"
+        ):
+            load_model(path)
+
+
+@pytest.mark.parametrize("name", ["a.json", "../a.json", "/a.json", "x/..\\a.json"])
+def test_archives_with_odd_members_are_refused(name, tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "odd.skops", "w") as packed,
+        warnings.catch_warnings(action="ignore"),
+    ):
+        packed.writestr("a.json", "{}")
+        packed.writestr(name, "{}")
+    with pytest.raises(FormatError, match="the archive has an odd member"):
+        load_model(tmp_path / "odd.skops")
+
+
+@pytest.mark.parametrize(
+    ("library", "ending"),
+    [("torch", ".pt2"), ("torch", ".pt"), ("skops", ".skops"), ("keras", ".keras")],
+)
+def test_libraries_that_run_code_of_files_are_not_used(
+    library, ending, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(model_files, "version", lambda _name: "0.12.1+old")
+    path = tmp_path / f"model{ending}"
+    path.write_bytes((folder / "model.skops").read_bytes())
+    with pytest.raises(
+        FormatError, match=rf"{library} 0.12.1\+old is known to run cod"
+    ):
+        load_model(path)
+
+
+def test_types_that_skops_does_not_know_are_refused(folder, tmp_path):
+    with zipfile.ZipFile(folder / "model.skops") as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    files["schema.json"] = files["schema.json"].replace(b'"MLPClassifier"', b'"Popen"')
+    files["schema.json"] = files["schema.json"].replace(
+        b'"sklearn.neural_network._multilayer_perceptron"', b'"subprocess"'
+    )
+    with zipfile.ZipFile(tmp_path / "evil.skops", "w") as packed:
+        for name, data in files.items():
+            packed.writestr(name, data)
+    with pytest.raises(FormatError, match=r"does not know to be harmless .*Popen"):
+        load_model(tmp_path / "evil.skops")
+
+
+@pytest.mark.parametrize("kind", ["up", "absolute", "link"])
+def test_numbers_of_onnx_outside_of_the_folder_are_not_read(kind, tmp_path):
+    secret, inside = tmp_path / "secret", tmp_path / "model"
+    secret.write_bytes(bytes(16))
+    inside.mkdir()
+    (inside / "link").symlink_to(secret)
+    place = {"up": "../secret", "absolute": str(secret), "link": "link"}[kind]
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[4], raw_data=b"")
+    onnx.external_data_helper.set_external_data(tensor, place)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    inner = onnx.helper.make_node("Constant", [], ["y"], value=tensor)
+    graph = onnx.helper.make_graph([inner], "g", [], [])
+    (inside / "model.onnx").write_bytes(
+        onnx.helper.make_model(graph).SerializeToString()
+    )
+    with pytest.raises(FormatError, match=r"in another folder, .* which is not"):
+        load_model(inside / "model.onnx")
+
+
+def test_a_number_of_parameters_beyond_64_bits(tmp_path):
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[1 << 32, 1 << 32])
+    graph = onnx.helper.make_graph([], "g", [], [], [tensor])
+    model = onnx.helper.make_model(graph)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(FormatError, match="18,446,744,073,709,551,616 parameters"):
+        load_model(tmp_path / "model.onnx")
+
+
 def test_a_damaged_pickle_that_is_trusted(folder):
     with pytest.raises(FormatError, match=r"cut\.pkl: cannot be read"):
         load_model(folder / "cut.pkl", trust=True)
@@ -125,7 +212,7 @@ def test_labels_that_the_model_does_not_name(folder, people):
         module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
     )
     torch.export.save(program, folder / "line.pt2")
-    given = ("line.pt2", "--data", "rows.csv", "--target", "label")
+    given = ("line.pt2", "--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert (
@@ -135,6 +222,18 @@ def test_labels_that_the_model_does_not_name(folder, people):
     more = ("--encoder", "encoder.skops", "--classes", "no,yes")
     code, text = run(folder, "extract", *given, *more)
     assert code == 0
+
+
+def test_a_column_that_is_given_as_target(folder):
+    """As a feature, the column may stop the model from being read."""
+    options = ("--data", "rows.csv", "--target", "label", "--form", "set")
+    skops.io.dump(OneHotEncoder().fit([["cook"]]), folder / "label.skops")
+    code, text = run(folder, "extract", "model.skops", *options)
+    assert code == 2
+    assert "the column with the true classes is given by --labels" in text
+    code, text = run(folder, "extract", "label.skops", *options)
+    assert code == 2
+    assert "--target names a class, and 'label' is a column of" in text
 
 
 @pytest.mark.parametrize(

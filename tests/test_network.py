@@ -1,10 +1,21 @@
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 
 import naive
-from nn2rules import Domain, Feature, FormatError, Layer, Network, UnknownValueError
+from nn2rules import (
+    Domain,
+    Feature,
+    FormatError,
+    Layer,
+    Network,
+    UnknownValueError,
+    load,
+    save,
+)
 from strategies import PIECEWISE_LINEAR, networks, plain_domain, relu_networks
 
 DOMAIN = plain_domain([2, 1])
@@ -126,7 +137,7 @@ SOFTMAX = Layer(np.ones((3, 2)), [0, 0], "softmax")
         ((SOFTMAX,), CLASSES, 0.7, "threshold: only a network with one output has one"),
         ((SIGMOID,), CLASSES, 0, "threshold: 0 is not between 0 and 1 (exclusive)"),
         ((SIGMOID,), CLASSES, 1.0, "threshold: 1.0 is not between 0 and 1"),
-        ((SIGMOID,), CLASSES, float("nan"), "threshold: nan is not between 0 and 1"),
+        ((SIGMOID,), CLASSES, float("nan"), "threshold: nan is not finite"),
     ],
 )
 def test_networks_that_make_no_sense(layers, classes, threshold, message):
@@ -186,3 +197,43 @@ def test_equality_is_to_the_last_bit():
 def test_domains_decide_equality_too():
     other = Domain((Feature("f0", ("v0", "w")), Feature("f1", ("v0",))))
     assert Network(DOMAIN, (SIGMOID,), CLASSES) != Network(other, (SIGMOID,), CLASSES)
+
+
+# Numbers of other types
+
+
+def test_numbers_of_numpy_become_floats(tmp_path):
+    hidden = Layer(np.float32([[1], [2], [-1]]), [0], "leaky_relu", np.float32(0.3))
+    network = Network(
+        DOMAIN, (hidden, Layer([[1]], [0], "sigmoid")), CLASSES, np.float32(0.3)
+    )
+    assert type(network.threshold) is type(network.layers[0].slope) is float
+    assert network.threshold == float(np.float32(0.3)) != 0.3
+    save(network, tmp_path / "network.json")
+    assert load(tmp_path / "network.json") == network
+
+
+@pytest.mark.parametrize("number", ["0.5", None, True, Fraction(1, 3), float("nan")])
+def test_thresholds_and_slopes_are_numbers_that_float64_holds(number):
+    with pytest.raises(FormatError, match="^threshold: "):
+        Network(DOMAIN, (SIGMOID,), CLASSES, number)
+    if number is not None:
+        with pytest.raises(FormatError, match="^slope: "):
+            Layer([[1]], [0], "leaky_relu", number)
+        with pytest.raises(FormatError, match="^model_error: "):
+            Network(DOMAIN, (SIGMOID,), CLASSES, 0.5, number)
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 10**400, 2**80 + 1])
+@pytest.mark.parametrize("beside", [0, 0.5])
+def test_whole_numbers_that_float64_cannot_hold_are_refused(number, beside):
+    with pytest.raises(FormatError, match=r"^weights: .* 64 bits$"):
+        Layer([[number, beside]], [0, 0])
+    with pytest.raises(FormatError, match=r"^bias: .* 64 bits$"):
+        Layer([[1, 1]], [beside, number])
+
+
+def test_large_whole_numbers_that_float64_holds_are_fine():
+    with pytest.raises(FormatError, match="9007199254740993 cannot be held exactly"):
+        Layer(np.array([[2**53 + 1]]), [0])
+    assert Layer([[2**53 + 2, 2**80]], [-(2**60), 1e300]).weights[0, 1] == 2.0**80

@@ -12,53 +12,43 @@ read from a model or a file; `extract` turns it into a `RuleList`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nn2rules import datasets
-from nn2rules.adapters import read_network
-from nn2rules.boxes import Condition
-from nn2rules.checker import check
-from nn2rules.domain import Domain
-from nn2rules.errors import (
-    BudgetExceededError,
-    CertificateWarning,
-    DomainError,
-    FormatError,
-    MissingExtraError,
-    Nn2RulesError,
-    Nn2RulesWarning,
-    OpenRowsError,
-    OpenRowsWarning,
-    OptionError,
-    RowsError,
-    UndecidedError,
-    UnknownValueError,
-    UnsupportedModelError,
-)
-from nn2rules.feature import Feature
-from nn2rules.formats import load, save
-from nn2rules.layer import Layer
-from nn2rules.model_files import load_model
-from nn2rules.network import Network
-from nn2rules.rules import Rule, RuleList
-from nn2rules.version import __version__
-
 if TYPE_CHECKING:
-    from nn2rules import engine, experiments, paper
+    from nn2rules import datasets, engine, experiments, paper
+    from nn2rules.adapters import read_network
+    from nn2rules.boxes import Condition
+    from nn2rules.checker import check
+    from nn2rules.domain import Domain
     from nn2rules.engine import Budget
+    from nn2rules.errors import (
+        BinsWarning,
+        BudgetExceededError,
+        CertificateWarning,
+        DomainError,
+        FormatError,
+        MissingExtraError,
+        Nn2RulesError,
+        Nn2RulesWarning,
+        OpenRowsError,
+        OpenRowsWarning,
+        OptionError,
+        RowsError,
+        UndecidedError,
+        UnknownValueError,
+        UnsupportedModelError,
+    )
+    from nn2rules.estimator import RuleListClassifier
     from nn2rules.evaluation import evaluate
     from nn2rules.extraction import extract
-
-# These need the compiled kernels, and with them numba: imported when asked for.
-_LAZY = {
-    "RuleListClassifier": "nn2rules.estimator",
-    "Budget": "nn2rules.engine",
-    "engine": "nn2rules.engine",
-    "evaluate": "nn2rules.evaluation",
-    "experiments": "nn2rules.experiments",
-    "extract": "nn2rules.extraction",
-    "paper": "nn2rules.paper",
-}
+    from nn2rules.feature import Feature
+    from nn2rules.formats import load, save
+    from nn2rules.layer import Layer
+    from nn2rules.model_files import load_model
+    from nn2rules.network import Network
+    from nn2rules.rules import Rule, RuleList
+    from nn2rules.version import __version__
 
 __all__ = [
+    "BinsWarning",
     "Budget",
     "BudgetExceededError",
     "CertificateWarning",
@@ -97,12 +87,42 @@ __all__ = [
 ]
 
 
+# All names are imported when they are asked for: some need numba or scikit-learn, and
+# the command line has to be ready for Ctrl-C before anything takes time.
+_HOMES = {
+    "adapters": ["read_network"],
+    "boxes": ["Condition"],
+    "checker": ["check"],
+    "domain": ["Domain"],
+    "engine": ["Budget"],
+    "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
+    "estimator": ["RuleListClassifier"],
+    "evaluation": ["evaluate"],
+    "extraction": ["extract"],
+    "feature": ["Feature"],
+    "formats": ["load", "save"],
+    "layer": ["Layer"],
+    "model_files": ["load_model"],
+    "network": ["Network"],
+    "rules": ["Rule", "RuleList"],
+    "version": ["__version__"],
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
 def __getattr__(name: str) -> Any:
-    """Import what needs the compiled kernels on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'nn2rules' has no attribute {name!r}")
-    module = import_module(_LAZY[name])
-    return module if _LAZY[name].endswith(f".{name}") else getattr(module, name)
+    """Import a public name, or a module of the package, on first use."""
+    if name in _HOME:
+        value = getattr(import_module(f"nn2rules.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    try:
+        if not name.startswith("_"):
+            return import_module(f"nn2rules.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"nn2rules.{name}":
+            raise
+    raise AttributeError(f"module 'nn2rules' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -103,23 +103,33 @@ def widened(y: Any) -> Any:
     return y + slack * y.ctx.mpf([-1, 1])
 
 
+def _between(y: Any, low: float, high: float) -> Any:
+    """Cut an interval to the values that a function can have."""
+    from mpmath.libmp import from_float, mpf_gt, mpf_lt
+
+    least, most = from_float(low), from_float(high)
+    above = [least if mpf_lt(end, least) else end for end in y._mpi_]
+    return y.ctx.make_mpf(tuple(most if mpf_gt(end, most) else end for end in above))
+
+
 def _sigmoid_interval(y: Any) -> Any:
-    return widened(1 / (1 + y.ctx.exp(-y)))
+    return _between(widened(1 / (1 + y.ctx.exp(-y))), 0, 1)
 
 
 def _tanh_interval(y: Any) -> Any:
-    return widened(1 - 2 / (y.ctx.exp(2 * y) + 1))
+    return _between(widened(1 - 2 / (y.ctx.exp(2 * y) + 1)), -1, 1)
 
 
 def _softplus_interval(y: Any) -> Any:
-    return widened(y.ctx.log(1 + y.ctx.exp(y)))
+    return _between(widened(y.ctx.log(1 + y.ctx.exp(y))), 0, math.inf)
 
 
 def _elu_interval(y: Any) -> Any:
-    below = widened(y.ctx.exp(y) - 1)
-    low = y if y.a >= 0 else below
-    high = y if y.b >= 0 else below
-    return y.ctx.make_mpf((low._mpi_[0], high._mpi_[1]))
+    # Of numbers above 0 nothing is made: exp(1e43) would fill the memory later on.
+    below = widened(y.ctx.exp(_between(y, -math.inf, 0)) - 1)
+    low, high = y._mpi_
+    ends = low if y.a >= 0 else below._mpi_[0], high if y.b >= 0 else below._mpi_[1]
+    return _between(y.ctx.make_mpf(ends), -1, math.inf)
 
 
 def _gelu_interval(y: Any) -> Any:

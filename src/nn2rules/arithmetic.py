@@ -21,8 +21,12 @@ from nn2rules.layer import Layer
 UNIT = 2.0**-53
 """The unit roundoff of float64."""
 
+LARGEST = 2.0**1000
 LARGEST_32 = 3e38
-"""Below the largest float32."""
+"""Numbers from here on count as overflows, in float64 and in float32.
+
+Both are below the largest numbers by more than all roundings together.
+"""
 
 UNDERFLOW = 1e-300
 UNDERFLOW_32 = 1e-35
@@ -63,16 +67,13 @@ def error_bound(
     Notes
     -----
     Runs once for a network, in the time of one evaluation. Infinite when some
-    intermediate number may overflow.
+    intermediate number may overflow; never NaN.
     """
-    first = layers[0]
-    tiny = UNDERFLOW if unit == UNIT else UNDERFLOW_32
+    tiny, largest = (UNDERFLOW, LARGEST) if unit == UNIT else (UNDERFLOW_32, LARGEST_32)
     with np.errstate(all="ignore"):
-        blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
-        size = np.abs(first.bias) + np.sum(blocks, axis=0)
-        error = _gamma(len(blocks) + 1, unit) * size
-        if unit > UNIT:
-            error = np.where(size < LARGEST_32, error, np.inf)
+        size = first_sizes(layers[0], offsets)
+        error = _gamma(len(offsets), unit) * size + tiny
+        error = np.where(size < largest, error, np.inf)
         for before, layer in pairwise(layers):
             function = before.function
             error = function.lipschitz * error * (1 + 4 * unit) + tiny
@@ -80,9 +81,8 @@ def error_bound(
             size = abs(function.at_zero) + function.lipschitz * size + error
             weights = np.abs(layer.weights)
             size = np.abs(layer.bias) + size @ weights
-            error = error @ weights + _gamma(len(weights) + 2, unit) * size
-            if unit > UNIT:  # float32 overflows earlier
-                error = np.where(size < LARGEST_32, error, np.inf)
+            error = error @ weights + _gamma(len(weights) + 2, unit) * size + tiny
+            error = np.where(size < largest, error, np.inf)
     # Twice, for the rounding of this very computation.
     bound: NDArray[np.float64] = 2 * error + tiny
     return bound
@@ -115,6 +115,13 @@ def share_error(
     if low <= 0 or high >= 1:
         return farthest
     return min(slack / min(low * (1 - low), high * (1 - high)), farthest)
+
+
+def first_sizes(first: Layer, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Bound the sum of the magnitudes that each first pre-activation adds up."""
+    blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
+    size: NDArray[np.float64] = np.abs(first.bias) + np.sum(blocks, axis=0)
+    return size
 
 
 def _gamma(operations: int, unit: float) -> float:

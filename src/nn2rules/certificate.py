@@ -1,10 +1,11 @@
 """Certificates: what was proved about a rule list, and how."""
 
 import hashlib
+import math
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Budget, Meter, Oracle, Table
+from nn2rules.engine import Meter, Oracle, Table
 from nn2rules.engine.counting import most_fragile
 from nn2rules.engine.table import fragile_margins
 from nn2rules.formats import to_json
@@ -12,6 +13,7 @@ from nn2rules.network import Network
 from nn2rules.version import __version__
 
 _FRAGILE_BOXES = 1000
+_FRAGILE_SHARE = 0.01  # a bound above this share of the inputs says nothing
 
 
 def network_digest(network: Network) -> str:
@@ -29,7 +31,7 @@ def table_certificate(network: Network, table: Table) -> dict[str, Any]:
         "inputs": network.domain.n_inputs,
         "class_inputs": table.counts(),
         "different": 0,
-        "smallest_margin": table.smallest_margin,
+        **_margin(table),
         "settled_exactly": table.n_settled,
         "fragile": table.fragile,
         "fragile_inputs": table.fragile_inputs,
@@ -37,8 +39,19 @@ def table_certificate(network: Network, table: Table) -> dict[str, Any]:
     }
 
 
-def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
-    """Certify rules that were proved box by box."""
+def _margin(table: Table) -> dict[str, float]:
+    """Say how near to the decision an input comes, where float64 can tell."""
+    margin = table.smallest_margin
+    return {"smallest_margin": margin} if math.isfinite(margin) else {}
+
+
+def search_certificate(
+    network: Network, oracle: Oracle, meter: Meter | None = None
+) -> dict[str, Any]:
+    """Certify rules that were proved box by box.
+
+    How many inputs are fragile is bounded if there is a meter with time left for it.
+    """
     return {
         "engine": "search",
         "method": "every rule proved by branch and bound with certified bounds",
@@ -46,12 +59,20 @@ def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
         "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
-        "fragile_at_most": {
-            name: most_fragile(network, margin, Meter(Budget(boxes=_FRAGILE_BOXES)))
-            for name, margin in fragile_margins(network).items()
-        },
+        **({} if meter is None else _fragile(network, meter)),
         **_origin(network),
     }
+
+
+def _fragile(network: Network, meter: Meter) -> dict[str, Any]:
+    """Bound how many inputs are fragile, where the bound says anything."""
+    bounds = {
+        name: most_fragile(network, margin, meter.part(boxes=_FRAGILE_BOXES))
+        for name, margin in fragile_margins(network).items()
+    }
+    most = _FRAGILE_SHARE * network.domain.n_inputs
+    telling = {name: bound for name, bound in bounds.items() if bound <= most}
+    return {"fragile_at_most": telling} if telling else {}
 
 
 def paper_certificate(

@@ -10,10 +10,11 @@ Nn2RulesError
 ├── MissingExtraError       an optional library is needed; gives the pip command
 ├── OptionError             an option, or two options together, make no sense
 ├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
+├── InternalError           a result failed its own check, and is not returned
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
 
 Nn2RulesWarning
-├── BinsHint                the model seems to have bins that it does not name
+├── BinsWarning             the model seems to have bins that it does not name
 ├── CertificateWarning      a certificate belongs to other rules, and is left out
 └── OpenRowsWarning         rows got a default that is not proved
 
@@ -59,8 +60,7 @@ class UnknownValueError(DomainError):
         self.row = row
         self.fact = (
             f"feature {feature!r} {_absent(value)}{_whole_hint(value, self.values)}; "
-            f"it has {_listed(self.values)}"
-            f"{_hint(value, self.values)}"
+            f"it has {_listed(self.values)}{_hint(value, self.values)}"
         )
         super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
@@ -109,6 +109,15 @@ class BudgetExceededError(Nn2RulesError, RuntimeError):
     rules: Any = None
 
 
+class InternalError(Nn2RulesError, RuntimeError):
+    """A result failed its own check. This is a bug; nothing is returned."""
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(
+            f"{fact}; this is a bug in nn2rules, please report it with the model"
+        )
+
+
 class MissingExtraError(Nn2RulesError, ImportError):
     """An optional library is needed for this and is not installed."""
 
@@ -140,16 +149,16 @@ class Nn2RulesWarning(UserWarning):
     """Base of every warning of nn2rules."""
 
 
+class BinsWarning(Nn2RulesWarning):
+    """The model seems to put numbers into bins that it does not name."""
+
+
 class CertificateWarning(Nn2RulesWarning):
     """A certificate does not belong to the rules that carry it, and is left out."""
 
 
 class OpenRowsWarning(Nn2RulesWarning):
     """Rows that no rule decides were answered with a default that is not proved."""
-
-
-class BinsHint(Nn2RulesWarning):
-    """The model seems to put numbers into bins that it does not name."""
 
 
 def _absent(value: object) -> str:

@@ -49,15 +49,31 @@ def settle(layers: Sequence[Layer], threshold: float, columns: Sequence[int]) ->
     bias = [Fraction(b) for b in last.bias.tolist()]
     if len(bias) == 1:
         return _is_positive(layers[:-1], columns, weights[0], bias[0], threshold)
-    best = 0
-    for rival in range(1, len(bias)):  # a tie leaves the earlier one in place
-        ahead = [a - b for a, b in zip(weights[rival], weights[best], strict=True)]
-        lead = bias[rival] - bias[best]
-        wins = _is_positive(layers[:-1], columns, ahead, lead, 0.5)
-        if wins == UNDECIDED:
-            return UNDECIDED
-        best = rival if wins else best
-    return best
+
+    def exceeds(one: int, other: int) -> int:
+        ahead = [a - b for a, b in zip(weights[one], weights[other], strict=True)]
+        lead = bias[one] - bias[other]
+        return _is_positive(layers[:-1], columns, ahead, lead, 0.5)
+
+    left = _contenders(layers, columns)
+    for best in left:  # of equal scores the first wins: it need not exceed later ones
+        if all(
+            exceeds(best, other) == 1 if other < best else exceeds(other, best) == 0
+            for other in left
+            if other != best
+        ):
+            return best
+    return UNDECIDED
+
+
+def _contenders(layers: Sequence[Layer], columns: Sequence[int]) -> list[int]:
+    """Return the outputs that may have the largest score, the likeliest first."""
+    context = _interval_context(_PRECISIONS[0])
+    units = _interval_units(context, layers[:-1], columns)
+    ends = [_ends(score) for score in _interval_sums(context, layers[-1], units)]
+    highest = max(low for low, _ in ends)
+    left = [index for index, (_, high) in enumerate(ends) if high >= highest]
+    return sorted(left, key=lambda index: sum(ends[index]), reverse=True)
 
 
 def exact_scores(layers: Sequence[Layer], columns: Sequence[int]) -> list[Fraction]:
@@ -181,13 +197,18 @@ def _interval_units(
     values = [_make(context, value) for value in first_values(hidden[0], columns)]
     for before, layer in pairwise(hidden):
         outputs = [_apply(before, value) for value in values]
-        values = [
-            sum(
-                (w * x for w, x in zip(column, outputs, strict=True)), context.mpf(bias)
-            )
-            for column, bias in zip(layer.weights.T.tolist(), layer.bias, strict=True)
-        ]
+        values = _interval_sums(context, layer, outputs)
     return [_apply(hidden[-1], value) for value in values]
+
+
+def _interval_sums(context: Any, layer: Layer, inputs: Sequence[Any]) -> list[Any]:
+    """Enclose what a layer adds up."""
+    return [
+        sum((w * x for w, x in zip(column, inputs, strict=True)), context.mpf(bias))
+        for column, bias in zip(
+            layer.weights.T.tolist(), layer.bias.tolist(), strict=True
+        )
+    ]
 
 
 def _apply(layer: Layer, value: Any) -> Any:

@@ -2,43 +2,50 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
+from typing import Any
 
 from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
-from nn2rules.cover._kernels.greedy import cover_some
+from nn2rules.cover._kernels.greedy import climb
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
-from nn2rules.cover.describe import with_rows
-from nn2rules.cover.job import Impossible, Job, distinct_rows, impossible_boxes
+from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
 from nn2rules.domain import Domain, Rows
-from nn2rules.engine import Budget, Meter
+from nn2rules.engine import Budget
 from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
-from nn2rules.engine.table import fits, has_cube
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.feature import UNKNOWN
+from nn2rules.engine.interrupts import interruptible
+from nn2rules.engine.table import fits, table_obstacle
+from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.given_rows import (
+    GivenRows,
+    by_support,
+    given_rows,
+    needs_rows,
+    with_decided,
+    with_different,
+    with_rows,
+)
 from nn2rules.network import Network
+from nn2rules.options import (
+    ENGINES,
+    FORMS,
+    Engine,
+    Form,
+    Kind,
+    Length,
+    Looking,
+    Scope,
+    check_labels,
+    refuse_for_paper,
+)
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
 from nn2rules.values import Value
 
-Form: TypeAlias = Literal["list", "set", "paper"]
-Scope: TypeAlias = Literal["domain", "support"]
-Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
-
-FORMS = ("list", "set", "paper")
-"""What rules may look like."""
-
-ENGINES = ("auto", "table", "search", "paper")
-"""The engines: the table of all inputs, the search, or the paper's own algorithm.
-
-"auto" is the table where it is small enough, and the search elsewhere.
-"""
+__all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
 
 COVERED_INPUTS = 1 << 22
 """Up to so many inputs "auto" makes lists and sets from a table."""
@@ -147,16 +154,14 @@ def extract(
     1. if color = red and size ≠ small then ripe  [33.3 % of inputs, p 0.73 to 0.74]
        otherwise unripe
     """
-    if engine == "paper" and form == "list":
-        form = "paper"  # the paper's algorithm knows no other
-    _check_options(form, engine, scope, approximate, order, n_jobs)
-    if labels is not None and data is None:
-        raise OptionError("labels belong to rows; give the data, too")
-    if isinstance(labels, str):
-        raise OptionError(
-            f"labels are the classes of the rows, not the name of a column: "
-            f"labels=data[{labels!r}]"
-        )
+    kind = Kind(form, scope, engine, target, order, approximate)
+    length = Length(max_rules, fidelity)
+    how = Looking(effort, seed, n_jobs, budget, progress)
+    if kind.form == "paper":
+        refuse_for_paper(impossible=impossible, max_rules=max_rules, fidelity=fidelity)
+    check_labels(labels)
+    needs_rows(scope, data, labels)
+    _check_length(length, kind)
     network = read_network(
         model,
         data=data,
@@ -168,142 +173,92 @@ def extract(
         other=other,
         nearest=nearest,
     )
-    if scope is None:
-        is_large = network.domain.n_inputs > COVERED_INPUTS
-        scope = "support" if is_large and data is not None else "domain"
-    if engine == "table" and not has_cube(network.domain):
-        raise UnsupportedModelError(
-            "the engine 'table' takes 64 features at most; use the engine 'search'"
-        )
-    meter = Meter(budget or Budget(), progress)
-    if form == "paper":
-        _refuse_for_paper(target, impossible, max_rules, fidelity)
-        if engine == "paper":
-            rules = paper_rules(
-                network, data=data, scope=scope, order=order, approximate=approximate
+    rows = None if data is None else given_rows(network, data, labels)
+    kind = _chosen(kind, network, rows, how)
+    _check_length(length, kind)
+    meter = how.meter()
+    try:
+        if kind.engine == "paper":  # plain Python can be interrupted anywhere
+            return _by_paper(network, kind, rows)
+        with interruptible(meter):
+            if kind.form == "paper":
+                return paper_form(network, kind, how, rows=rows, meter=meter)
+            job = make_job(
+                network,
+                kind,
+                length,
+                how,
+                rows=rows,
+                impossible=impossible,
+                meter=meter,
             )
-        else:
-            rules = paper_form(network, data, scope, order, engine, meter, n_jobs)
-        return rules if labels is None else with_rows(rules, data, labels)
-    job = _job(
-        network,
-        form,
-        scope,
-        target=target,
-        data=data,
-        impossible=impossible,
-        effort=effort,
-        seed=seed,
-        n_jobs=n_jobs,
-        meter=meter,
-    )
-    rules = rules_by_table(job) if _by_table(job, engine) else rules_by_search(job)
-    if data is not None:
-        rules = with_rows(_with_moved(rules, data), data, labels)
-    short = _shortened(rules, max_rules, fidelity)
-    if scope == "support":
-        return short.counted_on(data)
-    if data is None or short is rules:
-        return short
-    wrong = int((short.predict(data) != rules.predict(data)).sum())
-    return short.replace(certificate={**short.certificate, "rows_different": wrong})
-
-
-def _with_moved(rules: RuleList, data: Rows) -> RuleList:
-    """Certify how many rows hold numbers that go to the nearest value."""
-    domain = rules.domain
-    if not any(feature.nearest for feature in domain.features):
-        return rules
-    listed = Domain(tuple(replace(f, nearest=False) for f in domain.features))
-    moved = (listed.encode(data, unknown="mark") == UNKNOWN).any(axis=1)
-    certificate = {**rules.certificate, "rows_moved": int(moved.sum())}
-    return rules.replace(certificate=certificate)
+            rules = _rules(job, kind, length)
+            meter.keep(lambda: rules)
+            return rules
+    except (BudgetExceededError, KeyboardInterrupt) as error:
+        error.rules = meter.kept()  # type: ignore[union-attr]
+        raise
 
 
 def is_compiled() -> bool:
     """Tell whether the kernels were compiled on this machine before."""
-    return all(is_cached(kernel) for kernel in (table_classes, cover_some))
+    return all(is_cached(kernel) for kernel in (table_classes, climb))
 
 
-def _by_table(job: Job, engine: str) -> bool:
-    """Tell whether the table engine is to make the rules."""
-    domain = job.network.domain
-    if engine == "auto":
-        small = domain.n_inputs <= COVERED_INPUTS and has_cube(domain)
-        return small and fits(domain, job.meter.budget)
-    return engine == "table"
+def _check_length(length: Length, kind: Kind) -> None:
+    """Refuse a fidelity where nothing counts it."""
+    if length.fidelity is None:
+        return
+    if kind.scope == "support":
+        raise OptionError("fidelity is for the scope 'domain', where it is counted")
+    if kind.engine == "search":
+        raise OptionError(
+            "fidelity is counted on a table of every input, and the engine 'search' "
+            "makes none; max_rules stops it after so many rules"
+        )
 
 
-def _job(
-    network: Network,
-    form: Literal["list", "set"],
-    scope: Scope,
-    *,
-    target: Value,
-    data: Rows,
-    impossible: Impossible | None,
-    effort: int,
-    seed: int,
-    n_jobs: int | None,
-    meter: Meter,
-) -> Job:
-    """Check the options of a list or a set and put them together."""
-    if scope == "support" and data is None:
-        raise OptionError("the scope 'support' needs data: rows that are to be decided")
-    if not isinstance(effort, int) or effort < 0:
-        raise OptionError(f"effort: {effort!r}, expected 0, 1, 2, …")
-    if not isinstance(seed, int) or seed < 0:
-        raise OptionError(f"seed: {seed!r}, expected a whole number from 0 on")
-    index = None
-    if target is not None:
-        if target not in network.classes:
-            known = ", ".join(repr(label) for label in network.classes)
-            raise OptionError(
-                f"target: {target!r} is not a class; there are {known}; the true "
-                f"classes of the rows are given as labels"
-            )
-        if form != "set" or len(network.classes) != 2:
-            raise OptionError(
-                "a class to have rules for can be named for a set, of two classes"
-            )
-        index = network.classes.index(target)
-    codes = weights = None
-    if data is not None:
-        codes, weights = distinct_rows(network.domain, data)
-    is_function = callable(impossible)
-    n_columns = int(network.domain.offsets[-1])
-    boxes = np.zeros((0, n_columns), dtype=np.bool_)
-    if impossible is not None and not is_function:
-        boxes = impossible_boxes(network, impossible)
-    return Job(
-        network,
-        form,
-        scope,
-        index,
-        codes,
-        weights,
-        boxes,
-        impossible if callable(impossible) else None,
-        effort,
-        seed,
-        n_jobs,
-        meter,
-    )
+def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) -> Kind:
+    """Return the kind with the scope and the engine chosen, where they were open."""
+    domain, obstacle = network.domain, table_obstacle(network)
+    if kind.engine == "table" and obstacle is not None:
+        raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
+    if kind.scope is None:
+        is_large = domain.n_inputs > COVERED_INPUTS and rows is not None
+        kind = replace(kind, scope="support" if is_large else "domain")
+    if kind.engine != "auto":
+        return kind
+    fitting = obstacle is None and fits(domain, how.budget or Budget())
+    if kind.form != "paper":
+        fitting = fitting and domain.n_inputs <= COVERED_INPUTS
+    return replace(kind, engine="table" if fitting else "search")
 
 
-def _shortened(
-    rules: RuleList, max_rules: int | None, fidelity: float | None
-) -> RuleList:
+def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:
+    rules = paper_rules(network, order=kind.order, approximate=kind.approximate)
+    return rules if rows is None else by_support(rules, rows, kind.scope or "domain")
+
+
+def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
+    """Return the rules of a list or a set, as short as asked, counted on the rows."""
+    rules = rules_by_table(job) if kind.engine == "table" else rules_by_search(job)
+    if job.rows is None:
+        return _shortened(rules, length)
+    rules = with_rows(rules, job.rows)
+    if job.rows.n_moved is not None:
+        certificate = {**rules.certificate, "rows_moved": job.rows.n_moved}
+        rules = rules.replace(certificate=certificate)
+    short = _shortened(rules, length)
+    if short.scope == "support":
+        return with_decided(short, job.rows)
+    is_exact = short is rules and not len(job.impossible) and not job.is_impossible
+    return short if is_exact else with_different(short, job.network, job.rows)
+
+
+def _shortened(rules: RuleList, length: Length) -> RuleList:
     """Cut a list to the rules that are asked for."""
-    if max_rules is not None and (not isinstance(max_rules, int) or max_rules < 0):
-        raise OptionError(f"max_rules: {max_rules!r}, expected 0 or more")
-    if rules.scope == "support":
-        if fidelity is not None:
-            raise OptionError("fidelity is for the scope 'domain', where it is counted")
-        return rules if max_rules is None else rules.top(max_rules)
+    max_rules, fidelity = length.max_rules, length.fidelity
     if fidelity is not None:
-        if not 0 <= fidelity <= 1:
-            raise OptionError(f"fidelity: {fidelity}, expected 0 to 1")
         total = rules.certificate.get("possible", rules.domain.n_inputs)
         low, high = 0, len(rules)
         while low < high:  # fidelity grows with the number of rules
@@ -314,54 +269,9 @@ def _shortened(
             else:
                 low = middle + 1
         max_rules = low if max_rules is None else min(low, max_rules)
-    return rules if max_rules is None else rules.top(max_rules)
-
-
-def _refuse_for_paper(
-    target: Value,
-    impossible: Impossible | None,
-    max_rules: int | None,
-    fidelity: float | None,
-) -> None:
-    for name, value in (
-        ("target", target),
-        ("impossible", impossible),
-        ("max_rules", max_rules),
-        ("fidelity", fidelity),
-    ):
-        if value is not None:
-            raise OptionError(f"{name} is for the forms 'list' and 'set', not 'paper'")
-
-
-def _check_options(
-    form: str,
-    engine: str,
-    scope: str | None,
-    approximate: str | None,
-    order: Sequence[str] | None,
-    n_jobs: int | None,
-) -> None:
-    for name, value, known in (
-        ("form", form, FORMS),
-        ("engine", engine, ENGINES),
-        ("scope", scope, (None, "domain", "support")),
-    ):
-        if value not in known:
-            raise OptionError(f"{name}: {value!r}, expected {_either(known)}")
-    if engine == "paper" and form != "paper":
-        raise OptionError(f"the engine 'paper' makes the form 'paper', not {form!r}")
-    if approximate is not None and engine != "paper":
-        raise OptionError(
-            f"approximate={approximate!r} is part of the paper's algorithm; "
-            f"use it with the engine 'paper'"
-        )
-    if order is not None and form != "paper":
-        raise OptionError("order is for the form 'paper': other rules have none")
-    if n_jobs is not None and (not isinstance(n_jobs, int) or n_jobs == 0):
-        raise OptionError(
-            f"n_jobs: {n_jobs!r}, expected 1 or more threads, or -1 for all cores"
-        )
-
-
-def _either(known: Sequence[str | None]) -> str:
-    return " or ".join(name for name in known if name is not None)
+    if max_rules is None or max_rules >= len(rules):
+        return rules
+    if rules.scope == "support":
+        first = rules.take(range(max_rules))
+        return first.replace(certificate=rules.certificate)
+    return rules.top(max_rules)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,8 +39,8 @@ class Layer:
             )
         if self.slope is not None and self.activation != "leaky_relu":
             raise FormatError(f"{self.activation} has no slope; leaky_relu has one")
-        if self.slope is not None and not math.isfinite(self.slope):
-            raise FormatError(f"slope: {self.slope} is not finite")
+        if self.slope is not None:
+            object.__setattr__(self, "slope", checked_number("slope", self.slope))
         object.__setattr__(self, "weights", _frozen("weights", self.weights, 2))
         object.__setattr__(self, "bias", _frozen("bias", self.bias, 1))
         if len(self.bias) != self.weights.shape[1]:
@@ -75,12 +76,29 @@ class Layer:
         return f"Layer({n_in} → {n_out}, {self.activation})"
 
 
+def checked_number(name: str, number: object) -> float:
+    """Return a number as a float that equals it, whatever type of number it is."""
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Real):
+        raise FormatError(f"{name}: {number!r} is not a number")
+    try:
+        found = float(number)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise FormatError(f"{name}: {number} is not finite")
+    if found != number:
+        raise FormatError(f"{name}: {number} cannot be held exactly in 64 bits")
+    return found
+
+
 def _frozen(name: str, array: ArrayLike, ndim: int) -> NDArray[np.float64]:
     """Return a read-only float64 copy of `array`, finite and of `ndim` dimensions."""
     try:
         frozen = np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise FormatError(f"{name}: not an array of numbers") from None
+    except OverflowError:
+        raise FormatError(f"{name}: a number is too large for 64 bits") from None
     if frozen.ndim != ndim or 0 in frozen.shape:
         raise FormatError(
             f"{name}: an array of shape {frozen.shape}, expected {ndim} dimension"
@@ -88,6 +106,18 @@ def _frozen(name: str, array: ArrayLike, ndim: int) -> NDArray[np.float64]:
         )
     if not np.isfinite(frozen).all():
         raise FormatError(f"{name}: a number is NaN or infinite")
+    _check_whole(name, array, frozen)
     frozen += 0.0  # -0.0 becomes 0.0: equal networks have equal bytes
     frozen.flags.writeable = False
     return frozen
+
+
+def _check_whole(name: str, array: ArrayLike, frozen: NDArray[np.float64]) -> None:
+    """Refuse whole numbers that float64 cannot hold: they would be rounded."""
+    large = np.abs(frozen) >= 2**53
+    if not large.any():
+        return
+    given = np.array(array, dtype=object)[large]
+    for number, held in zip(given.tolist(), frozen[large].tolist(), strict=True):
+        if isinstance(number, Integral) and int(number) != int(held):
+            raise FormatError(f"{name}: {number} cannot be held exactly in 64 bits")

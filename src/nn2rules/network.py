@@ -11,7 +11,6 @@ activations real functions. `Network.predict` is exact in that sense (see
 `nn2rules.arithmetic`); `Network.scores` is its fast float64 approximation.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +22,7 @@ from nn2rules import arithmetic
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, FormatError, UndecidedError
 from nn2rules.exact import UNDECIDED
-from nn2rules.layer import Layer
+from nn2rules.layer import Layer, checked_number
 from nn2rules.values import Value, checked_values
 
 
@@ -68,6 +67,10 @@ class Network:
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
         object.__setattr__(self, "classes", checked_classes(self.classes))
+        for name in ("threshold", "model_error"):
+            number = getattr(self, name)
+            if number is not None or name == "threshold":
+                object.__setattr__(self, name, checked_number(name, number))
         self._check_layers()
         self._check_decision()
 
@@ -109,12 +112,10 @@ class Network:
             raise FormatError("threshold: only a network with one output has one")
         if not 0 < self.threshold < 1:
             raise FormatError(
-                f"threshold: {self.threshold} is not between 0 and 1 (exclusive)"
+                f"threshold: {self.threshold:g} is not between 0 and 1 (exclusive)"
             )
-
-        error = self.model_error
-        if error is not None and not 0 <= error < math.inf:
-            raise FormatError(f"model_error: {error} is not a finite number from 0 on")
+        if self.model_error is not None and self.model_error < 0:
+            raise FormatError(f"model_error: {self.model_error} is below 0")
 
     @property
     def is_binary(self) -> bool:

@@ -269,7 +269,7 @@ def test_one_hot_encoders_know_the_values_themselves(name, kind):
     assert len(set(answers)) == 2
     assert network.predict(every).tolist() == answers
     assert extract(model).predict(every).tolist() == answers
-    ours, theirs = own_numbers(model, inputs, network.scores_codes(every))
+    ours, theirs = own_numbers(model, inputs, network.scores(every))
     assert np.abs(ours - theirs).max() <= network.model_error + 1e-15
 
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 
 from nn2rules import Domain, UnsupportedModelError, extract, read_network
 from nn2rules.adapters.sklearn_steps import origin_of, steps_of
-from nn2rules.errors import BinsHint
+from nn2rules.errors import BinsWarning
 
 NAMES = ["a", "b", "c"]
 
@@ -244,7 +244,7 @@ def scored(rows):
 
 def test_bins_of_a_users_own_step_are_hinted_at():
     rows = pd.DataFrame({"n": np.arange(100) * 1.5})
-    with pytest.warns(BinsHint) as caught:
+    with pytest.warns(BinsWarning) as caught:
         read_network(scored(rows), data=rows)
     assert [str(warning.message) for warning in caught] == [
         "feature 'n' has 100 numbers, which the model tells apart in 3 ranges only; if "

@@ -170,7 +170,7 @@ def check_not_idle(boxes: Any, wanted: np.ndarray, table: Table) -> None:
 
 def extract_prime(network: Network, **options: Any) -> RuleList:
     """Extract rules before values are left out of them for the sake of the reader."""
-    with mock.patch("nn2rules.cover.by_table.readable", lambda rules, _: rules):
+    with mock.patch("nn2rules.cover.by_table.readable", lambda rules, *_, **__: rules):
         return extract(network, **options)
 
 

@@ -1,5 +1,3 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -32,6 +30,7 @@ from nn2rules.cover.decision_list import decision_list
 from nn2rules.cover.effort import Effort, effort_of
 from nn2rules.cover.greedy import primed
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
+from nn2rules.cover.runs import Work
 from nn2rules.engine import Meter, build_table
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks
 
@@ -65,7 +64,7 @@ def check_extracted(network, table, **options):
 @settings(max_examples=600)
 @given(tables(), st.integers(0, 3))
 def test_a_list_equals_any_table(table, seed):
-    rules = decision_list(table.classes, table.sizes, seed=seed, effort=LOW)
+    rules = decision_list(table.classes, table.sizes, Work(LOW, seed))
     check_answers((rules.boxes, rules.classes), rules.default, table)
     if len(rules):
         assert rules.classes[-1] != rules.default
@@ -75,7 +74,7 @@ def test_a_list_equals_any_table(table, seed):
 @given(tables(), st.integers(0, 3))
 def test_without_sweeps_the_list_is_right_too(table, seed):
     effort = effort_of(0, len(table.classes))
-    rules = decision_list(table.classes, table.sizes, seed=seed, effort=effort)
+    rules = decision_list(table.classes, table.sizes, Work(effort, seed))
     check_answers((rules.boxes, rules.classes), rules.default, table)
 
 
@@ -84,13 +83,13 @@ def test_without_sweeps_the_list_is_right_too(table, seed):
 def test_the_effort_of_large_tables_on_small_ones(table):
     for n_inputs in (15_000, 50_000, 50_001):
         effort = effort_of(1, n_inputs)
-        rules = decision_list(table.classes, table.sizes, effort=effort)
+        rules = decision_list(table.classes, table.sizes, Work(effort))
         check_answers((rules.boxes, rules.classes), rules.default, table)
 
 
 def test_nothing_can_occur():
     table = np.full(12, DONT_CARE, dtype=np.uint8)
-    rules = decision_list(table, (3, 4), effort=LOW)
+    rules = decision_list(table, (3, 4), Work(LOW))
     assert len(rules) == 0
 
 
@@ -98,7 +97,7 @@ def test_more_than_a_batch_of_rules():
     """A parity needs a rule for each input of one class."""
     inputs = np.array(naive.inputs([2] * 7))
     table = Table((inputs.sum(axis=1) % 2).astype(np.uint8), (2,) * 7, 2)
-    rules = decision_list(table.classes, table.sizes, effort=LOW)
+    rules = decision_list(table.classes, table.sizes, Work(LOW))
     check_answers((rules.boxes, rules.classes), rules.default, table)
     assert len(rules) >= 64
 
@@ -114,7 +113,7 @@ def test_what_a_rule_decides_is_open_to_later_ones():
     table = Table((levels % 2).astype(np.uint8), (2,) * 8, 2)
     for level, most in ((0, 8), (1, 4)):
         effort = effort_of(level, 256)
-        rules = decision_list(table.classes, table.sizes, effort=effort)
+        rules = decision_list(table.classes, table.sizes, Work(effort))
         check_answers((rules.boxes, rules.classes), rules.default, table)
         assert len(rules) <= most
 
@@ -248,7 +247,7 @@ def test_more_work_never_gives_more_rules(table, seed):
     found = []
     for runs, sweeps in ((1, 0), (1, 2), (1, 5), (3, 5), (3, 9)):
         effort = Effort(runs=runs, tries=4, steps=4, sweeps=sweeps, rebuilds=50)
-        rules = decision_list(table.classes, table.sizes, seed=seed, effort=effort)
+        rules = decision_list(table.classes, table.sizes, Work(effort, seed))
         found.append(len(rules))
     assert found == sorted(found, reverse=True)
 
@@ -318,34 +317,36 @@ def test_interrupted_work_leaves_rules_that_are_right(form, left):
         assert "[not proved]" in rules.text()
 
 
-def clock(looks):
-    """Return a meter that is spent after so many looks at it."""
-    left = iter(range(looks))
+class Clock(Meter):
+    """A meter that is spent after so many looks at it."""
 
-    def spend(boxes=0):
-        if next(left, None) is None:
+    looks = 0
+
+    def spend(self, boxes=0):
+        """Look at the clock."""
+        self.looks -= 1
+        if self.looks < boxes:
             raise BudgetExceededError("the clock has run out")
 
-    return SimpleNamespace(spend=spend, report=Meter().report)
 
-
-@pytest.mark.parametrize("left", range(0, 24, 3))
+@pytest.mark.parametrize("left", [*range(0, 60, 6), 100, 200, 300, 400, 500, 1000])
 def test_a_spent_budget_leaves_rules_that_are_right(left):
     classes = np.random.default_rng(2).integers(0, 2, 512).astype(np.uint8)
     table = Table(classes, (2,) * 9, 2)
-    meter = clock(left)
+    meter = Clock()
+    meter.looks = left
     try:
-        rules = decision_list(table.classes, table.sizes, effort=LOW, meter=meter)
-    except BudgetExceededError as error:
-        rules = error.rules
+        rules = decision_list(table.classes, table.sizes, Work(LOW, meter=meter))
+    except BudgetExceededError:
+        rules = meter.kept()
         assert not rules.is_complete
         fired = first(rules.boxes, table.sizes)
         decided = fired >= 0
-        assert decided.any()
+        assert decided.any() or left < 12
         assert (rules.classes[fired[decided]] == classes[decided]).all()
     else:
         check_answers((rules.boxes, rules.classes), rules.default, table)
-        assert left > 3
+        assert left > 100
 
 
 def test_no_time_at_all():

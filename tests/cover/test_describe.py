@@ -15,8 +15,10 @@ from nn2rules.cover.describe import (
     describe_table,
     in_order,
     readable,
-    with_rows,
 )
+from nn2rules.cover.packing import DONT_CARE
+from nn2rules.engine import Meter
+from nn2rules.given_rows import GivenRows, with_rows
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
 
 FORMS = ("list", "set")
@@ -45,9 +47,10 @@ def test_inputs_of_any_rules_are_counted(rules, random):
     sizes = rules.domain.sizes
     fired = first(rules.boxes, sizes)
     possible = np.array([random.random() < 0.7 for _ in fired], dtype=np.bool_)
-    for known in (None, possible):
-        chosen = np.ones(len(fired), dtype=np.bool_) if known is None else known
-        found = describe_table(network, rules, known)
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    for chosen in (np.ones(len(fired), dtype=np.bool_), possible):
+        table = np.where(chosen, answers[fired], DONT_CARE).astype(np.uint8)
+        found = describe_table(network, rules, table)
         expected = [int((fired[chosen] == i).sum()) for i in range(len(rules))]
         assert [facts.inputs for facts in found] == expected
         for facts in found:
@@ -139,7 +142,7 @@ def test_probabilities_of_equal_large_scores():
     network = Network(domain_of((2,)), (layer,), ("a", "b", "c"))
     box = np.ones((1, 2), dtype=np.bool_)
     rules = RuleList.from_boxes(network.domain, box, [0], "b", network.classes)
-    low, high = describe_table(network, rules)[0].probability
+    low, high = describe_table(network, rules, np.zeros(2, np.uint8))[0].probability
     assert low <= Fraction(1, 3) <= high
 
 
@@ -161,7 +164,7 @@ def test_scores_beyond_float64_have_no_narrow_range(form):
 @given(networks(PIECEWISE_LINEAR, max_inputs=12, palettes=MILD))
 def test_searched_probabilities_hold(network):
     rules = extract(network, engine="table", effort=0)
-    found = describe_search(network, rules)
+    found = describe_search(network, rules, Meter())
     if network.is_binary:
         check_probabilities(network, rules.replace(facts=found), slack=None)
     else:
@@ -179,7 +182,10 @@ def test_support_and_accuracy(rules, data):
     rows = rules.domain.decode(codes)
     fired = [naive.first_match(rules, row) for row in rows]
     for given_labels in (None, labels):
-        found = with_rows(rules, rows, given_labels)
+        truth = None
+        if given_labels is not None:
+            truth = rules.positions(given_labels, len(codes))
+        found = with_rows(rules, GivenRows(codes, truth))
         for index, rule in enumerate(found.rules):
             own = [label for f, label in zip(fired, labels, strict=True) if f == index]
             assert rule.support == len(own)
@@ -201,7 +207,8 @@ def test_labels_reach_the_rules(scope):
     labels[-1] = "class 0"
     rows = network.domain.decode(codes)
     rules = extract(network, data=rows, labels=labels, scope=scope)
-    expected = with_rows(rules, rows, labels)
+    truth = rules.positions(labels, len(codes))
+    expected = with_rows(rules, GivenRows(codes, truth))
     assert rules.facts == expected.facts
     total = sum(rule.accuracy * rule.support for rule in rules.rules if rule.support)
     fired = rules.apply(rows) >= 0

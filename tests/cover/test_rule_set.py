@@ -21,6 +21,7 @@ from nn2rules import Layer, Network, extract
 from nn2rules.cover.effort import Effort, effort_of
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.cover.rule_set import lower_bound, rule_set
+from nn2rules.cover.runs import Work
 
 LOW = Effort(runs=2, tries=4, steps=8, sweeps=3, rebuilds=20)
 
@@ -34,7 +35,7 @@ def check_set(rules, table):
 @settings(max_examples=500)
 @given(tables(), st.integers(0, 3))
 def test_a_set_equals_any_table(table, seed):
-    rules = rule_set(table.classes, table.sizes, seed=seed, effort=LOW)
+    rules = rule_set(table.classes, table.sizes, Work(LOW, seed))
     check_set(rules, table)
 
 
@@ -43,14 +44,14 @@ def test_a_set_equals_any_table(table, seed):
 def test_a_set_with_a_given_default(table, default, swept):
     """Also a class that no input has, and one beyond those there are."""
     effort = LOW if swept else effort_of(0, len(table.classes))
-    rules = rule_set(table.classes, table.sizes, default=default, effort=effort)
+    rules = rule_set(table.classes, table.sizes, Work(effort), default=default)
     assert rules.default == default
     check_set(rules, table)
 
 
 def test_nothing_can_occur():
     table = np.full(12, DONT_CARE, dtype=np.uint8)
-    assert len(rule_set(table, (3, 4), effort=LOW)) == 0
+    assert len(rule_set(table, (3, 4), Work(LOW))) == 0
     assert lower_bound(table, (3, 4), default=0) == 0
 
 
@@ -169,7 +170,7 @@ def test_the_lower_bound_is_one(table, default):
     assume(table.possible.any())
     best = optimum(table, default)
     bound = lower_bound(table.classes, table.sizes, default=default)
-    rules = rule_set(table.classes, table.sizes, default=default, effort=LOW)
+    rules = rule_set(table.classes, table.sizes, Work(LOW), default=default)
     assert bound <= best <= len(rules)
     assert bound >= min(best, 1)
 
@@ -190,4 +191,4 @@ def test_the_lower_bound_is_reached_where_no_two_inputs_share_a_box():
     classes = (np.indices((2,) * 6).sum(axis=0) % 2).astype(np.uint8).ravel()
     table = Table(classes, (2,) * 6, 2)
     assert lower_bound(table.classes, table.sizes, default=0) == 32
-    assert len(rule_set(table.classes, table.sizes, effort=LOW)) == 32
+    assert len(rule_set(table.classes, table.sizes, Work(LOW))) == 32

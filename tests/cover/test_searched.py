@@ -27,7 +27,13 @@ from nn2rules import (
     Network,
     extract,
 )
-from nn2rules.cover.searched import Goal, cover_domain, cover_rows, find_uncovered
+from nn2rules.cover.searched import (
+    Cover,
+    Goal,
+    cover_domain,
+    cover_rows,
+    find_uncovered,
+)
 from nn2rules.engine import Oracle
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, sizes
 
@@ -308,9 +314,11 @@ def test_a_cover_that_is_stopped_is_the_cover_so_far():
         if n_rules == 3:
             raise BudgetExceededError("enough")
 
-    with pytest.raises(BudgetExceededError) as error:
-        cover_domain(Oracle(network_of(table)), Goal(True, 2, 0), found=stop)
-    cover = error.value.rules
+    cover = Cover()
+    with pytest.raises(BudgetExceededError):
+        cover_domain(
+            Oracle(network_of(table)), Goal(True, 2, 0), cover=cover, found=stop
+        )
     assert len(cover.boxes) == len(cover.answers) == 3
     check_right_where_decided(cover.array(sum(table.sizes)), cover.answers, table)
     assert seen == sorted(seen)

@@ -18,6 +18,7 @@ from tables import (
 
 from nn2rules import extract
 from nn2rules.cover.effort import Effort
+from nn2rules.cover.runs import Work
 from nn2rules.cover.support import support_rules
 
 LOW = Effort(runs=1, tries=4, steps=4, sweeps=1, rebuilds=10)
@@ -55,9 +56,9 @@ def test_rules_decide_every_row_of_any_table(table, data, form, default):
         table.classes,
         table.sizes,
         counts,
+        Work(LOW),
         is_ordered=form == "list",
         default=default,
-        effort=LOW,
     )
     assert rules.default == default
     fired = first(rules.boxes, table.sizes)
@@ -179,9 +180,9 @@ def test_rows_that_cannot_occur_need_no_rule():
             table.classes,
             table.sizes,
             counts,
+            Work(LOW),
             is_ordered=is_ordered,
             default=0,
-            effort=LOW,
         )
         assert len(rules) == 0
 

@@ -8,8 +8,22 @@ import reference
 from reference import EVERY, PIECEWISE_LINEAR, binary, members, whole
 
 import naive
-from nn2rules import BudgetExceededError, DomainError, Layer, UndecidedError
-from nn2rules.engine import Budget, Meter, Oracle, box_of, build_table
+from nn2rules import (
+    BudgetExceededError,
+    DomainError,
+    Layer,
+    OptionError,
+    UndecidedError,
+)
+from nn2rules.engine import (
+    Budget,
+    Meter,
+    Oracle,
+    box_of,
+    build_table,
+    count_classes,
+    score_range,
+)
 from nn2rules.engine.oracle import slab
 
 TIED = 0.1
@@ -414,3 +428,100 @@ def test_a_spent_budget_is_an_error_and_a_larger_one_is_not():
             assert meter.boxes == budget + 1
         boxes.append(meter.boxes)
     assert boxes[-1] <= 10**6
+
+
+# Magnitudes that float64 cannot multiply
+
+
+def answers_of(network):
+    """Return what the search says of the whole domain and counts, and the truth."""
+    oracle, box = Oracle(network), whole(network)
+    proved = [oracle.ask(box, k).proved for k in range(len(network.classes))]
+    counts = count_classes(network, meter=Meter(Budget(memory=0)))
+    truth = reference.truth(network)
+    expected = tuple(truth.count(k) for k in range(len(network.classes)))
+    assert (counts.lower, counts.upper) == (expected, expected)
+    assert proved == [number == len(truth) for number in expected]
+    return expected
+
+
+def test_an_underflow_behind_a_huge_layer_proves_nothing():
+    network = binary(
+        [2, 2],
+        Layer([[1e300], [0], [0], [0]], [0], "relu"),
+        Layer([[1e-200]], [0], "relu"),
+        Layer([[1e-200]], [-0.5e-100], "sigmoid"),
+    )
+    assert answers_of(network) == (2, 2)
+
+
+OVERFLOWING = [
+    (
+        [[0, 0, 1, -1], [1e308, 0, 1, 1], [-1, 1e308, 0, 1], [1, -1e308, 1, -1]],
+        [1, -1, -1e308, -1],
+        (3, 1, 0, 0),
+    ),
+    (
+        [
+            [1, 1e308, -1e308, -1e308],
+            [-1e308, -1, 0, 1],
+            [1, 0, -1, -1],
+            [-1, 1e308, 1e308, -1],
+        ],
+        [0, 1e308, -1e308, 0],
+        (0, 4, 0, 0),
+    ),
+]
+
+
+@pytest.mark.parametrize(("weights", "bias", "expected"), OVERFLOWING)
+def test_an_overflow_is_not_forgotten_at_the_next_output(weights, bias, expected):
+    network = binary([2, 2], Layer(weights, bias, "softmax"))
+    assert answers_of(network) == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_magnitudes_at_once(seed):
+    rng = np.random.default_rng([31, seed])
+    for _ in range(40):
+        sizes = [2, 2]
+        powers = rng.choice([-310, -200, -100, 0, 100, 200, 300], size=3)
+        numbers = [
+            rng.choice([-1.0, 1.0, 2.0], size=shape) * 10.0**power
+            for shape, power in zip([(4, 2), (2, 2), (2, 1)], powers, strict=True)
+        ]
+        layers = [
+            Layer(weights, np.zeros(weights.shape[1]), name)
+            for weights, name in zip(
+                numbers, ["relu", "leaky_relu", "sigmoid"], strict=True
+            )
+        ]
+        network = reference.balanced(binary(sizes, *layers))
+        answers_of(network)
+
+
+def test_what_is_no_box_is_refused_in_a_sentence():
+    network = binary([2, 2], Layer([[1], [2], [3], [4]], [-5], "sigmoid"))
+    oracle, table, box = Oracle(network), build_table(network), whole(network)
+    for ask in (
+        lambda given: oracle.ask(given, 0),
+        lambda given: oracle.ask_value(given, 0, 0),
+        lambda given: table.ask(given, 0),
+        lambda given: score_range(network, given),
+    ):
+        with pytest.raises(DomainError, match="not a list; box_of makes one"):
+            ask([True] * 4)
+        with pytest.raises(DomainError, match="not a dict; box_of makes one"):
+            ask({"f0": ["v0"]})
+        with pytest.raises(DomainError, match="int64 of shape"):
+            ask(np.ones(4, dtype=np.int64))
+    for ask in (oracle.ask, table.ask):
+        with pytest.raises(DomainError, match="there is no class 'class 0'"):
+            ask(box, "class 0")
+    for column in (4, -1, "v0"):
+        with pytest.raises(DomainError, match="there is no value"):
+            oracle.ask_value(box, column, 0)
+    with pytest.raises(DomainError, match="ignoring: boxes of shape"):
+        oracle.ask(box, 0, ignoring=[[True] * 4])
+    with pytest.raises(OptionError, match="there is no score 'class 0' among 1"):
+        score_range(network, box, index="class 0")

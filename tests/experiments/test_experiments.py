@@ -212,7 +212,7 @@ def test_an_earlier_result_is_replaced(folders, tmp_path):
             progress=lambda what, share, steps=steps: steps.append((what, share)),
         )
         shares = [share for _, share in steps]
-        assert len(steps) == 1 + len(NAMES)
+        assert len(steps) == 3 + len(NAMES)
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] <= 1
     assert set(files(folder)) == OURS

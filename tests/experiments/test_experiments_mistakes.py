@@ -1,10 +1,12 @@
 """Every mistake is one sentence, and no file is touched."""
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 import nn2rules
@@ -51,20 +53,24 @@ GOOD = "a,y\n" + "1,no\n2,yes\n" * 15
         (("--datasets", ","), "datasets: none are given; there are car, nursery, "),
         (("--seeds", 0), "seeds: 0, expected 1 or more networks"),
         (("--seed", -1), "seed: -1, expected a whole number from 0 on"),
-        (("--target", "y"), "target belongs to rows of your own; give data, too"),
+        (("--labels", "y"), "labels belongs to rows of your own; give data, too"),
         (("--model", "m.onnx"), "model belongs to rows of your own; give data, too"),
-        (("--data", "no.csv", "--target", "y"), "no.csv: there is no such file"),
+        (("--data", "no.csv", "--labels", "y"), "no.csv: there is no such file"),
         (
             ("--data", "mine.csv", "--datasets", "car"),
             "datasets are the paper's, data are your own; give only one",
         ),
-        (("--data", "mine.csv"), "target: say which column of the data holds the true"),
+        (("--data", "mine.csv"), "labels: say which column of the data holds the true"),
         (
-            ("--data", "mine.csv", "--target", "z"),
+            ("--data", "mine.csv", "--labels", "z"),
             "mine.csv: there is no column 'z'; the columns are a, y",
         ),
         (
-            ("--data", "mine.csv", "--target", "y", "--model", "no.onnx"),
+            ("--data", "mine.csv", "--target", "y"),
+            "the column with the true classes is given by --labels",
+        ),
+        (
+            ("--data", "mine.csv", "--labels", "y", "--model", "no.onnx"),
             "no.onnx: there is no such file",
         ),
     ],
@@ -79,6 +85,7 @@ def test_options(options, words):
     ("text", "words"),
     [
         ("a,y\n1,no\n", "1 row, expected 20 or more"),
+        ("a;y\n" + "1;no\n" * 9, "its columns seem to be separated by semicolons, ex"),
         ("y\n" + "no\nyes\n" * 10, "there is no column besides 'y'"),
         (
             GOOD + "3,\n",
@@ -97,7 +104,7 @@ def test_options(options, words):
 )
 def test_data(text, words):
     csv(text)
-    found = refused("-o", "out", "--data", "mine.csv", "--target", "y")
+    found = refused("-o", "out", "--data", "mine.csv", "--labels", "y")
     assert found.startswith(f"mine.csv: {words}")
     assert os.listdir() == ["mine.csv"]
 
@@ -108,7 +115,7 @@ def test_a_model_of_other_classes():
     text = "".join(f"{line},{'ab'[i % 2]}\n" for i, line in enumerate(lines))
     csv(f"{','.join(rows.columns)},y\n{text}")
     model = nn2rules.datasets.network_file("tomato")
-    options = ("--data", "mine.csv", "--target", "y", "--model", model)
+    options = ("--data", "mine.csv", "--labels", "y", "--model", model)
     words = "which the model does not know; its classes are unripe, ripe"
     assert refused("-o", "out", *options).endswith(words)
 
@@ -162,6 +169,32 @@ def test_an_interruption_leaves_no_trace(step, monkeypatch):
     assert os.listdir() == ["out"]
     with open("out/timings.md", "rb") as stream:
         assert stream.read() == b"1"
+
+
+def test_ctrl_c_waits_until_the_folder_is_whole(monkeypatch):
+    write_folder("out", FILES)
+    replace = folders._replace
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        replace(*args)
+
+    monkeypatch.setattr(folders, "_replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder("out", FILES | {"timings.md": b"2"})
+    assert os.listdir() == ["out"]
+    with open("out/timings.md", "rb") as stream:
+        assert stream.read() == b"2"
+
+
+def test_ctrl_c_in_the_training_is_not_taken_for_its_end(monkeypatch):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPClassifier, "_backprop", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run("out", datasets=["car"], seeds=1)
+    assert os.listdir() == []
 
 
 def test_interrupted_on_the_command_line():

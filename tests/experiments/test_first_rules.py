@@ -5,7 +5,7 @@ import pytest
 
 import nn2rules
 from nn2rules.experiments.first import first_rules, fitted_default, fixed_default
-from nn2rules.experiments.table import Column, Figure, Spread, Table
+from nn2rules.experiments.table import Figure, ResultColumn, ResultTable, Spread
 
 NETWORK = nn2rules.load(nn2rules.datasets.network_file("car"))
 CARS = nn2rules.datasets.load("car")
@@ -63,12 +63,16 @@ def test_without_rules_or_errors():
 
 
 def test_a_table_in_every_form():
-    columns = (Column("a|b"), Column("x", "share", "G"), Column("n", "count", "G"))
+    columns = (
+        ResultColumn("a|b"),
+        ResultColumn("x", "share", "G"),
+        ResultColumn("n", "count", "G"),
+    )
     rows = (
         ("<i>", Spread((0.25, 0.75)), 1200),
         ("two", None, Figure(-3, "gap")),
     )
-    table = Table("t", "Title", "Caption.", columns, rows)
+    table = ResultTable("t", "Title", "Caption.", columns, rows)
     assert table.to_markdown() == (
         "# Title\n\n| a\\|b | G, x | G, n |\n| --- | ---: | ---: |\n"
         "| <i> | 0.500 (0.250–0.750) | 1,200 |\n| two | – | −3 |\n\nCaption.\n"

@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import nn2rules
 from nn2rules.experiments import lists, run
-from nn2rules.experiments.own_data import own_case
+from nn2rules.experiments.own_data import Own, own_case
 from nn2rules.experiments.train import trained
 from nn2rules.formats.table import table_text
 
@@ -47,7 +47,7 @@ def table(folder, name):
 
 
 def test_columns_become_features(data):
-    case = own_case(data, "y", 0, has_model=False)
+    case = own_case(Own(data, "y"), 0)
     age, income, kids, town = case.domain.features
     assert len(age.edges) == 3
     assert age.values[-1] is None
@@ -60,7 +60,7 @@ def test_columns_become_features(data):
 
 
 def test_missing_is_a_value_of_its_own(data):
-    network = trained(own_case(data, "y", 0, has_model=False), 0).network
+    network = trained(own_case(Own(data, "y"), 0), 0).network
     weights = network.layers[0].weights
     start = network.domain.offsets[network.domain.index("age")]
     bins, missing = weights[start : start + 4], weights[start + 4]
@@ -68,7 +68,7 @@ def test_missing_is_a_value_of_its_own(data):
 
 
 def test_a_run_on_own_data(data, tmp_path):
-    page = run(tmp_path / "out", data=data, target="y", seeds=2)
+    page = run(tmp_path / "out", data=data, labels="y", seeds=2)
     text = page.read_text()
     assert "mine &lt;b&gt;.csv" in text
     assert "<b>" not in text
@@ -83,7 +83,7 @@ def test_a_run_on_own_data(data, tmp_path):
 def test_three_classes_have_no_rules_of_the_paper(tmp_path):
     data = tmp_path / "three.csv"
     data.write_text(table_text(HEADER, rows(classes=("a", "b", "c"))))
-    page = run(tmp_path / "out", data=data, target="y", seeds=1)
+    page = run(tmp_path / "out", data=data, labels="y", seeds=1)
     methods = {row["method"] for row in table(page.parent, "fidelity")}
     assert "nn2rules list" in methods
     assert "NN2Rules(Full)" not in methods
@@ -92,7 +92,7 @@ def test_three_classes_have_no_rules_of_the_paper(tmp_path):
 
 def test_a_large_domain_has_a_support_list_only(data, tmp_path, monkeypatch):
     monkeypatch.setattr(lists, "LARGEST_DOMAIN", 100)
-    page = run(tmp_path / "out", data=data, target="y", seeds=1)
+    page = run(tmp_path / "out", data=data, labels="y", seeds=1)
     methods = [row["method"] for row in table(page.parent, "fidelity")]
     assert methods[-1] == "nn2rules support list"
     assert "nn2rules list" not in methods
@@ -109,7 +109,7 @@ def test_a_network_file_of_the_user(tmp_path):
     data = tmp_path / "cars.csv"
     data.write_text(table_text([*car.domain.names, "class"], lines))
     model = nn2rules.datasets.network_file("car")
-    page = run(tmp_path / "out", data=data, target="class", model=model, seeds=3)
+    page = run(tmp_path / "out", data=data, labels="class", model=model, seeds=3)
     (row,) = table(page.parent, "data-sets")
     assert row["inputs"] == 1728
     fidelity = {row["method"]: row for row in table(page.parent, "fidelity")}
@@ -118,13 +118,13 @@ def test_a_network_file_of_the_user(tmp_path):
 
 
 def test_a_pipeline_of_the_user(data, tmp_path):
-    case = own_case(data, "y", 0, has_model=False)
+    case = own_case(Own(data, "y"), 0)
     chosen = ColumnTransformer([("few", OneHotEncoder(), ["ki|ds", "<town>"])])
     network = MLPClassifier((3,), max_iter=500, random_state=0, solver="lbfgs")
     pipeline = make_pipeline(chosen, network)
     pipeline.fit(case.train.frame, case.train.labels)
     joblib.dump(pipeline, tmp_path / "model.joblib")
-    options = {"data": data, "target": "y", "model": tmp_path / "model.joblib"}
+    options = {"data": data, "labels": "y", "model": tmp_path / "model.joblib"}
     with pytest.raises(nn2rules.FormatError, match="if you trust its author"):
         run(tmp_path / "out", **options)
     page = run(tmp_path / "out", trust=True, **options)

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from nn2rules.domain import Domain, Rows, column_names, observed_columns
-from nn2rules.errors import BinsHint, OptionError, RowsError, UnsupportedModelError
+from nn2rules.errors import BinsWarning, OptionError, RowsError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
@@ -315,7 +315,7 @@ def hint_at_bins(network: Network) -> None:
         gaps = [f"{numbers[place]} and {numbers[place + 1]}" for place in places]
         shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
         warnings.warn(
-            BinsHint(
+            BinsWarning(
                 f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
                 f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
                 f"their edges (between {shown}), by domain={{{feature.name!r}: "

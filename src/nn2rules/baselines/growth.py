@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from nn2rules.baselines.mofn import MofN, Sample, best_test, literals_of, satisfied
-from nn2rules.baselines.oracle import Oracle
+from nn2rules.baselines.oracle import TreeOracle
 from nn2rules.baselines.sampling import (
     Marginals,
     Path,
@@ -114,7 +114,7 @@ class Growth:
 
     Parameters
     ----------
-    oracle : Oracle
+    oracle : TreeOracle
     limits : Limits
     random : numpy.random.Generator
 
@@ -127,14 +127,14 @@ class Growth:
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
     >>> codes = np.array([[0], [1]])
     >>> limits = Limits(9, 100, 2, purity=0.99, confidence=0.95)
-    >>> oracle = Oracle(Reds(), domain, like=[])
+    >>> oracle = TreeOracle(Reds(), domain, like=[])
     >>> tree = Growth(oracle, limits, np.random.default_rng(0)).grow(codes)
     >>> tree.test.text(domain), tree.yes, tree.no
     ('color = red', Leaf(answer=0), Leaf(answer=1))
     """
 
     def __init__(
-        self, oracle: Oracle, limits: Limits, random: np.random.Generator
+        self, oracle: TreeOracle, limits: Limits, random: np.random.Generator
     ) -> None:
         self.oracle, self.limits, self.random = oracle, limits, random
         self.literals = literals_of(oracle.domain)

@@ -17,7 +17,7 @@ from nn2rules.network import Network
 from nn2rules.values import Value, value_of
 
 
-class Oracle:
+class TreeOracle:
     """Answers for codes, as numbers of classes.
 
     Parameters
@@ -44,7 +44,7 @@ class Oracle:
     ...     def predict(self, rows):
     ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
-    >>> oracle = Oracle(Reds(), domain, like=[])
+    >>> oracle = TreeOracle(Reds(), domain, like=[])
     >>> oracle.ask(np.array([[1], [0], [1]])), oracle.classes
     (array([0, 1, 0]), ['unripe', 'ripe'])
     """
@@ -152,6 +152,17 @@ def agreement(answers: NDArray[Any], labels: Any, weights: Any = None) -> float:
         raise RowsError("there are no rows to score")
     pairs = zip(answers.tolist(), labels_of(labels, len(answers)), strict=True)
     return float(np.average([one == other for one, other in pairs], weights=weights))
+
+
+def resemblance(tree: Any, rows: Rows, labels: Any, weights: Any) -> float:
+    """Return the share of rows that a tree answers as labelled, or as its oracle.
+
+    The oracle is asked where `labels` is None.
+    """
+    codes = tree.domain_.encode(rows)
+    if labels is None:
+        labels = TreeOracle(tree.oracle, tree.domain_, like=rows).labels(codes)
+    return agreement(tree.classes_[tree.predict_codes(codes)], labels, weights)
 
 
 def class_number(classes: Sequence[Value], label: object) -> int:

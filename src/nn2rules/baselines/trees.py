@@ -14,12 +14,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.baselines.oracle import (
-    Oracle,
+    TreeOracle,
     agreement,
     class_number,
     domain_for,
     encoded_rows,
     labels_of,
+    resemblance,
 )
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError, RowsError
@@ -209,7 +210,7 @@ class SimpleTrepan(DecisionTree):
         """
         domain = domain_for(self.oracle, self.domain)
         codes = encoded_rows(domain, rows)
-        oracle = Oracle(self.oracle, domain, like=rows)
+        oracle = TreeOracle(self.oracle, domain, like=rows)
         self._train(domain, codes, oracle.labels(codes))
         return self
 
@@ -219,10 +220,7 @@ class SimpleTrepan(DecisionTree):
         Without `y` this is the fidelity of the tree.
         """
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if y is None:
-            y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
+        return resemblance(self, rows, y, sample_weight)
 
 
 def _tree(depth: int, random_state: int) -> DecisionTreeClassifier:

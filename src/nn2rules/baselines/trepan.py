@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.baselines.growth import Growth, Leaf, Limits, Split
 from nn2rules.baselines.oracle import (
-    Oracle,
-    agreement,
+    TreeOracle,
     class_number,
     domain_for,
     encoded_rows,
+    resemblance,
 )
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError
@@ -134,7 +134,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         limits = self._limits()
         domain = domain_for(self.oracle, self.domain)
         codes = encoded_rows(domain, rows)
-        oracle = Oracle(self.oracle, domain, like=rows)
+        oracle = TreeOracle(self.oracle, domain, like=rows)
         random = np.random.default_rng(self.random_state)
         self.tree_ = Growth(oracle, limits, random).grow(codes)
         self.domain_, self.classes_ = domain, labels_array(oracle.classes)
@@ -182,10 +182,7 @@ class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Without `y` this is the fidelity of the tree.
         """
         check_is_fitted(self)
-        codes = self.domain_.encode(rows)
-        if y is None:
-            y = Oracle(self.oracle, self.domain_, like=rows).labels(codes)
-        return agreement(self.classes_[self.predict_codes(codes)], y, sample_weight)
+        return resemblance(self, rows, y, sample_weight)
 
     def n_rules(self, label: Value = None) -> int:
         """Return the number of leaves that answer `label`, or of all leaves.

@@ -4,11 +4,14 @@ Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupt
 """
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
+from types import FrameType
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -36,7 +39,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def plain_errors(command: Command) -> Command:
-    """Turn the errors of a command into one sentence and an exit code.
+    """Turn the errors of a command, and Ctrl-C, into one sentence and an exit code.
 
     Warnings become notes.
     """
@@ -44,14 +47,16 @@ def plain_errors(command: Command) -> Command:
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
-            with _warnings_as_notes():
+            with _remembered(), _warnings_as_notes():
                 command(*args, **kwargs)
-            sys.stdout.flush()
+                sys.stdout.flush()
         except Nn2RulesError as error:
             stderr.print(f"error: {error}")
             code = 3 if isinstance(error, BudgetExceededError) else 2
             raise typer.Exit(code) from None
         except KeyboardInterrupt:
+            with suppress(OSError):  # the reader may be gone
+                sys.stdout.flush()
             stderr.print("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
@@ -63,6 +68,46 @@ def plain_errors(command: Command) -> Command:
             raise typer.Exit(2) from None
 
     return wrapped  # type: ignore[return-value]
+
+
+_interrupted = False
+
+
+@contextmanager
+def _remembered() -> Iterator[None]:
+    """Remember that Ctrl-C was pressed, and end with it whatever comes of it.
+
+    Libraries catch a KeyboardInterrupt, as scikit-learn does while it trains, or turn
+    it into another error, and some places lose it. `progress_bar` asks, too.
+    """
+    global _interrupted  # noqa: PLW0603  a signal belongs to the whole process
+    _interrupted = False
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        global _interrupted  # noqa: PLW0603
+        _interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except Exception:
+        if _interrupted:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
+def _notice_interrupt(_what: str = "", _share: float = 0.0) -> None:
+    """Interrupt once more, if that was lost."""
+    if _interrupted:
+        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -93,7 +138,7 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
     if not is_compiled():
         stderr.print("compiling, once on this machine; this takes half a minute")
     if not stderr.is_terminal:
-        yield lambda _what, _share: None
+        yield _notice_interrupt
         return
     with Progress(
         TextColumn("{task.description}"),
@@ -104,7 +149,12 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
         transient=True,
     ) as bar:
         task = bar.add_task("working", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share)
+
+        def show(what: str, share: float) -> None:
+            _notice_interrupt()
+            bar.update(task, description=what, completed=share)
+
+        yield show
 
 
 @app.callback(invoke_without_command=True)

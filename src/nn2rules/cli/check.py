@@ -8,7 +8,7 @@ import typer
 import nn2rules
 from nn2rules.certificate import network_digest
 from nn2rules.cli.app import app, plain_errors, stderr
-from nn2rules.cli.models import EncoderOption, ModelFile, Reading, TrustOption, read
+from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import read_text
@@ -50,25 +50,26 @@ def check(
     Tries every input where the domain is small enough, and says so if it is not.
     """
     loaded = load_rules(rules)
-    how = Reading(data=data, domain=loaded.domain, encoder=encoder, trust=trust)
+    given = Given(data=data, domain=loaded.domain, encoder=encoder, trust=trust)
     try:
-        network, rows, _ = read(model, how)
+        found = load(model, given)
     except UnsupportedModelError as error:
         raise UnsupportedModelError(
             f"the features of these rules are not those of this model: {error}"
         ) from None
     recorded = loaded.certificate.get("network")
-    if recorded not in (None, network_digest(network)):
+    if recorded not in (None, network_digest(found.network)):
         stderr.print("note: these rules were extracted from another network")
-    report = nn2rules.check(
-        network,
-        loaded,
-        rows=rows,
-        impossible=() if impossible is None else _boxes(impossible),
-        default=default,
-        samples=samples,
-        seed=seed,
-    )
+    with found.naming_lines():
+        report = nn2rules.check(
+            found.network,
+            loaded,
+            rows=found.rows,
+            impossible=() if impossible is None else _boxes(impossible),
+            default=default,
+            samples=samples,
+            seed=seed,
+        )
     print(report)
     if not report.ok:
         raise typer.Exit(1)

@@ -11,23 +11,25 @@ from nn2rules.cli.app import app, plain_errors, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
+    Given,
     GivesOption,
+    Loaded,
     ModelFile,
     NearestOption,
     OtherOption,
-    Reading,
     ThresholdOption,
     TrustOption,
     ValuesOption,
-    read,
+    class_named,
+    load,
 )
+from nn2rules.cli.output import check_places, partial_place, show
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
-from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import save
-from nn2rules.formats.files import check_writable
+from nn2rules.formats.table import read_table
 from nn2rules.rules import RuleList
 from nn2rules.text import count, label_text, share
-from nn2rules.values import Value
 
 
 @app.command()
@@ -63,17 +65,15 @@ def extract(
             "default every input, where there are not too many."
         ),
     ] = None,
-    target: Annotated[
+    labels: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="The column of --data that holds the true class."
+            metavar="COLUMN", help="The column of --data that holds the true classes."
         ),
     ] = None,
-    class_name: Annotated[
+    target: Annotated[
         str | None,
-        typer.Option(
-            "--class", metavar="NAME", help="The class that a set has rules for."
-        ),
+        typer.Option(metavar="CLASS", help="The class that a set has rules for."),
     ] = None,
     max_rules: Annotated[
         int | None,
@@ -125,12 +125,10 @@ def extract(
     ] = None,
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
-    for path in (output, network):
-        if path is not None:
-            check_writable(path)
-    how = Reading(
+    check_places(output, network, (model, data, encoder))
+    given = Given(
         data=data,
-        target=target,
+        labels=labels,
         encoder=encoder,
         values=tuple(values or ()),
         classes=classes,
@@ -140,20 +138,20 @@ def extract(
         nearest=nearest,
         trust=trust,
     )
-    found, rows, labels = read(model, how)
+    found = _loaded(model, given, target)
     if network is not None:
-        save(found, network)
+        save(found.network, network)
     started = time.perf_counter()
     try:
-        with progress_bar() as progress:
+        with progress_bar() as progress, found.naming_lines():
             rules = nn2rules.extract(
-                found,
-                data=rows,
-                labels=labels,
+                found.network,
+                data=found.rows,
+                labels=found.labels,
                 form=form,
                 engine=engine,
                 scope=scope,
-                target=_class(class_name, found),
+                target=None if target is None else class_named(target, found.network),
                 max_rules=max_rules,
                 fidelity=fidelity,
                 effort=effort,
@@ -167,44 +165,70 @@ def extract(
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)
         if partial is not None:
-            if output is not None:  # not where a whole list is expected
-                output = output.with_suffix(f".partial{output.suffix}")
-            _show(partial, top, output)
+            show(partial, top, partial_place(output))
             stderr.print(
                 f"stopped early: these {count(len(partial), 'rule')} are proved, and "
                 f"what they do not decide is not known yet"
             )
         raise
     seconds = time.perf_counter() - started
-    _show(rules, top, output)
+    show(rules, top, output)
     if output is not None:
         print(_summary(rules, seconds))
+    _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
 
 
-def _class(name: str | None, model: nn2rules.Network) -> Value:
-    """Return the class that a name on the command line spells."""
-    if name is None:
-        return None
-    for label in model.classes:
-        if str(label) == name:
-            return label
-    known = ", ".join(str(label) for label in model.classes)
-    raise OptionError(f"--class: there is no class {name!r}; the classes are {known}")
+def _loaded(model: Path, given: Given, target: str | None) -> Loaded:
+    """Read the files, and refuse a target that is no class of the model."""
+    try:
+        found = load(model, given)
+    except Nn2RulesError:
+        if given.data is not None and given.labels is None and target is not None:
+            _refuse_column(given.data, target)
+        raise
+    if target is not None and class_named(target, found.network) is None:
+        known = ", ".join(str(label) for label in found.network.classes)
+        raise OptionError(
+            f"--target: there is no class {target!r}; the classes are {known}; the "
+            f"column with the true classes is given by --labels"
+        )
+    return found
 
 
-def _show(rules: RuleList, top: int, output: Path | None) -> None:
-    """Print rules, or write them to a file."""
-    if output is None:
-        print(rules.text(top or None))
-    else:
-        save(rules, output)
-        print(f"written to {output}")
+def _refuse_column(data: Path, target: str) -> None:
+    """Say what is wrong if a target is a column, which then was read as a feature."""
+    if target in read_table(data).header:
+        raise OptionError(
+            f"--target names a class, and {target!r} is a column of {data}; the column "
+            f"with the true classes is given by --labels"
+        )
+
+
+def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None:
+    """Say which scope one got, and what is open, where nobody asked for that."""
+    if rules.scope != "support":
+        return
+    if not is_chosen:
+        stderr.print(
+            f"note: the domain has {rules.domain.n_inputs:,} inputs, too many to have "
+            f"rules for all of them by default, so these are for the rows of --data "
+            f"(--scope support): they are right wherever they decide, and what they do "
+            f"not decide is open; --scope domain asks for all inputs"
+        )
+    n_open, n_rows = _open_rows(rules)
+    if n_open and not is_summed_up:
+        stderr.print(f"note: {n_open:,} of {n_rows:,} rows are not decided by any rule")
+
+
+def _open_rows(rules: RuleList) -> tuple[int, int]:
+    """Return how many of the given rows no rule decides, and how many there are."""
+    n_rows = rules.certificate.get("rows", 0)
+    return n_rows - rules.certificate.get("rows_decided", n_rows), n_rows
 
 
 def _summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
-    certificate = rules.certificate
-    inputs = rules.n_possible
+    certificate, inputs = rules.certificate, rules.n_possible
     counts = certificate.get("class_inputs")
     shares = ""
     if counts is not None:
@@ -212,42 +236,44 @@ def _summary(rules: RuleList, seconds: float) -> str:
             f"{label_text(label)} {part:,} ({share(part, inputs)})"
             for label, part in zip(rules.classes, counts, strict=True)
         )
-    answers = "equal to the network on every input"
-    warned = rules.warnings()
-    if certificate.get("different"):
-        answers = warned.pop(0)
-        if "rows_different" in certificate:
-            wrong = count(certificate["rows_different"], "given row")
-            answers += f",\n         and on {wrong}"
-    elif rules.scope == "support":
-        n_rows, n_decided = certificate.get("rows"), certificate.get("rows_decided")
-        answers = "right wherever a rule decides; "
-        if n_rows == n_decided:
-            answers += "every given row is decided"
-        else:
-            answers += f"{n_decided:,} of {n_rows:,} given rows are decided"
-        left = certificate.get("undecided")
-        if left is not None:
-            answers += (
-                f"\n         {left:,} inputs ({share(left, inputs)}) are left to "
-            )
-            answers += "the default, which is not proved"
-    lines = [
-        f"rules    {len(rules):,}, otherwise {label_text(rules.default)}",
-        f"inputs   {inputs:,}{shares}",
-        f"answers  {answers}",
-        f"seconds  {seconds:.2f}",
-    ]
-    lines[3:3] = [f"         {warning}" for warning in warned]
-    if certificate.get("rows_moved"):
-        moved = count(certificate["rows_moved"], "given row")
-        lines.insert(
-            3,
-            f"         {moved} hold numbers that are no values; the rules answer as "
-            f"the network\n"
-            f"         answers the nearest values, not the rows as they are",
-        )
+    lines = [f"rules    {len(rules):,}, otherwise {label_text(rules.default)}"]
     if "fewest_rules" in certificate:
         fewest = count(certificate["fewest_rules"], "rule")
-        lines.insert(1, f"         no such set has fewer than {fewest}")
-    return "\n".join(lines)
+        lines.append(f"         no such set has fewer than {fewest}")
+    lines += [f"inputs   {inputs:,}{shares}", *_answers(rules)]
+    return "\n".join([*lines, f"seconds  {seconds:.2f}"])
+
+
+def _answers(rules: RuleList) -> list[str]:
+    """Say what is guaranteed of the answers."""
+    certificate, warned = rules.certificate, rules.warnings()
+    said = ["equal to the network on every input"]
+    if certificate.get("different"):
+        said = [warned.pop(0)]
+        if "rows_different" in certificate:
+            wrong = count(certificate["rows_different"], "given row")
+            said = [f"{said[0]},", f"and on {wrong}"]
+    elif rules.scope == "support":
+        n_open, n_rows = _open_rows(rules)
+        said = ["right wherever a rule decides; every given row is decided"]
+        if n_open:
+            said = [
+                f"right wherever a rule decides; {n_open:,} of {n_rows:,} given rows "
+                f"are not decided by any rule"
+            ]
+        left = certificate.get("undecided")
+        if left is not None:
+            said.append(
+                f"{left:,} inputs ({share(left, rules.n_possible)}) are left to the "
+                f"default, which is not proved"
+            )
+    if certificate.get("rows_moved"):
+        moved = count(certificate["rows_moved"], "given row")
+        said += [
+            f"{moved} hold numbers that are no values; the rules answer as the network",
+            "answers the nearest values, not the rows as they are",
+        ]
+    return [
+        f"answers  {said[0]}",
+        *(f"         {more}" for more in (*said[1:], *warned)),
+    ]

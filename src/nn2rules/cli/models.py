@@ -1,6 +1,7 @@
 """Models and rows on the command line: files in, a network and rows out."""
 
 import importlib.util
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,11 +10,11 @@ import typer
 
 import nn2rules
 from nn2rules.domain import Domain
-from nn2rules.errors import OptionError
-from nn2rules.formats.table import Table, read_table
+from nn2rules.errors import OptionError, RowsError
+from nn2rules.formats.table import CsvTable, read_table
 from nn2rules.model_files import load_model
 from nn2rules.network import Network
-from nn2rules.values import number_of
+from nn2rules.values import Value, number_of
 
 ModelFile = Annotated[
     Path,
@@ -73,11 +74,11 @@ TrustOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a model is to be read."""
+class Given:
+    """What is given on the command line: how to read a model, and some rows."""
 
     data: Path | None = None
-    target: str | None = None
+    labels: str | None = None
     domain: Domain | None = None
     encoder: Path | None = None
     values: tuple[str, ...] = ()
@@ -89,81 +90,118 @@ class Reading:
     trust: bool = False
 
 
-def read(path: Path, how: Reading) -> tuple[Network, Any, list[str] | None]:
-    """Return the network of a model file, the rows of the data, and their labels."""
-    model = load_model(path, trust=how.trust)
-    table, labels = _table(how)
+@dataclass(frozen=True)
+class Loaded:
+    """A network, and the rows that came with it.
+
+    Attributes
+    ----------
+    network : Network
+    rows : list of dicts of text, or frame, or None
+        As the network, or the model it was read from, takes them.
+    labels : list of class labels, or None
+        The true class of each row.
+    table : CsvTable or None
+        The file of the rows, without the column of the labels.
+    """
+
+    network: Network
+    rows: Any = None
+    labels: list[Value] | None = None
+    table: CsvTable | None = None
+
+    def naming_lines(self) -> AbstractContextManager[None]:
+        """Let errors about a row name the file and the line."""
+        return nullcontext() if self.table is None else self.table.naming_lines()
+
+
+def load(path: Path, given: Given) -> Loaded:
+    """Read a model file, and the rows."""
+    model = load_model(path, trust=given.trust)
     if isinstance(model, Network):
-        _refuse_for_network(how)
-        if table is None:
-            return model, None, labels
-        table.check(model.domain)
-        return model, table.rows, labels
-    rows = None if table is None else _frame(table)
-    said: Any = how.domain
+        _refuse_for_network(given)
+    if given.data is None:
+        if given.labels is not None:
+            raise OptionError("--labels names a column of --data; give that, too")
+        return Loaded(_network(model, given, None))
+    table, labels = read_table(given.data), None
+    if given.labels is not None:
+        labels = table.column(given.labels)
+        table = table.without(given.labels)
+    rows: Any = table.rows if isinstance(model, Network) else _frame(table)
+    with table.naming_lines():
+        network = _network(model, given, rows)
+    table.check(network.domain)
+    if labels is None:
+        return Loaded(network, rows, None, table)
+    return Loaded(network, rows, _classes_of(labels, network, table, given), table)
+
+
+def _network(model: Any, given: Given, rows: Any) -> Network:
+    if isinstance(model, Network):
+        return model
+    said: Any = given.domain
     if said is None:
-        said = dict(_said(text) for text in how.values) or None
-    encode = None if how.encoder is None else load_model(how.encoder, trust=how.trust)
-    network = nn2rules.read_network(
+        said = dict(_said(text) for text in given.values) or None
+    encode = None
+    if given.encoder is not None:
+        encode = load_model(given.encoder, trust=given.trust)
+    return nn2rules.read_network(
         model,
         data=rows,
         domain=said,
         encode=encode,
-        classes=None if how.classes is None else _values(how.classes),
-        threshold=0.5 if how.threshold is None else how.threshold,
-        gives=how.gives,
-        other=how.other,
-        nearest=how.nearest,
+        classes=None if given.classes is None else _values(given.classes),
+        threshold=0.5 if given.threshold is None else given.threshold,
+        gives=given.gives,
+        other=given.other,
+        nearest=given.nearest,
     )
-    if table is not None:
-        table.check(network.domain)
-    _check_labels(network, labels, how)
-    return network, rows, labels
 
 
-def _check_labels(network: Network, labels: list[str] | None, how: Reading) -> None:
-    """Refuse labels none of which is a class: the model does not know their names."""
-    known = [str(label) for label in network.classes]
-    if labels and not set(known) & set(labels):
-        found = ", ".join(sorted(set(labels))[:5])
+def class_named(text: str, network: Network) -> Value:
+    """Return the class that a text spells; None if there is none."""
+    return next((c for c in network.classes if str(c) == text), None)
+
+
+def _classes_of(
+    cells: list[str], network: Network, table: CsvTable, given: Given
+) -> list[Value]:
+    """Return the classes that a column spells, refusing what is none."""
+    known = ", ".join(str(label) for label in network.classes)
+    found = {cell: class_named(cell, network) for cell in dict.fromkeys(cells)}
+    if found and all(label is None for label in found.values()):
+        shown = ", ".join(sorted(found)[:5])
         raise OptionError(
-            f"the column {how.target!r} holds {found}, and the model's classes are "
-            f"{', '.join(known)}; name them, in this order, with --classes"
+            f"the column {given.labels!r} holds {shown or 'nothing'}, and the model's "
+            f"classes are {known}; name them, in this order, with --classes"
         )
+    for cell, label in found.items():
+        if label is None:
+            line = table.lines[cells.index(cell)]
+            what = f"holds {cell!r}, which is no class" if cell else "is empty"
+            raise RowsError(
+                f"{table.path}, line {line}: the column {given.labels!r} {what}; the "
+                f"classes are {known}"
+            )
+    return [found[cell] for cell in cells]
 
 
-def _table(how: Reading) -> tuple[Table | None, list[str] | None]:
-    """Read the rows of the data, without the target, and the target."""
-    if how.data is None:
-        if how.target is not None:
-            raise OptionError("--target names a column of --data; give that, too")
-        return None, None
-    table = read_table(how.data)
-    if how.target is None:
-        return table, None
-    if how.target not in table.header:
-        raise OptionError(
-            f"{how.data}: there is no column {how.target!r}; the columns are "
-            f"{', '.join(table.header)}"
-        )
-    return table.without(how.target), [row[how.target] for row in table.rows]
-
-
-def _refuse_for_network(how: Reading) -> None:
-    for name, given in (
-        ("--encoder", how.encoder),
-        ("--values", how.values),
-        ("--classes", how.classes),
-        ("--other", how.other),
-        ("--nearest", how.nearest),
-        ("--threshold", how.threshold is not None),
-        ("--gives", how.gives),
+def _refuse_for_network(given: Given) -> None:
+    for name, value in (
+        ("--encoder", given.encoder),
+        ("--values", given.values),
+        ("--classes", given.classes),
+        ("--other", given.other),
+        ("--nearest", given.nearest),
+        ("--threshold", given.threshold is not None),
+        ("--gives", given.gives),
     ):
-        if given:
+        if value:
             raise OptionError(f"{name} is for models; a network file has it inside")
 
 
-def _frame(table: Table) -> Any:
+def _frame(table: CsvTable) -> Any:
     """Return rows with typed columns: a pandas frame where pandas is installed."""
     rows = table.typed()
     if importlib.util.find_spec("pandas") is None or not rows:

@@ -8,6 +8,7 @@ import typer
 import nn2rules
 from nn2rules.cli.app import app, plain_errors, progress_bar
 from nn2rules.cli.models import TrustOption
+from nn2rules.errors import OptionError
 
 
 @app.command()
@@ -39,12 +40,13 @@ def paper(
     data: Annotated[
         Path | None, typer.Option(metavar="ROWS.csv", help="Your own rows instead.")
     ] = None,
-    target: Annotated[
+    labels: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="The column of --data that holds the true class."
+            metavar="COLUMN", help="The column of --data that holds the true classes."
         ),
     ] = None,
+    target: Annotated[str | None, typer.Option(hidden=True)] = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -59,6 +61,8 @@ def paper(
     Trains networks, extracts rules, compares them with trees, and writes tables,
     figures and a page to a folder.
     """
+    if target is not None:
+        raise OptionError("the column with the true classes is given by --labels")
     names = None
     if datasets is not None:
         names = [name.strip() for name in datasets.split(",") if name.strip()]
@@ -70,7 +74,7 @@ def paper(
             seed=seed,
             progress=progress,
             data=data,
-            target=target,
+            labels=labels,
             model=model,
             trust=trust,
         )

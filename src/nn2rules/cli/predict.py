@@ -10,7 +10,7 @@ from nn2rules.cli.app import app, plain_errors, stderr
 from nn2rules.errors import RowsError
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
-from nn2rules.formats.table import Table, read_table, table_text
+from nn2rules.formats.table import CsvTable, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, unused
@@ -47,7 +47,7 @@ def predict(
     Rules are numbered as `nn2rules extract` prints them, from 1.
     """
     if output is not None:
-        check_writable(output)
+        check_writable(output, keep=(rules, rows))
     loaded = load_rules(rules)
     table = read_table(rows)
     text = _answers(loaded, table, unknown, undecided)
@@ -58,9 +58,12 @@ def predict(
         print(f"{count(len(table.rows), 'row')} written to {output}")
 
 
-def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str:
-    table.check(rules.domain, values=unknown == "error")
-    fired = rules.apply(table.rows, unknown="error" if unknown == "error" else "none")
+def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> str:
+    table.check(rules.domain)
+    with table.naming_lines():
+        fired = rules.apply(
+            table.rows, unknown="error" if unknown == "error" else "none"
+        )
     shown = {i: (str(r.then), str(i + 1)) for i, r in enumerate(rules.rules)}
     nothing, default = ("", ""), (str(rules.default), "default")
     shown |= {OUTSIDE: default if unknown == "default" else nothing, NO_RULE: default}
@@ -76,7 +79,7 @@ def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str
     return table_text([*table.header, *added], lines)
 
 
-def _tell_open(rows: list[int], table: Table, undecided: str) -> None:
+def _tell_open(rows: list[int], table: CsvTable, undecided: str) -> None:
     """Say how many rows no rule decides, or stop at the first."""
     if not rows:
         return

@@ -15,11 +15,11 @@ from nn2rules.cover.searched import (
     find_uncovered,
 )
 from nn2rules.engine import Oracle
-from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.errors import OptionError
 from nn2rules.rules import RuleList
 
 TRIES = 4
-"""How many boxes are grown for each rule, times the effort."""
+"""How many boxes are grown for each rule, times the effort; with effort 0 just one."""
 
 
 def rules_by_search(job: Job) -> RuleList:
@@ -28,26 +28,29 @@ def rules_by_search(job: Job) -> RuleList:
         raise OptionError(
             "impossible: on a domain this large give boxes, not a function"
         )
-    oracle = Oracle(job.network, job.meter)
+    oracle, cover = Oracle(job.network, job.meter), Cover()
+    job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible) and find_uncovered(oracle, job.impossible) is None:
         raise OptionError("impossible: no input is left that can occur")
-    goal = Goal(job.form == "list", TRIES * max(job.effort, 1), job.seed, job.n_jobs)
-    try:
-        if job.scope == "support":
-            cover = _support(oracle, job, goal)
-        else:
-            cover = cover_domain(
-                oracle, goal, impossible=job.impossible, found=_reporter(job)
-            )
-            cover = _without_default(cover, job)
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        partial = getattr(error, "rules", None)
-        if isinstance(partial, Cover):
-            rules = _finish(oracle, job, partial)
-            certificate = {**_certificate(oracle, job), "complete": False}
-            error.rules = rules.replace(scope="support", certificate=certificate)  # type: ignore[union-attr]
-        raise
-    return _finish(oracle, job, cover)
+    tries = max(1, TRIES * job.how.effort)
+    goal = Goal(job.form == "list", tries, job.how.seed, job.how.n_jobs)
+    if job.scope == "support":
+        _support(oracle, job, goal, cover)
+    elif not _domain(oracle, job, goal, cover):
+        rules = _unfinished(oracle, job, cover)
+        return _described(rules, job)
+    if job.scope == "domain":
+        cover = _without_default(cover, job)
+    known = search_certificate(job.network, oracle, job.meter)
+    rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
+    return _described(rules, job)
+
+
+def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
+    """Return the rules so far, and say that they are not all."""
+    certificate = _certificate(job, search_certificate(job.network, oracle))
+    rules = _rule_list(job, cover).replace(scope="support")
+    return rules.replace(certificate={**certificate, "complete": False})
 
 
 def _reporter(job: Job) -> Any:
@@ -57,37 +60,56 @@ def _reporter(job: Job) -> Any:
     return report
 
 
-def _support(oracle: Oracle, job: Job, goal: Goal) -> Cover:
+def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
+    """Cover the domain; tell whether all of it is, or else as many rules as asked."""
+    return cover_domain(
+        oracle,
+        goal,
+        cover=cover,
+        impossible=job.impossible,
+        found=_reporter(job),
+        is_enough=lambda: _is_enough(job, cover),
+    )
+
+
+def _is_enough(job: Job, cover: Cover) -> bool:
+    """Tell whether there are as many rules as wanted; a set leaves out a class."""
+    if job.max_rules is None:
+        return False
+    n_rules = len(cover.answers)
+    if job.form == "set" and job.scope == "domain":
+        n_rules = len(_without_default(cover, job).answers)
+    return n_rules >= job.max_rules
+
+
+def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> None:
     """Cover the rows of the data; in a set, those of every class but the default."""
-    assert job.codes is not None, "extract has checked that there is data"
-    assert job.weights is not None, "codes and weights come together"
-    answers = job.network.predict_codes(job.codes)
+    assert job.rows is not None, "extract has checked that there is data"
+    answers = job.network.predict_codes(job.rows.distinct)
     wanted = np.ones(len(answers), dtype=np.bool_)
-    cover = Cover(default=_default(job, answers))
+    cover.default = _default(job, answers)
     if job.form == "set":
         wanted = answers != cover.default
-    try:
-        return cover_rows(
-            oracle,
-            job.codes[wanted],
-            job.weights[wanted].astype(np.float64),
-            answers[wanted],
-            goal,
-            cover=cover,
-            impossible=job.impossible,
-            found=_reporter(job),
-        )
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        error.rules = cover  # type: ignore[union-attr]
-        raise
+    cover_rows(
+        oracle,
+        job.rows.distinct[wanted],
+        job.rows.weights[wanted].astype(np.float64),
+        answers[wanted],
+        goal,
+        cover=cover,
+        impossible=job.impossible,
+        found=_reporter(job),
+        is_enough=lambda: _is_enough(job, cover),
+    )
 
 
 def _default(job: Job, answers: Any) -> int:
     """Return the class without rules: the other than the target, or the most common."""
     if job.target is not None:
         return 1 - job.target
-    weights = np.bincount(answers, job.weights, minlength=len(job.network.classes))
-    return int(np.argmax(weights))
+    assert job.rows is not None, "there are answers to rows"
+    counts = np.bincount(answers, job.rows.weights, len(job.network.classes))
+    return int(np.argmax(counts))
 
 
 def _without_default(cover: Cover, job: Job) -> Cover:
@@ -110,31 +132,37 @@ def _without_default(cover: Cover, job: Job) -> Cover:
     return Cover([boxes[i] for i in kept], [answers[i] for i in kept], default)
 
 
-def _finish(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
-    """Return the rule list of a cover, with what is known of its rules."""
+def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known of the search, with what cannot occur."""
+    return (
+        known | {"impossible": impossible_inputs(job)} if len(job.impossible) else known
+    )
+
+
+def _rule_list(job: Job, cover: Cover) -> RuleList:
+    """Return the rules of a cover, those that decide most rows first."""
     network = job.network
+    n_rules = min(len(cover.boxes), len(cover.answers))  # if stopped between the two
     rules = RuleList.from_boxes(
         network.domain,
-        cover.array(int(network.domain.offsets[-1])),
-        cover.answers,
+        cover.array(int(network.domain.offsets[-1]))[:n_rules],
+        cover.answers[:n_rules],
         network.classes[cover.default],
         network.classes,
         form=job.form,
         scope=job.scope,
     )
-    if job.codes is not None:
-        fired = rules.match(job.codes)
+    if job.rows is not None:
+        fired = rules.match(job.rows.distinct)
         decided = np.zeros(len(rules))
-        np.add.at(decided, fired[fired >= 0], job.weights[fired >= 0])  # type: ignore[index]
+        np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
         rules = in_order(rules, decided)
-    facts = None
-    if job.form == "set":  # in a list, a box also holds what rules above it decide
-        facts = describe_search(network, rules)
-    return rules.replace(facts=facts, certificate=_certificate(oracle, job))
+    return rules
 
 
-def _certificate(oracle: Oracle, job: Job) -> dict[str, Any]:
-    certificate = search_certificate(job.network, oracle)
-    if len(job.impossible):
-        certificate["impossible"] = impossible_inputs(job)
-    return certificate
+def _described(rules: RuleList, job: Job) -> RuleList:
+    """Add what is known of each rule; a list's box holds what rules above decide."""
+    if job.form == "list":
+        return rules
+    job.meter.keep(lambda: rules)
+    return rules.replace(facts=describe_search(job.network, rules, job.meter))

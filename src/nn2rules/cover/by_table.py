@@ -1,6 +1,6 @@
 """Rule lists and sets of networks whose every input fits in a table."""
 
-from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,12 +9,18 @@ from numpy.typing import NDArray
 
 from nn2rules.certificate import table_certificate
 from nn2rules.cover.decision_list import decision_list, without_idle_end
-from nn2rules.cover.describe import describe_table, in_order, readable
+from nn2rules.cover.describe import (
+    describe_table,
+    in_order,
+    readable,
+    refuse_different,
+)
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
 from nn2rules.cover.job import Job, impossible_inputs, possible_inputs
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.rule_set import lower_bound, rule_set
+from nn2rules.cover.runs import Work
 from nn2rules.cover.support import support_rules
 from nn2rules.engine import build_table
 from nn2rules.errors import BudgetExceededError
@@ -23,8 +29,8 @@ from nn2rules.rules import RuleList
 
 def rules_by_table(job: Job) -> RuleList:
     """Return rules made from the class of every input, those that decide most first."""
-    network = job.network
-    table = build_table(network, meter=job.meter, n_jobs=job.n_jobs)
+    network, meter = job.network, job.meter
+    table = build_table(network, meter=meter, n_jobs=job.how.n_jobs)
     possible = possible_inputs(job)
     classes = table.classes
     certificate = table_certificate(network, table)
@@ -34,40 +40,53 @@ def rules_by_table(job: Job) -> RuleList:
         certificate["impossible"] = impossible_inputs(job)
     if job.scope == "support":
         del certificate["different"]
-    try:
-        found = _cover(job, classes, partial(_tidied, job, classes))
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        kept = getattr(error, "rules", None)
-        if isinstance(kept, Rules):
-            error.rules = _partial(job, kept, certificate)  # type: ignore[union-attr]
-        raise
+    unfinished = partial(_unfinished, job, classes, certificate)
+    found = _cover(
+        job,
+        classes,
+        Work(
+            effort_of(job.how.effort, len(classes)),
+            job.how.seed,
+            meter,
+            job.how.n_jobs,
+            tidy=partial(_tidied, job, classes),
+            keep=lambda so_far: meter.keep(lambda: unfinished(so_far())),
+        ),
+    )
+    meter.keep(lambda: unfinished(found))
     if job.scope == "domain" and job.form == "set":
         certificate["fewest_rules"] = lower_bound(
-            classes, network.domain.sizes, default=found.default, seed=job.seed
+            classes,
+            network.domain.sizes,
+            default=found.default,
+            seed=job.how.seed,
+            meter=meter,
         )
     rules = _rule_list(job, found)
     if job.form == "list":
-        rules = readable(rules, possible)
-    facts = describe_table(network, rules, possible)
+        with suppress(BudgetExceededError):
+            rules = readable(rules, possible, meter=meter)
+    facts = describe_table(network, rules, classes, meter=meter)
     return rules.replace(facts=facts, certificate=certificate)
 
 
 def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     """Put the rules that decide most first, then make each prime in its place."""
     rules = _rule_list(job, found)
-    rules = in_order(rules, _decided(job, rules, classes))
+    rules = in_order(rules, _decided(job, rules, classes), meter=job.meter)
     state = state_of(classes, job.network.domain.sizes)
     default = rules.classes.index(rules.default)
     wanted = classes != DONT_CARE
     if job.scope == "support":
-        wanted = _counts(job) > 0
+        wanted &= _counts(job) > 0
     if job.form == "set":
-        wanted = wanted & (classes != default)
+        wanted &= classes != default
     tidy = primed(
         Rules(rules.boxes, rules.answers, default),
         state,
         state.space.set_of(wanted),
         is_ordered=job.form == "list",
+        meter=job.meter,
     )
     if job.form == "list" and job.scope == "domain":
         return without_idle_end(tidy)
@@ -79,12 +98,13 @@ def _decided(
 ) -> NDArray[np.float64]:
     """Return how much each rule decides: rows of data if there are any, else inputs."""
     decided = np.zeros(len(rules))
-    if job.codes is not None:
-        fired = rules.match(job.codes)
-        np.add.at(decided, fired[fired >= 0], job.weights[fired >= 0])  # type: ignore[index]
+    if job.rows is not None:
+        fired = rules.match(job.rows.distinct)
+        np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
         return decided
     start = 0
     for codes in job.network.domain.inputs():
+        job.meter.spend()
         fired = rules.match(codes)
         counted = (fired >= 0) & (classes[start : start + len(codes)] != DONT_CARE)
         decided += np.bincount(fired[counted], minlength=len(rules))
@@ -94,11 +114,11 @@ def _decided(
 
 def _counts(job: Job) -> NDArray[np.int64]:
     """Return how often each input occurs in the data."""
-    assert job.codes is not None, "extract has checked that there is data"
-    assert job.weights is not None, "codes and weights come together"
+    assert job.rows is not None, "extract has checked that there is data"
     sizes = job.network.domain.sizes
     counts = np.zeros(job.network.domain.n_inputs, dtype=np.int64)
-    counts[np.ravel_multi_index(tuple(job.codes.T), sizes)] = job.weights
+    positions = np.ravel_multi_index(tuple(job.rows.distinct.T), sizes)
+    counts[positions] = job.rows.weights
     return counts
 
 
@@ -115,35 +135,32 @@ def _rule_list(job: Job, found: Rules) -> RuleList:
     )
 
 
-def _partial(job: Job, found: Rules, certificate: dict[str, Any]) -> RuleList:
+def _unfinished(
+    job: Job,
+    classes: NDArray[np.uint8],
+    certificate: dict[str, Any],
+    found: Rules | None,
+) -> RuleList | None:
     """Return what was found before the work was stopped, and say if it is not all."""
+    if found is None:
+        return None
     rules = _rule_list(job, found)
-    if found.is_complete:
-        return rules.replace(certificate=certificate)
-    certificate = {k: v for k, v in certificate.items() if k != "different"}
-    return rules.replace(
-        scope="support", certificate={**certificate, "complete": False}
-    )
+    if not found.is_complete:
+        known = {k: v for k, v in certificate.items() if k != "different"}
+        certificate = {**known, "complete": False}
+        rules = rules.replace(scope="support")
+    refuse_different(rules, classes)
+    return rules.replace(certificate=certificate)
 
 
-def _cover(
-    job: Job, classes: NDArray[np.uint8], tidy: Callable[[Rules], Rules]
-) -> Rules:
+def _cover(job: Job, classes: NDArray[np.uint8], work: Work) -> Rules:
     """Choose the rules."""
     sizes = job.network.domain.sizes
-    effort = effort_of(job.effort, len(classes))
-    common: dict[str, Any] = {
-        "seed": job.seed,
-        "effort": effort,
-        "meter": job.meter,
-        "n_jobs": job.n_jobs,
-        "tidy": tidy,
-    }
     default = None if job.target is None else 1 - job.target
     if job.scope == "domain" and job.form == "list":
-        return decision_list(classes, sizes, **common)
+        return decision_list(classes, sizes, work)
     if job.scope == "domain":
-        return rule_set(classes, sizes, default=default, **common)
+        return rule_set(classes, sizes, work, default=default)
     counts = _counts(job)
     if default is None:
         known = classes != DONT_CARE
@@ -151,7 +168,7 @@ def _cover(
         default = int(np.argmax(totals))
     is_ordered = job.form == "list"
     return support_rules(
-        classes, sizes, counts, is_ordered=is_ordered, default=default, **common
+        classes, sizes, counts, work, is_ordered=is_ordered, default=default
     )
 
 

@@ -1,51 +1,39 @@
 """The shortest exact decision list that can be found with a given effort."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.cover.effort import Effort, generator
-from nn2rules.cover.greedy import best_run, choose, polish
+from nn2rules.cover.effort import Effort
+from nn2rules.cover.greedy import Run, choose
 from nn2rules.cover.packing import Rules, State, state_of
-from nn2rules.engine import Meter
+from nn2rules.cover.polish import polish
+from nn2rules.cover.runs import Work, best_run
 
 
-def decision_list(
-    table: NDArray[np.uint8],
-    sizes: Sequence[int],
-    *,
-    seed: int = 0,
-    effort: Effort,
-    meter: Meter | None = None,
-    n_jobs: int | None = None,
-    tidy: Callable[[Rules], Rules] | None = None,
-) -> Rules:
+def decision_list(table: NDArray[np.uint8], sizes: Sequence[int], work: Work) -> Rules:
     """Return an ordered list of rules equal to the table on every input.
 
-    The shortest of `effort.runs` runs; among equals the earliest. A run depends on the
-    seed and its own number alone, so runs can be shared out to threads, and more runs
-    never give more rules.
+    The shortest of `work.effort.runs` runs; among equals the earliest. A run depends on
+    the seed and its own number alone, so runs can be shared out to threads, and more
+    runs never give more rules.
     """
-    state, meter = state_of(table, sizes), meter or Meter()
-    runs = [
-        partial(_run, state, seed, run, effort, meter) for run in range(effort.runs)
-    ]
-    return best_run(runs, state, n_jobs, tidy)
+    state = state_of(table, sizes)
+    attempt = partial(_attempt, state, work.effort)
+    return best_run([(run, attempt) for run in range(work.effort.runs)], state, work)
 
 
-def _run(state: State, seed: int, run: int, effort: Effort, meter: Meter) -> Rules:
+def _attempt(state: State, effort: Effort, run: Run) -> Rules:
     """Build one list and improve it."""
-    rng = generator(seed, run)
     chosen = choose(
         state,
         state.open[np.newaxis],
         state.open,
         is_ordered=True,
         effort=effort,
-        rng=rng,
-        meter=meter,
+        run=run,
     )
     better = polish(
         without_default(chosen),
@@ -53,8 +41,7 @@ def _run(state: State, seed: int, run: int, effort: Effort, meter: Meter) -> Rul
         state.open,
         is_ordered=True,
         effort=effort,
-        rng=rng,
-        meter=meter,
+        run=run,
     )
     return without_idle_end(better)
 

@@ -1,7 +1,6 @@
 """What is known of each rule (inputs, support, probability), and their order."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +8,22 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
-from nn2rules.domain import Rows
-from nn2rules.engine import Budget, Meter, score_range
+from nn2rules.cover.packing import DONT_CARE
+from nn2rules.engine import Meter, score_range
 from nn2rules.engine.ranges import outwards
-from nn2rules.errors import BudgetExceededError
+from nn2rules.errors import BudgetExceededError, InternalError
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import Facts, RuleList
-from nn2rules.values import Value
 
 _CHUNK = 1 << 18
 _RANGE_BOXES = 2000
 _RANGE_TOLERANCE = 0.01
 
 
-def in_order(rules: RuleList, weights: NDArray[np.float64]) -> RuleList:
+def in_order(
+    rules: RuleList, weights: NDArray[np.float64], *, meter: Meter | None = None
+) -> RuleList:
     """Put rules that decide much first, as far as the meaning of the list allows.
 
     Two rules that give different classes and have an input in common stay in order; all
@@ -48,10 +48,17 @@ def in_order(rules: RuleList, weights: NDArray[np.float64]) -> RuleList:
         order.append(chosen)
         open_[chosen] = False
         waiting = waiting - before[chosen]
+        if meter is not None:
+            meter.spend()
     return rules.take(order)
 
 
-def readable(rules: RuleList, possible: NDArray[np.bool_] | None = None) -> RuleList:
+def readable(
+    rules: RuleList,
+    possible: NDArray[np.bool_] | None = None,
+    *,
+    meter: Meter | None = None,
+) -> RuleList:
     """Leave values out of conditions where that reads better and changes nothing.
 
     A rule may allow values that no input it decides has, because earlier rules decide
@@ -69,6 +76,8 @@ def readable(rules: RuleList, possible: NDArray[np.bool_] | None = None) -> Rule
         start += len(codes)
         columns = codes[decided] + domain.offsets[:-1]
         needed[fired[decided, np.newaxis], columns] = True
+        if meter is not None:
+            meter.spend()
     boxes = rules.boxes.copy()
     for index, feature in enumerate(domain.features):
         block = slice(int(domain.offsets[index]), int(domain.offsets[index + 1]))
@@ -102,31 +111,43 @@ def _words(values: NDArray[np.bool_]) -> int:
 
 
 def describe_table(
-    network: Network, rules: RuleList, possible: NDArray[np.bool_] | None = None
+    network: Network,
+    rules: RuleList,
+    table: NDArray[np.uint8],
+    *,
+    meter: Meter | None = None,
 ) -> list[Facts]:
     """Return for each rule the inputs it decides and their range of probabilities.
 
+    On the way the rules are compared with the table: nothing that differs is described.
+    Probabilities are left out when the budget is spent.
+
     Parameters
     ----------
-    possible : ndarray of bool, shape (n_inputs,), optional
-        Which inputs can occur; by default all.
+    table : ndarray of uint8, shape (n_inputs,)
+        The class of every input; `DONT_CARE` where it cannot occur.
+
+    Raises
+    ------
+    InternalError
+        If a rule, or in the scope "domain" the default, gives an input another class.
     """
     n_rules = len(rules)
     counts = np.zeros(n_rules + 1, dtype=np.int64)
     low, high = np.full(n_rules + 1, np.inf), np.full(n_rules + 1, -np.inf)
     error = arithmetic.error_bound(network.layers, network.domain.offsets).max()
-    answers = np.append(rules.answers, 0)
-    start = 0
-    for codes in network.domain.inputs(chunk=_CHUNK):
-        fired = rules.match(codes)
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    has_time = True
+    for codes, classes, fired in _decided_inputs(rules, table):
+        _refuse_different(rules, codes, classes, fired, answers)
         chosen = fired != NO_RULE
-        if possible is not None:
-            chosen &= possible[start : start + len(codes)]
-        start += len(codes)
-        fired = fired[chosen]
+        codes, fired = codes[chosen], fired[chosen]  # noqa: PLW2901
         counts += np.bincount(fired, minlength=n_rules + 1)
+        has_time = has_time and _has_time(meter)
+        if not has_time:
+            continue
         with np.errstate(all="ignore"):  # what overflows has the widest range
-            scores = _log_odds(network, codes[chosen], answers[fired])
+            scores = _log_odds(network, codes, answers[fired])
             below, above = scores - 2 * error, scores + 2 * error
         np.minimum.at(low, fired, np.where(np.isnan(below), -np.inf, below))
         np.maximum.at(high, fired, np.where(np.isnan(above), np.inf, above))
@@ -135,11 +156,65 @@ def describe_table(
         Facts(
             inputs=int(counts[index]),
             probability=outwards(float(ends[0, index]), float(ends[1, index]))
-            if counts[index]
+            if counts[index] and has_time
             else None,
         )
         for index in range(n_rules)
     ]
+
+
+def refuse_different(
+    rules: RuleList, table: NDArray[np.uint8], *, meter: Meter | None = None
+) -> None:
+    """Compare rules with the table on every input that can occur.
+
+    Raises
+    ------
+    InternalError
+        If a rule, or in the scope "domain" the default, gives an input another class.
+    """
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    for codes, classes, fired in _decided_inputs(rules, table):
+        _refuse_different(rules, codes, classes, fired, answers)
+        if meter is not None:
+            meter.spend()
+
+
+def _decided_inputs(
+    rules: RuleList, table: NDArray[np.uint8]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]]:
+    """Yield inputs that can occur, their classes, and the rules that decide them."""
+    start = 0
+    for codes in rules.domain.inputs(chunk=_CHUNK):
+        classes = table[start : start + len(codes)]
+        start += len(codes)
+        possible = classes != DONT_CARE
+        chosen = codes if possible.all() else codes[possible]
+        yield chosen, classes[possible], rules.match(chosen)
+
+
+def _refuse_different(
+    rules: RuleList,
+    codes: NDArray[np.int64],
+    classes: NDArray[np.uint8],
+    fired: NDArray[np.int64],
+    answers: NDArray[np.int64],
+) -> None:
+    wrong = answers[fired] != classes
+    if rules.scope == "support":
+        wrong &= fired != NO_RULE
+    if wrong.any():
+        [row] = rules.domain.decode(codes[wrong][:1])
+        raise InternalError(f"the rules answer {row} otherwise than the network")
+
+
+def _has_time(meter: Meter | None) -> bool:
+    try:
+        if meter is not None:
+            meter.spend()
+    except BudgetExceededError:
+        return False
+    return True
 
 
 def _log_odds(
@@ -159,44 +234,20 @@ def _log_odds(
     return np.asarray(own - rest)
 
 
-def describe_search(network: Network, rules: RuleList) -> list[Facts]:
+def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Facts]:
     """Return for each rule a range that holds the probabilities of its box.
 
-    Where a range is not found within a fixed number of boxes it is left out.
+    Where a range is not found within a fixed number of boxes, or within the time that
+    is left, it is left out.
     """
     if not network.is_binary:
         return [Facts()] * len(rules)
     found = []
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
-        meter = Meter(Budget(boxes=_RANGE_BOXES))
+        part = meter.part(boxes=_RANGE_BOXES)
         try:
-            ends = score_range(network, box, tolerance=_RANGE_TOLERANCE, meter=meter)
+            ends = score_range(network, box, tolerance=_RANGE_TOLERANCE, meter=part)
             found.append(Facts(probability=ends.probability_of(int(answer))))
         except BudgetExceededError:
             found.append(Facts())
     return found
-
-
-def with_rows(
-    rules: RuleList, data: Rows, labels: Sequence[Value] | None = None
-) -> RuleList:
-    """Return the rules with their support on `data`, and accuracy if labelled."""
-    fired = rules.apply(data)
-    decided = fired != NO_RULE
-    support = np.bincount(fired[decided], minlength=len(rules))
-    right = None
-    if labels is not None:
-        truth = rules.positions(labels, len(fired))
-        hits = decided & (truth == np.append(rules.answers, -1)[fired])
-        right = np.bincount(fired[hits], minlength=len(rules))
-    facts = [
-        replace(
-            known,
-            support=int(support[index]),
-            accuracy=float(right[index] / support[index])
-            if right is not None and support[index]
-            else None,
-        )
-        for index, known in enumerate(rules.facts)
-    ]
-    return rules.replace(facts=facts)

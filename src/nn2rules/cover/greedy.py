@@ -1,23 +1,43 @@
-"""Choosing rules: greedily from a pool of boxes, then improving the whole list."""
+"""Choosing rules: greedily from a pool of boxes, then growing each to a prime."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from nn2rules.cover._kernels.greedy import cover_some, make_prime
-from nn2rules.cover._kernels.improve import sweep
-from nn2rules.cover._kernels.rebuild import rebuild
+from nn2rules.cover._kernels.greedy import (
+    climb,
+    keep_best,
+    make_prime,
+    regrow,
+    seed_pool,
+    take_best,
+)
 from nn2rules.cover.effort import Effort, generator
 from nn2rules.cover.packing import Rules, State
 from nn2rules.engine import Meter
-from nn2rules.errors import BudgetExceededError
+from nn2rules.engine.budget import Pace
 
-_BATCH = 16
 _SHARE, _NOISE = 0.4, 0.3
-_SWEEP_BYTES = 1 << 30
+
+
+@dataclass(slots=True)
+class Run:
+    """One attempt: where its random numbers come from, and what it has so far.
+
+    Attributes
+    ----------
+    rng : the state of the generator, changed in place
+    meter : Meter
+        Looked at every now and then; when it stops the work, `so_far` stays.
+    so_far : callable or None
+        Returns the rules of this moment.
+    """
+
+    rng: NDArray[np.uint64]
+    meter: Meter
+    so_far: Callable[[], Rules] | None = None
 
 
 def choose(
@@ -27,8 +47,7 @@ def choose(
     *,
     is_ordered: bool,
     effort: Effort,
-    rng: NDArray[np.uint64],
-    meter: Meter,
+    run: Run,
 ) -> Rules:
     """Choose rules, heaviest first, until they decide all of `todo`.
 
@@ -40,129 +59,64 @@ def choose(
     is_ordered : bool
         Whether what a rule decides is don't-care for the rules after it.
     effort : Effort
-    rng : the state of the generator, changed in place
-    meter : Meter
-        When its budget is spent, the error carries the rules chosen so far.
+    run : Run
     """
     pack, n_columns = state.space.pack, int(state.space.pack.offsets[-1])
-    open_, want, todo = state.open.copy(), want.copy(), todo.copy()
+    live, open_, want, todo = state.live, state.open.copy(), want.copy(), todo.copy()
     size = 2 * effort.tries
-    boxes = np.zeros((size, n_columns), dtype=np.bool_)
-    gains, classes = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    found = [np.zeros((0, n_columns), dtype=np.bool_)]
-    answers = [np.zeros(0, dtype=np.int64)]
-    total, n_pool, n_rules = _count(todo), 0, 0
-    try:
-        while True:
-            rules = np.zeros((_BATCH, n_columns), dtype=np.bool_)
-            labels = np.zeros(_BATCH, dtype=np.int64)
-            count, n_pool = cover_some(
-                (boxes, gains, classes, n_pool),
-                state.live,
-                open_,
-                want,
-                todo,
-                is_ordered,
-                effort.tries,
-                effort.steps,
-                _SHARE,
-                _NOISE,
-                rng,
-                pack,
-                rules,
-                labels,
-            )
-            found.append(rules[:count])
-            answers.append(labels[:count])
-            n_rules += count
-            if count < _BATCH:
-                break
-            meter.report(f"{n_rules:,} rules", 0.8 * (1 - _count(todo) / total))
-            meter.spend()
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        chosen = replace(_joined(found, answers), is_complete=False)
-        error.rules = chosen  # type: ignore[union-attr]
-        raise
-    return _joined(found, answers)
+    pool = (
+        np.zeros((size, n_columns), dtype=np.bool_),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+    )
+    found: list[NDArray[np.bool_]] = []
+    answers: list[int] = []
+    run.so_far = lambda: _rules(found, answers, n_columns, is_complete=False)
+    scratch = state.space.scratch()
+    last = (_NOISE, run.rng, pack, *scratch)
+    total, n, pace = _count(todo), 0, Pace()
+    while todo.any():
+        for start, stop in run.meter.pieces(effort.tries, pace):
+            n = seed_pool(*pool, n, stop - start, live, open_, want, todo, *last)
+        for start, stop in run.meter.pieces(effort.steps, pace):
+            climb(*pool, n, stop - start, _SHARE, live, open_, want, *last)
+        rule = np.zeros(n_columns, dtype=np.bool_)
+        answer = take_best(
+            *pool, n, want, todo, open_, is_ordered, pack, scratch[0], rule
+        )
+        found.append(rule)
+        answers.append(int(answer))
+        run.meter.report(f"{len(found):,} rules", 0.8 * (1 - _count(todo) / total))
+        n = keep_best(*pool, n, effort.tries, live, open_, want, pack, scratch[0])
+        for start, stop in run.meter.pieces(n, pace):
+            regrow(*pool, start, stop, live, open_, want, *last)
+    return _rules(found, answers, n_columns, is_complete=True)
 
 
-def _joined(found: list[NDArray[np.bool_]], answers: list[NDArray[np.int64]]) -> Rules:
-    return Rules(np.concatenate(found), np.concatenate(answers), 0)
+def _rules(
+    found: list[NDArray[np.bool_]],
+    answers: list[int],
+    n_columns: int,
+    *,
+    is_complete: bool,
+) -> Rules:
+    n_rules = min(len(found), len(answers))  # of a moment between the two
+    boxes = np.array(found[:n_rules], dtype=np.bool_).reshape(-1, n_columns)
+    classes = np.array(answers[:n_rules], dtype=np.int64)
+    return Rules(boxes, classes, 0, is_complete)
 
 
 def _count(inputs: NDArray[np.uint64]) -> int:
     return max(int(np.bitwise_count(inputs).sum(dtype=np.int64)), 1)
 
 
-def polish(
+def primed(
     rules: Rules,
     state: State,
     todo: NDArray[np.uint64],
     *,
     is_ordered: bool,
-    effort: Effort,
-    rng: NDArray[np.uint64],
-    meter: Meter,
-) -> Rules:
-    """Improve rules by sweeps and rebuilds; never more rules.
-
-    The rules are right at every moment, so when the budget is spent, or the user
-    interrupts, the rest of the work is just left out.
-    """
-    boxes, classes, default = rules.boxes, rules.classes, rules.default
-    pack = state.space.pack
-    n_sweeps = effort.sweeps
-    if 4 * (len(rules) + 1) * state.space.n_words > _SWEEP_BYTES:
-        n_sweeps = 0
-    try:
-        for number in range(n_sweeps):
-            if not len(boxes):
-                break
-            better = sweep(
-                boxes.copy(),
-                classes,
-                default,
-                state.live,
-                state.open,
-                todo,
-                is_ordered,
-                0.5,
-                0.2,
-                2.0,
-                rng,
-                pack,
-            )
-            if len(better[0]):
-                rounds = min(50, effort.rebuilds // len(better[0]))
-                better = rebuild(
-                    better[0],
-                    better[1],
-                    default,
-                    state.live,
-                    state.open,
-                    todo,
-                    is_ordered,
-                    rounds,
-                    6,
-                    4,
-                    0.3,
-                    rng,
-                    pack,
-                )
-            boxes, classes = better
-            share = 0.8 + 0.2 * (number + 1) / n_sweeps
-            meter.report(f"{len(boxes):,} rules", share)
-            meter.spend()
-    except BudgetExceededError:
-        pass
-    except KeyboardInterrupt as error:
-        error.rules = Rules(boxes, classes, default)  # type: ignore[attr-defined]
-        raise
-    return Rules(boxes, classes, default)
-
-
-def primed(
-    rules: Rules, state: State, todo: NDArray[np.uint64], *, is_ordered: bool
+    meter: Meter | None = None,
 ) -> Rules:
     """Grow every rule, in its place, until no value can be added; drop idle ones.
 
@@ -172,51 +126,28 @@ def primed(
         Complete, with boxes in the order of the features.
     todo : packed set of the inputs that must be decided
     """
-    boxes, classes = make_prime(
-        rules.boxes[:, state.space.columns].copy(),
-        rules.classes.copy(),
-        state.live,
-        state.open.copy(),
-        todo.copy(),
-        is_ordered,
-        generator(0, 0),
-        state.space.pack,
-    )
-    return Rules(state.space.unpack(boxes), classes, rules.default)
+    meter = meter or Meter()
+    boxes, classes = rules.boxes[:, state.space.columns].copy(), rules.classes.copy()
+    open_, todo, kept = state.open.copy(), todo.copy(), np.zeros(len(rules), np.bool_)
+    scratch = state.space.scratch()
+    for start, stop in meter.pieces(len(rules), Pace()):
+        make_prime(
+            boxes,
+            classes,
+            start,
+            stop,
+            kept,
+            state.live,
+            open_,
+            todo,
+            is_ordered,
+            generator(0, 0),
+            state.space.pack,
+            *scratch,
+        )
+    return Rules(state.space.unpack(boxes[kept]), classes[kept], rules.default)
 
 
-def best_run(
-    runs: Sequence[Callable[[], Rules]],
-    state: State,
-    n_jobs: int | None = None,
-    tidy: Callable[[Rules], Rules] | None = None,
-) -> Rules:
-    """Return the result with the fewest rules, the first of equal ones, unpacked.
-
-    Each is tidied before they are compared. When the budget is spent, the best of the
-    runs that are done is returned; if none is, the error carries what is chosen so far.
-    """
-    done: list[Rules] = []
-    try:
-        if n_jobs in (None, 1):
-            found = (run() for run in runs)
-        else:
-            parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
-            found = parallel(delayed(run)() for run in runs)
-        for rules in found:
-            unpacked = _unpacked(rules, state)
-            done.append(unpacked if tidy is None else tidy(unpacked))
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        if done and isinstance(error, BudgetExceededError):
-            return min(done, key=len)
-        chosen = getattr(error, "rules", None)
-        if done:
-            error.rules = min(done, key=len)  # type: ignore[union-attr]
-        elif isinstance(chosen, Rules):
-            error.rules = _unpacked(chosen, state)  # type: ignore[union-attr]
-        raise
-    return min(done, key=len)
-
-
-def _unpacked(rules: Rules, state: State) -> Rules:
+def unpacked(rules: Rules, state: State) -> Rules:
+    """Return the rules with their columns in the order of the features."""
     return replace(rules, boxes=state.space.unpack(rules.boxes))

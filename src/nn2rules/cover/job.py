@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.boxes import conditions_of
-from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Meter, box_of
 from nn2rules.engine.answer import check_box
 from nn2rules.errors import OptionError
+from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
+from nn2rules.options import Kind, Length, Looking
 from nn2rules.values import Value
 
 Impossible: TypeAlias = (
@@ -33,36 +34,77 @@ class Job:
     scope : {"domain", "support"}
     target : int or None
         The class that rules are wanted for; sets of two classes only.
-    codes, weights : ndarray or None
-        The different rows of the data, and how often each occurs.
+    rows : GivenRows or None
+        The rows of the data.
     impossible : boxes of inputs that cannot occur, of shape (n, n_columns)
     is_impossible : callable or None
         The same as a function of rows.
-    effort, seed, n_jobs
+    max_rules : int or None
+        More rules than so many are not wanted.
+    how : Looking
         How hard to try, from where, and on how many threads.
     meter : Meter
+        What is spent, and what is kept if the work is stopped.
     """
 
     network: Network
     form: Literal["list", "set"]
     scope: Literal["domain", "support"]
     target: int | None
-    codes: NDArray[np.int64] | None
-    weights: NDArray[np.int64] | None
+    rows: GivenRows | None
     impossible: NDArray[np.bool_]
     is_impossible: Callable[[list[dict[str, Value]]], Any] | None
-    effort: int
-    seed: int
-    n_jobs: int | None
+    max_rules: int | None
+    how: Looking
     meter: Meter
 
 
-def distinct_rows(
-    domain: Domain, data: Rows
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different rows of the data, and how often each occurs."""
-    codes, counts = np.unique(domain.encode(data), axis=0, return_counts=True)
-    return codes, counts
+def make_job(
+    network: Network,
+    kind: Kind,
+    length: Length,
+    how: Looking,
+    *,
+    rows: GivenRows | None,
+    impossible: Impossible | None,
+    meter: Meter,
+) -> Job:
+    """Put together what is asked of a cover, checked against the network."""
+    assert kind.form != "paper", "that form has no cover"
+    assert kind.scope is not None, "extract has chosen one"
+    is_function = callable(impossible)
+    boxes = np.zeros((0, int(network.domain.offsets[-1])), dtype=np.bool_)
+    if impossible is not None and not is_function:
+        boxes = impossible_boxes(network, impossible)
+    return Job(
+        network,
+        kind.form,
+        kind.scope,
+        _target(network, kind.target),
+        rows,
+        boxes,
+        impossible if callable(impossible) else None,
+        length.max_rules,
+        how,
+        meter,
+    )
+
+
+def _target(network: Network, target: Value) -> int | None:
+    """Return the position of the class that rules are wanted for."""
+    if target is None:
+        return None
+    if target not in network.classes:
+        known = ", ".join(repr(label) for label in network.classes)
+        raise OptionError(
+            f"target: {target!r} is not a class; there are {known}; the true "
+            f"classes of the rows are given as labels"
+        )
+    if len(network.classes) != 2:
+        raise OptionError(
+            "a class to have rules for can be named for a set, of two classes"
+        )
+    return network.classes.index(target)
 
 
 def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
@@ -99,6 +141,7 @@ def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
     possible = np.ones(domain.n_inputs, dtype=np.bool_)
     start = 0
     for codes in domain.inputs():
+        job.meter.spend()
         part = possible[start : start + len(codes)]
         columns = codes + domain.offsets[:-1]
         for box in job.impossible:

@@ -46,6 +46,10 @@ class Space:
         """The number of words that a set of inputs takes."""
         return int(np.prod(np.diff(self.pack.offsets)[: self.pack.n_head]))
 
+    def scratch(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return room for a list of words and for a number of each column."""
+        return np.empty(self.n_words, np.int64), np.empty(len(self.columns), np.int64)
+
     def set_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Return the packed set of the inputs where `chosen` is true."""
         cube = chosen.reshape(self.sizes).transpose(self.order)

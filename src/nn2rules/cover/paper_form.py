@@ -12,17 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.certificate import search_certificate, table_certificate
-from nn2rules.domain import Domain, Rows, box_sizes
+from nn2rules.cover.describe import refuse_different
+from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine import Meter, Oracle, Table, build_table
-from nn2rules.engine.table import fits, has_cube
-from nn2rules.errors import BudgetExceededError, UnsupportedModelError
+from nn2rules.engine.table import fits, table_obstacle
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.given_rows import GivenRows, by_support
 from nn2rules.network import Network
+from nn2rules.options import Kind, Looking
 from nn2rules.paper.order import feature_order
-from nn2rules.paper.rules import prefix_rules, supported
+from nn2rules.paper.rules import prefix_rules
 from nn2rules.rules import RuleList
 
 
-def table_prefixes(table: Table, order: Sequence[int]) -> list[tuple[int, ...]]:
+def table_prefixes(
+    table: Table, order: Sequence[int], meter: Meter | None = None
+) -> list[tuple[int, ...]]:
     """Return the prefixes of class 1, in ascending order.
 
     Notes
@@ -41,6 +46,8 @@ def table_prefixes(table: Table, order: Sequence[int]) -> list[tuple[int, ...]]:
         return [()]
     found: list[tuple[int, ...]] = []
     for parents, children in pairwise(folded):
+        if meter is not None:
+            meter.spend()
         maximal = children & ~parents[..., np.newaxis]
         found += map(tuple, np.argwhere(maximal).tolist())
     found.sort()
@@ -75,12 +82,11 @@ def prefix_box(
 
 def paper_form(
     network: Network,
-    data: Rows,
-    scope: str,
-    order: Sequence[str] | None,
-    engine: str,
+    kind: Kind,
+    how: Looking,
+    *,
+    rows: GivenRows | None,
     meter: Meter,
-    n_jobs: int | None,
 ) -> RuleList:
     """Return the rules that the paper's algorithm would, through the engine."""
     if not network.is_binary:
@@ -88,35 +94,39 @@ def paper_form(
             f"the form 'paper' is for networks with two classes; this one has "
             f"{len(network.classes)}"
         )
-    positions = feature_order(network, order)
-    fitting = fits(network.domain, meter.budget) and has_cube(network.domain)
-    if engine == "table" or (engine == "auto" and fitting):
-        table = build_table(network, meter=meter, n_jobs=n_jobs)
-        rules = prefix_rules(network, positions, table_prefixes(table, positions))
+    positions = feature_order(network, kind.order)
+    fitting = fits(network.domain, meter.budget) and table_obstacle(network) is None
+    if kind.engine == "table" or (kind.engine == "auto" and fitting):
+        table = build_table(network, meter=meter, n_jobs=how.n_jobs)
+        prefixes = table_prefixes(table, positions, meter)
+        rules = prefix_rules(network, positions, prefixes)
+        refuse_different(rules, table.classes, meter=meter)
         certificate = table_certificate(network, table)
     else:
         oracle = Oracle(network, meter)
         rules = prefix_rules(network, positions, _searched(oracle, positions))
-        certificate = search_certificate(network, oracle)
+        certificate = search_certificate(network, oracle, meter)
         positive = sum(box_sizes(network.domain, rules.boxes))  # no two overlap
         certificate["class_inputs"] = [network.domain.n_inputs - positive, positive]
-    return supported(rules.replace(certificate=certificate), data, scope)
+    rules = rules.replace(certificate=certificate)
+    meter.keep(lambda: rules)
+    return rules if rows is None else by_support(rules, rows, kind.scope or "domain")
 
 
 def _searched(oracle: Oracle, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Search all prefixes; when the work is stopped, attach the rules proved so far."""
+    """Search all prefixes; what is proved of them is kept if the work is stopped."""
     found: list[tuple[int, ...]] = []
-    try:
-        for prefix in search_prefixes(oracle, order):
-            found.append(prefix)
-            share = _place(oracle.network.domain, order, prefix)
-            oracle.meter.report(f"{len(found):,} rules proved", share)
-    except (BudgetExceededError, KeyboardInterrupt) as error:
+
+    def so_far() -> RuleList:
         rules = prefix_rules(oracle.network, order, found)
         certificate = {**search_certificate(oracle.network, oracle), "complete": False}
-        partial = rules.replace(scope="support", certificate=certificate)
-        error.rules = partial  # type: ignore[union-attr]
-        raise
+        return rules.replace(scope="support", certificate=certificate)
+
+    oracle.meter.keep(so_far)
+    for prefix in search_prefixes(oracle, order):
+        found.append(prefix)
+        share = _place(oracle.network.domain, order, prefix)
+        oracle.meter.report(f"{len(found):,} rules proved", share)
     return found
 
 

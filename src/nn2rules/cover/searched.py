@@ -7,9 +7,9 @@ by the oracle; of several such boxes the one that decides most rows becomes a ru
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import growth
@@ -17,6 +17,7 @@ from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine.flat import workspace
+from nn2rules.engine.threads import in_threads
 from nn2rules.errors import BudgetExceededError
 
 Found = Callable[[int, float], None]
@@ -25,6 +26,8 @@ Found = Callable[[int, float], None]
 _SLAB_BOXES = 500
 _SAMPLE = 4096
 _WITNESS_BOXES = 1 << 20
+_WITNESS_WORK = 1 << 27  # comparisons of values between two looks at the clock
+_GROWTH_WORK = 1 << 24  # the same, of multiplications
 
 
 @dataclass(slots=True)
@@ -71,6 +74,7 @@ def cover_rows(
     cover: Cover | None = None,
     impossible: NDArray[np.bool_] | None = None,
     found: Found | None = None,
+    is_enough: Callable[[], bool] | None = None,
 ) -> Cover:
     """Return rules that decide every row, the ones that decide most first.
 
@@ -88,8 +92,12 @@ def cover_rows(
         Rules found before, which are extended in place.
     impossible : ndarray of bool, shape (n_boxes, n_columns), optional
         Boxes of inputs that do not count.
+    found : callable, optional
+        Told of each rule.
+    is_enough : callable, optional
+        Tells whether to stop before every row is decided.
     """
-    cover = cover or Cover()
+    cover = Cover() if cover is None else cover
     n_columns = int(oracle.network.domain.offsets[-1])
     if impossible is None:
         impossible = np.zeros((0, n_columns), dtype=np.bool_)
@@ -99,7 +107,7 @@ def cover_rows(
     for box in (*cover.boxes, *impossible):
         open_ &= ~box[columns].all(axis=1)
     total, pool = float(weights.sum()), _Pool(goal.tries)
-    while open_.any():
+    while open_.any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = np.concatenate([impossible, cover.array(n_columns)])
         ignored = ignored if goal.is_ordered else impossible
@@ -118,7 +126,7 @@ class _Grower:
     """Grows boxes from rows; one workspace for each try, so that threads can share."""
 
     def __init__(self, oracle: Oracle, codes: NDArray[np.int64], goal: Goal) -> None:
-        self.goal, self.meter = goal, oracle.meter
+        self.goal, self.oracle, self.meter = goal, oracle, oracle.meter
         self.nets: Sequence[FlatNetwork] = oracle.nets
         self.offsets = oracle.network.domain.offsets
         self.columns = codes + self.offsets[:-1]
@@ -148,16 +156,14 @@ class _Grower:
         rows = rng.choice(len(left), size=tries, replace=False, p=chance)
         noise = rng.uniform(0.7, 1.3, size=(tries, int(self.offsets[-1])))
         noise[0] = 1.0
-        work = (
-            delayed(self._grow_one)(i, int(row), noise[i], left, answers, ignored)
+        tasks = [
+            partial(self._grow_one, i, int(row), noise[i], left, answers, ignored)
             for i, row in enumerate(rows)
-        )
-        if self.goal.n_jobs in (None, 1):
-            grown = [function(*args) for function, args, _ in work]
-        else:
-            grown = list(Parallel(self.goal.n_jobs, prefer="threads")(work))
-        self.meter.spend(sum(n_boxes for _, _, n_boxes in grown))
-        return [(box, answer) for box, answer, _ in grown]
+        ]
+        grown = list(in_threads(tasks, self.goal.n_jobs, self.meter.stop))
+        self.oracle.n_questions += sum(n_slabs for _, _, n_slabs, _ in grown)
+        self.meter.spend(sum(n_boxes for _, _, _, n_boxes in grown))
+        return [(box, answer) for box, answer, _, _ in grown]
 
     def _grow_one(
         self,
@@ -167,26 +173,37 @@ class _Grower:
         left: NDArray[np.float64],
         answers: NDArray[np.int64],
         ignored: NDArray[np.bool_],
-    ) -> tuple[NDArray[np.bool_], int, int]:
+    ) -> tuple[NDArray[np.bool_], int, int, int]:
+        """Return a box, its class, and how many slabs and boxes were searched."""
         spaces, stack, ties = self.spaces[index]
         answer = int(answers[row])
         box = np.zeros(int(self.offsets[-1]), dtype=np.bool_)
         box[self.columns[row]] = True
-        same = answers == answer
-        n_boxes = growth.grow(
-            self.nets[answer],
-            spaces[answer],
-            stack,
-            ignored,
-            ties,
-            _SLAB_BOXES,
-            box,
-            self.columns[same],
-            left[same],
-            noise,
-            self.lines,
-        )
-        return box, answer, int(n_boxes)
+        blocked, same = box.copy(), answers == answer
+        columns, weights = self.columns[same], left[same]
+        slab = np.array([-1, 0, 0], dtype=np.int64)
+        n_slabs = n_boxes = 0
+        is_grown = False
+        while not is_grown:
+            is_grown, slabs, boxes = growth.grow(
+                self.nets[answer],
+                spaces[answer],
+                stack,
+                ignored,
+                ties,
+                _SLAB_BOXES,
+                box,
+                blocked,
+                slab,
+                columns,
+                weights,
+                noise,
+                self.lines,
+                _GROWTH_WORK,
+            )
+            n_slabs, n_boxes = n_slabs + int(slabs), n_boxes + int(boxes)
+            self.meter.spend()
+        return box, answer, n_slabs, n_boxes
 
 
 def _lines(domain: Domain) -> NDArray[np.int64]:
@@ -224,46 +241,41 @@ def cover_domain(
     oracle: Oracle,
     goal: Goal,
     *,
+    cover: Cover,
     impossible: NDArray[np.bool_] | None = None,
     found: Found | None = None,
-) -> Cover:
-    """Return rules that together decide every input of the domain.
+    is_enough: Callable[[], bool] | None = None,
+) -> bool:
+    """Add rules to `cover` until they decide every input of the domain.
 
     Random inputs that no rule decides are covered like rows; when none can be drawn any
-    more, a search looks for one, until it proves that there is none.
-
-    Raises
-    ------
-    BudgetExceededError
-        If the budget is spent first; its `rules` is the `Cover` so far.
+    more, a search looks for one, until it proves that there is none. Returns whether it
+    did: false if there were rules enough before.
     """
     network = oracle.network
-    cover, rng = Cover(), np.random.default_rng([goal.seed, 1 << 32])
+    rng = np.random.default_rng([goal.seed, 1 << 32])
     n_columns = int(network.domain.offsets[-1])
     given = (
         np.zeros((0, n_columns), dtype=np.bool_) if impossible is None else impossible
     )
-    try:
-        while True:
-            taken = np.concatenate([given, cover.array(n_columns)])
-            codes = _undecided(oracle, taken, rng)
-            if codes is None:
-                return cover
-            answers = network.predict_codes(codes)
-            weights = np.ones(len(codes))
-            cover_rows(
-                oracle,
-                codes,
-                weights,
-                answers,
-                goal,
-                cover=cover,
-                impossible=given,
-                found=found,
-            )
-    except (BudgetExceededError, KeyboardInterrupt) as error:
-        error.rules = cover  # type: ignore[union-attr]
-        raise
+    while True:
+        taken = np.concatenate([given, cover.array(n_columns)])
+        codes = _undecided(oracle, taken, rng)
+        if codes is None:
+            return True
+        if is_enough is not None and is_enough():
+            return False
+        cover_rows(
+            oracle,
+            codes,
+            np.ones(len(codes)),
+            network.predict_codes(codes),
+            goal,
+            cover=cover,
+            impossible=given,
+            found=found,
+            is_enough=is_enough,
+        )
 
 
 def _undecided(
@@ -297,14 +309,16 @@ def find_uncovered(
     n_columns, n_features = int(domain.offsets[-1]), len(domain.sizes)
     stack = np.zeros((n_columns * n_features + 2, n_columns), dtype=np.bool_)
     found = np.zeros(n_features, dtype=np.int64)
-    within = np.ones(n_columns, dtype=np.bool_)
-    status = growth.first_uncovered(
-        domain.offsets, boxes, stack, within, found, _WITNESS_BOXES
-    )
-    oracle.meter.spend()
-    if status < 0:
-        raise BudgetExceededError(
-            f"whether the {len(boxes):,} rules decide every input is still open after "
-            f"{_WITNESS_BOXES:,} boxes"
+    stack[0], top = True, 1
+    batch = max(1, _WITNESS_WORK // (n_columns * max(1, len(boxes))))
+    for _ in range(0, _WITNESS_BOXES, batch):
+        status, top = growth.first_uncovered(
+            domain.offsets, boxes, stack, top, found, batch
         )
-    return found if status else None
+        oracle.meter.spend()
+        if status >= 0:
+            return found if status else None
+    raise BudgetExceededError(
+        f"whether the {len(boxes):,} rules decide every input is still open after "
+        f"{_WITNESS_BOXES:,} boxes"
+    )

@@ -32,13 +32,18 @@ def check_question(
 ) -> None:
     """Refuse a box of the wrong shape or without an input, or a class that is none."""
     check_box(domain, box)
-    if not 0 <= index < n_classes:
-        raise DomainError(f"there is no class {index}; they are 0 to {n_classes - 1}")
+    if not isinstance(index, int | np.integer) or not 0 <= index < n_classes:
+        raise DomainError(f"there is no class {index!r}; they are 0 to {n_classes - 1}")
 
 
 def check_box(domain: Domain, box: NDArray[np.bool_]) -> None:
-    """Refuse a box of the wrong shape, or one with no input in it."""
+    """Refuse what is no box, one of the wrong shape, or one with no input in it."""
     n_columns = int(domain.offsets[-1])
+    if not isinstance(box, np.ndarray):
+        raise DomainError(
+            f"a box is a boolean array with an entry for each of the {n_columns} "
+            f"values, not a {type(box).__name__}; box_of makes one from a dict"
+        )
     if box.shape != (n_columns,) or box.dtype != np.bool_:
         raise DomainError(
             f"a box is a boolean array with an entry for each of the {n_columns} "

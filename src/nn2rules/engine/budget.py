@@ -1,8 +1,10 @@
 """Limits on exact work, and what happens when they are reached."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
 
 from nn2rules.errors import BudgetExceededError, OptionError
 
@@ -39,22 +41,54 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("seconds", "boxes", "memory"):
             value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise OptionError(f"budget: {name} is {value}, expected 0 or more")
+            if value is None and name != "memory":
+                continue
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            if not is_number or not float(value) >= 0:
+                raise OptionError(f"budget: {name} is {value!r}, expected 0 or more")
+
+
+PIECE = 0.1
+"""Seconds that compiled work takes, at most, between two looks at the clock; about."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """How much of some work makes a piece: learnt from the time that pieces took."""
+
+    size: int = 1
+
+    def took(self, seconds: float) -> None:
+        """Make pieces larger or smaller after one that took so long."""
+        if seconds < PIECE / 2:
+            self.size *= 2
+        elif seconds > PIECE:
+            self.size = max(1, self.size // 2)
+
+
+@dataclass(slots=True)
+class Stop:
+    """Whether the work is to stop when it next looks; all its threads share one."""
+
+    is_asked: bool = False
 
 
 @dataclass(slots=True)
 class Meter:
-    """A budget being spent."""
+    """A budget being spent, and what is there so far if the work has to stop."""
 
     budget: Budget = field(default_factory=Budget)
     progress: Progress | None = None
     started: float = field(default_factory=time.monotonic)
     boxes: int = 0
+    stop: Stop = field(default_factory=Stop)
+    _make: Callable[[], Any] | None = None
 
     def spend(self, boxes: int = 0) -> None:
-        """Count `boxes`, and stop the work if the budget is exceeded."""
+        """Count `boxes`, and stop the work if the budget is spent, or interrupted."""
         self.boxes += boxes
+        if self.stop.is_asked:
+            raise KeyboardInterrupt
         limit = self.budget.boxes
         if limit is not None and self.boxes > limit:
             raise BudgetExceededError(f"the budget of {limit:,} boxes is spent")
@@ -68,7 +102,42 @@ class Meter:
             return most
         return max(1, min(most, self.budget.boxes + 1 - self.boxes))
 
+    def pieces(self, total: int, pace: Pace) -> Iterator[tuple[int, int]]:
+        """Yield the beginning and the end of each piece of some work.
+
+        The caller works while it has one; the clock is looked at after each. How the
+        work is cut depends on the time it takes, so its result must not.
+        """
+        start = 0
+        while start < total:
+            stop = min(total, start + pace.size)
+            began = time.monotonic()
+            yield start, stop
+            pace.took(time.monotonic() - began)
+            start = stop
+            self.spend()
+
+    def part(self, boxes: int) -> "Meter":
+        """Return a meter for work that may be left undone: of `boxes`, in what is left.
+
+        It ends with this one, in time; what it spends does not count here.
+        """
+        budget = Budget(self.budget.seconds, boxes)
+        return Meter(budget, started=self.started, stop=self.stop)
+
     def report(self, what: str, share: float) -> None:
         """Tell whoever listens how far the work is."""
         if self.progress is not None:
-            self.progress(what, share)
+            try:
+                self.progress(what, share)
+            except BaseException:
+                self.stop.is_asked = True  # of the other threads, too
+                raise
+
+    def keep(self, make: Callable[[], Any]) -> None:
+        """Say how to get what is there so far, should the work be stopped."""
+        self._make = make
+
+    def kept(self) -> Any:
+        """Return what was there when the work was stopped, or None."""
+        return None if self._make is None else self._make()

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import claim, workspace
-from nn2rules.engine.table import build_table, fits, settle_codes
+from nn2rules.engine.flat import boxes_at_once, claim, workspace
+from nn2rules.engine.table import build_table, fits, settle_codes, table_obstacle
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
 from nn2rules.values import Value
@@ -79,7 +79,8 @@ def count_classes(
     """
     meter = meter or Meter()
     chances = value_chances(network.domain, probabilities)
-    if probabilities is None and fits(network.domain, meter.budget):
+    fitting = fits(network.domain, meter.budget) and table_obstacle(network) is None
+    if probabilities is None and fitting:
         total = network.domain.n_inputs
         counts = tuple(build_table(network, meter=meter).counts())
         shares = tuple((count / total, count / total) for count in counts)
@@ -152,10 +153,10 @@ def _sort(
     decided = np.zeros((_BATCH, n_columns), dtype=np.bool_)
     answers = np.zeros(_BATCH, dtype=np.bool_)
     ties = np.zeros((_BATCH, len(offsets) - 1), dtype=np.int64)
-    total = network.domain.n_inputs
+    total, batch = network.domain.n_inputs, min(_BATCH, boxes_at_once(net))
     while top > 0:
         top, n_ties, n_decided, n_boxes = sort_boxes(
-            net, space, stack, top, ties, decided, answers, meter.allowance(_BATCH)
+            net, space, stack, top, ties, decided, answers, meter.allowance(batch)
         )
         for is_in in (False, True):
             chosen = decided[:n_decided][answers[:n_decided] == is_in]

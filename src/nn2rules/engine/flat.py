@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.arithmetic import UNDERFLOW, UNIT
+from nn2rules.arithmetic import LARGEST, UNDERFLOW, UNIT
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
@@ -36,6 +36,17 @@ KINDS = {
     "silu": kinds.SILU,
     "gelu": kinds.GELU,
 }
+
+
+_MOST_BOXES, _WORK = 4096, 1 << 23
+
+
+def boxes_at_once(net: FlatNetwork) -> int:
+    """Return how many boxes to search before looking at the clock; a tenth of a second.
+
+    It follows from the network alone: what a search finds may depend on it.
+    """
+    return max(1, min(_MOST_BOXES, _WORK // len(net.weights)))
 
 
 def flatten(layers: Sequence[Layer], offsets: NDArray[np.int64]) -> FlatNetwork:
@@ -64,34 +75,39 @@ def _slacks(
 
     ``size`` bounds the sum of the magnitudes of all terms that backward substitution
     adds up for a unit: a line through an activation has a slope of at most the
-    Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|.
+    Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|. ``reach``
+    bounds the coefficients that go back, and ``lost`` what is lost where one of them
+    underflows before it meets the large number that waits for it.
     """
-    first = layers[0]
     with np.errstate(all="ignore"):
-        blocks = [np.abs(first.weights[a:b]).max(axis=0) for a, b in pairwise(offsets)]
-        size = np.abs(first.bias) + np.sum(blocks, axis=0)
-        operations = len(blocks) + 2
-        slacks = [_slack(operations, size, np.zeros_like(size))]
+        size = arithmetic.first_sizes(layers[0], offsets)
+        operations, reach, lost = len(offsets) + 1, 1.0, 0.0
         rough = np.zeros_like(size)
+        slacks = [_slack(operations, size, rough, reach)]
         for before, layer in pairwise(layers):
             function, weights = before.function, np.abs(layer.weights)
             rough = function.lipschitz * rough
             rough += 8 * (function.rounding + 4) * UNIT * (1 + size) + UNDERFLOW
-            size = abs(function.at_zero) + 3 * function.lipschitz * (size + slacks[-1])
-            size = np.abs(layer.bias) + size @ weights
-            rough = rough @ weights
+            held = 3 * function.lipschitz * (size + slacks[-1])
+            outputs = abs(function.at_zero) + held
+            lost += UNDERFLOW * float((1 + size + outputs).sum())
+            size = np.abs(layer.bias) + outputs @ weights + UNDERFLOW
+            rough = rough @ weights + UNDERFLOW
+            reach *= max(1.0, function.lipschitz) * max(1.0, weights.sum(axis=1).max())
             operations += 3 * len(weights) + 8
-            slacks.append(_slack(operations, size, rough))
+            slacks.append(_slack(operations, size, rough + lost, reach))
     return slacks
 
 
 def _slack(
-    operations: int, size: NDArray[np.float64], rough: NDArray[np.float64]
+    operations: int, size: NDArray[np.float64], rough: NDArray[np.float64], reach: float
 ) -> NDArray[np.float64]:
+    """Add up the parts; infinite where something may overflow, and never NaN."""
     relative = operations * UNIT / (1 - operations * UNIT)
     # Twice, for the rounding of this very computation.
-    slack: NDArray[np.float64] = 2 * (relative * size + rough) + UNDERFLOW
-    return slack
+    slack = 2 * (relative * size + rough) + UNDERFLOW
+    safe = (size < LARGEST) & (slack < LARGEST) & (reach < LARGEST)
+    return np.where(safe, slack, np.inf)
 
 
 def workspace(net: FlatNetwork) -> Workspace:

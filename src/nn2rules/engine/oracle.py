@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.boxes import first_held, is_covered
 from nn2rules.engine._kernels.search import PROVED, REFUTED, search
-from nn2rules.engine.answer import Answer, check_question
+from nn2rules.engine.answer import Answer, check_box, check_question
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import claim, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, workspace
 from nn2rules.engine.table import settle_codes
 from nn2rules.errors import DomainError
 from nn2rules.network import Network
 
-_BATCH = 4096
 _REMEMBERED = 512
 _TIES = 256
 
@@ -92,10 +91,11 @@ class Oracle:
         """
         check_question(self.network.domain, len(self.nets), box, index)
         ignored = self._nothing if ignoring is None else ignoring
-        if ignored.shape[1:] != box.shape or ignored.dtype != np.bool_:
+        shape, kind = np.shape(ignored), getattr(ignored, "dtype", type(ignored))
+        if shape[1:] != box.shape or kind != np.bool_:
             raise DomainError(
-                f"ignoring: an array of boxes of shape {ignored.shape} and type "
-                f"{ignored.dtype}, expected (n, {len(box)}) of bool"
+                f"ignoring: boxes of shape {shape} and type {kind}, expected an array "
+                f"of shape (n, {len(box)}) and type bool"
             )
         self.n_questions += 1
         offsets, known = self.network.domain.offsets, self._known[index]
@@ -119,7 +119,7 @@ class Oracle:
         self._stack[0] = box
         top, total = 1, 0
         while True:
-            allowance = self.meter.allowance(_BATCH)
+            allowance = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
                 net, space, self._stack, top, ignored, self._ties, allowance
             )
@@ -141,6 +141,11 @@ class Oracle:
 
         Only the new slab is asked about: the inputs that have the new value.
         """
+        check_box(self.network.domain, box)
+        if not isinstance(column, int | np.integer) or not 0 <= column < len(box):
+            raise DomainError(
+                f"there is no value {column!r}; they are 0 to {len(box) - 1}"
+            )
         return self.ask(slab(self.network, box, column), index)
 
 

@@ -9,13 +9,11 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import flatten, workspace
+from nn2rules.engine.flat import boxes_at_once, flatten, workspace
 from nn2rules.errors import OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.values import Value
-
-_BATCH = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +85,9 @@ def score_range(
     ([-1, -1, 1, 1], 'red')
     """
     check_box(network.domain, box)
-    if not 0 <= index < len(network.layers[-1].bias):
-        raise OptionError(f"index: there is no score {index}")
+    n_scores = len(network.layers[-1].bias)
+    if not isinstance(index, int | np.integer) or not 0 <= index < n_scores:
+        raise OptionError(f"index: there is no score {index!r} among {n_scores}")
     if not tolerance >= 0:
         raise OptionError(f"tolerance: {tolerance}, expected 0 or more")
     meter = meter or Meter()
@@ -110,6 +109,10 @@ def _minimum(
     last = network.layers[-1]
     only = Layer(sign * last.weights[:, [index]], sign * last.bias[[index]], "identity")
     net = flatten((*network.layers[:-1], only), network.domain.offsets)
+    error = float(net.error[0])
+    if not np.isfinite(error):  # something may overflow: nothing is sure of any input
+        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
+        return (-np.inf, np.inf), np.array(first)
     space = workspace(net)
     stack = np.zeros((len(box) + 2, len(box)), dtype=np.bool_)
     stack[0], top = box, 1
@@ -125,11 +128,7 @@ def _minimum(
             best,
             floor,
             best_input,
-            meter.allowance(_BATCH),
+            meter.allowance(boxes_at_once(net)),
         )
         meter.spend(n_boxes)
-    error = float(net.error[0])
-    if not (np.isfinite(error) and np.isfinite(best) and np.isfinite(floor)):
-        first = [int(np.argmax(part)) for part in np.split(box, net.offsets[1:-1])]
-        return (-np.inf, np.inf), np.array(first)  # something overflowed
     return (min(float(floor), float(best) - error), float(best) + error), best_input

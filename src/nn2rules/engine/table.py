@@ -6,10 +6,9 @@ fit, and the referee of the search engine.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
@@ -19,6 +18,7 @@ from nn2rules.engine._kernels.network import FlatNetwork, table_classes
 from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
+from nn2rules.engine.threads import in_threads
 from nn2rules.errors import (
     BudgetExceededError,
     UndecidedError,
@@ -35,6 +35,7 @@ MOST_CLASSES = 255
 """A byte for each input, and one value of it for inputs that cannot occur."""
 
 _CHUNK = 1 << 18
+_CHUNK_WORK = 1 << 28  # multiplications between two looks at the clock
 _LISTED = 5
 _MOST_DIMENSIONS = 64  # of an array, in numpy
 
@@ -101,9 +102,17 @@ def fits(domain: Domain, budget: Budget) -> bool:
     return domain.n_inputs <= budget.memory
 
 
-def has_cube(domain: Domain) -> bool:
-    """Tell whether a table can be an array with a dimension for each feature."""
-    return len(domain.sizes) <= _MOST_DIMENSIONS
+def table_obstacle(network: Network) -> str | None:
+    """Say why no table can hold a network, however much memory there is, or None.
+
+    A table is an array with a dimension for each feature, and a byte for each input.
+    """
+    n_features, n_classes = len(network.domain.sizes), len(network.classes)
+    if n_features > _MOST_DIMENSIONS:
+        return f"a table has {_MOST_DIMENSIONS} features at most, not {n_features}"
+    if n_classes > MOST_CLASSES:
+        return f"a table has {MOST_CLASSES} classes at most, not {n_classes}"
+    return None
 
 
 def build_table(
@@ -131,27 +140,31 @@ def build_table(
             f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
             f"budget of {meter.budget.memory:,}"
         )
-    if len(network.classes) > MOST_CLASSES:
-        raise UnsupportedModelError(
-            f"a table holds at most {MOST_CLASSES} classes, and the network has "
-            f"{len(network.classes)}; use the engine 'search'"
-        )
+    obstacle = table_obstacle(network)
+    if obstacle is not None:
+        raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     net = flatten(network.layers, domain.offsets)
     limit, fragile = _limits(network)
     classes = np.empty(domain.n_inputs, dtype=np.uint8)
-    starts = range(0, domain.n_inputs, _CHUNK)
+    chunk = min(_CHUNK, max(1, _CHUNK_WORK // len(net.weights)))
+    starts = range(0, domain.n_inputs, chunk)
     smallest, n_settled = np.inf, 0
     n_fragile = np.zeros(len(fragile), dtype=np.int64)
     listed: list[int] = []
-    work = (
-        delayed(_classify)(net, network, limit, fragile, start, classes)
+    work = [
+        partial(
+            _classify,
+            net,
+            network,
+            limit,
+            fragile,
+            start,
+            classes[start : start + chunk],
+            meter,
+        )
         for start in starts
-    )
-    if len(starts) == 1:
-        results = (function(*args) for function, args, _ in work)
-    else:
-        parallel = Parallel(n_jobs, prefer="threads", return_as="generator")
-        results = parallel(work)
+    ]
+    results = in_threads(work, n_jobs, meter.stop)
     for number, (settled, margin, counted, positions) in enumerate(results, 1):
         smallest, n_settled = min(smallest, margin), n_settled + settled
         n_fragile += counted
@@ -203,10 +216,10 @@ def _classify(
     limit: float,
     fragile: NDArray[np.float64],
     start: int,
-    classes: NDArray[np.uint8],
+    chunk: NDArray[np.uint8],
+    meter: Meter,
 ) -> tuple[int, float, NDArray[np.int64], list[int]]:
-    """Fill a chunk of `classes`, settling exactly what float64 cannot decide."""
-    chunk = classes[start : start + _CHUNK]
+    """Fill a chunk of classes, settling exactly what float64 cannot decide."""
     undecided = np.empty(len(chunk), dtype=np.int64)
     listed = np.empty(_LISTED, dtype=np.int64)
     slack = net._replace(error=net.error + 16 * arithmetic.UNIT * abs(limit))
@@ -216,6 +229,7 @@ def _classify(
     for position in undecided[:n_undecided].tolist():
         [codes] = network.domain.codes_of(np.array([start + position]))
         chunk[position] = settle_codes(network, codes)
+        meter.spend()
     positions = [start + p for p in listed[: n_fragile[0]].tolist()]
     return int(n_undecided), float(smallest), n_fragile, positions
 

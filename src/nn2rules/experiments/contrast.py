@@ -6,7 +6,14 @@ from typing import NamedTuple
 from nn2rules.experiments.measure import Measured
 from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, RULES
 from nn2rules.experiments.results import Result, Results
-from nn2rules.experiments.table import Cell, Column, Figure, Kind, Spread, Table
+from nn2rules.experiments.table import (
+    Cell,
+    Figure,
+    Kind,
+    ResultColumn,
+    ResultTable,
+    Spread,
+)
 
 
 class Compared(NamedTuple):
@@ -91,7 +98,7 @@ def _score(key: str, attribute: str) -> Callable[[Measured], float | None]:
     return of
 
 
-def differences(results: Results) -> Table | None:
+def differences(results: Results) -> ResultTable | None:
     """Return this run minus the paper, figure by figure."""
     if not results.is_paper:
         return None
@@ -100,7 +107,7 @@ def differences(results: Results) -> Table | None:
         for result in results.sets
         for one in compared(result)
     ]
-    return Table(
+    return ResultTable(
         "differences",
         "This run and the paper",
         "Every figure that the paper prints, except those that are 1 by necessity. "
@@ -108,12 +115,12 @@ def differences(results: Results) -> Table | None:
         "column says whether the paper's figure lies between the smallest and the "
         "largest of this run.",
         (
-            Column("data set"),
-            Column("figure"),
-            Column("paper", "number"),
-            Column("this run", "number"),
-            Column("difference", "number"),
-            Column("within the spread"),
+            ResultColumn("data set"),
+            ResultColumn("figure"),
+            ResultColumn("paper", "number"),
+            ResultColumn("this run", "number"),
+            ResultColumn("difference", "number"),
+            ResultColumn("within the spread"),
         ),
         tuple(rows),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from nn2rules.experiments.measure import Measured
 from nn2rules.experiments.printed import LISTS, NAMES, RULES
 from nn2rules.experiments.results import Result, Results
-from nn2rules.experiments.table import Cell, Column, Spread, Table
+from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 
 SHARES = (90, 95, 99, 100)
 """The shares of rows, in percent, of which a table says how many rules they need."""
@@ -25,18 +25,11 @@ _TIMED = {
 } | {key: NAMES[key] for key in _TREES}
 
 
-def number_of_rules(results: Results) -> Table:
+def number_of_rules(results: Results) -> ResultTable:
     """Return the number of rules of each list, and what bounds it."""
 
-    def line(
-        name: str, key: str, of: Callable[[Result], Spread | int | None]
-    ) -> tuple[Cell, ...]:
-        row: list[Cell] = [name]
-        for result in results.sets:
-            row.append(of(result))
-            if result.is_paper:
-                row.append(RULES[result.case.name].get(key))
-        return tuple(row)
+    def line(name: str, key: str, of: Callable[[Result], Cell]) -> tuple[Cell, ...]:
+        return results.row(name, of, lambda r: RULES[r.case.name].get(key))
 
     rows = [
         line("Max: all inputs", "max", lambda r: r.networks[0].n_inputs),
@@ -49,7 +42,7 @@ def number_of_rules(results: Results) -> Table:
             return result.score(key, lambda score: score.n_rules)
 
         rows.append(line(method.name + leaves, method.key, of))
-    return Table(
+    return ResultTable(
         "number-of-rules",
         "Number of rules",
         "Max is the number of inputs, each of which could be a rule. Memorization is "
@@ -63,17 +56,17 @@ def number_of_rules(results: Results) -> Table:
     )
 
 
-def side_by_side(results: Results) -> Table | None:
+def side_by_side(results: Results) -> ResultTable | None:
     """Return the paper's form beside the lists of nn2rules: rules and conditions."""
     if not results.has(*LISTS):
         return None
-    columns = [Column("data set"), Column("list")]
+    columns = [ResultColumn("data set"), ResultColumn("list")]
     for group in ("paper's form", "nn2rules"):
-        columns.append(Column("rules", "count", group))
-        columns.append(Column("conditions", "count", group))
-        columns.append(Column("conditions a rule", "number", group))
-    columns.append(Column("rules", "number", "times fewer"))
-    columns.append(Column("conditions", "number", "times fewer"))
+        columns.append(ResultColumn("rules", "count", group))
+        columns.append(ResultColumn("conditions", "count", group))
+        columns.append(ResultColumn("conditions a rule", "number", group))
+    columns.append(ResultColumn("rules", "number", "times fewer"))
+    columns.append(ResultColumn("conditions", "number", "times fewer"))
     rows = [
         _beside(result, words, theirs, ours)
         for result in results.sets
@@ -82,7 +75,7 @@ def side_by_side(results: Results) -> Table | None:
             ("support", "support", "support-list"),
         )
     ]
-    return Table(
+    return ResultTable(
         "side-by-side",
         "The paper's form and nn2rules side by side",
         "Both lists of a line are of the same networks, and made in the same run. Of "
@@ -112,13 +105,13 @@ def _ratio(theirs: Cell, ours: Cell) -> float | None:
     return theirs.mean / ours.mean if theirs.mean and ours.mean else None
 
 
-def same_number(results: Results) -> Table | None:
+def same_number(results: Results) -> ResultTable | None:
     """Return both support lists at the same number of rules."""
     if not results.has("support", "support-list"):
         return None
-    columns = [Column("data set"), Column("rules, at most")]
+    columns = [ResultColumn("data set"), ResultColumn("rules, at most")]
     columns += [
-        Column(label, "share", group)
+        ResultColumn(label, "share", group)
         for group in ("test rows", "errors of the network")
         for label in ("NN2Rules(Support)", "nn2rules support list")
     ]
@@ -127,7 +120,7 @@ def same_number(results: Results) -> Table | None:
         for result in results.sets
         for words, most in _sizes()
     ]
-    return Table(
+    return ResultTable(
         "support-at-the-same-number-of-rules",
         "Support lists at the same number of rules",
         "The fidelity of the first rules of both lists, so many of each, or all if "
@@ -164,11 +157,11 @@ def _at(result: Result, most: Callable[[Measured], int]) -> list[Cell]:
     return [of(key) for of in (fidelity, on_errors) for key in lists]
 
 
-def rules_needed(results: Results) -> Table:
+def rules_needed(results: Results) -> ResultTable:
     """Return how many of the first rules answer a share of the rows rightly."""
-    columns = [Column("data set"), Column("list")]
+    columns = [ResultColumn("data set"), ResultColumn("list")]
     columns += [
-        Column(f"{share} %", "count", f"{rows} rows")
+        ResultColumn(f"{share} %", "count", f"{rows} rows")
         for rows in ("test", "training")
         for share in SHARES
     ]
@@ -178,7 +171,7 @@ def rules_needed(results: Results) -> Table:
         for key in LISTS
         if result.has(key)
     ]
-    return Table(
+    return ResultTable(
         "rules-needed",
         "Rules needed for 90, 95, 99 and 100 % of rows",
         "How many of the first rules of a list it takes until they, and a default, "
@@ -207,14 +200,14 @@ def seconds_of(result: Result, key: str) -> Spread:
     return result.spread(lambda found: found.seconds.get(key))
 
 
-def timings(results: Results) -> Table:
+def timings(results: Results) -> ResultTable:
     """Return the seconds of everything; the only table that no seed fixes."""
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(seconds_of(result, key) for result in results.sets))
         for key, name in _TIMED.items()
         if any(key in f.seconds for result in results.sets for f in result.networks)
     )
-    return Table(
+    return ResultTable(
         "timings",
         "Seconds",
         "Seconds on the machine that made this folder, as means over the networks with "
@@ -222,6 +215,9 @@ def timings(results: Results) -> Table:
         "Python, is run on the first network of each data set only; the engine finds "
         "the very same rules. These are the only numbers here that change from run to "
         "run.",
-        (Column("work"), *(Column(r.label, "seconds") for r in results.sets)),
+        (
+            ResultColumn("work"),
+            *(ResultColumn(r.label, "seconds") for r in results.sets),
+        ),
         rows,
     )

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from nn2rules.errors import FormatError
+from nn2rules.formats.files import uninterrupted
 
 MARK = '<meta name="generator" content="nn2rules paper">'
 """What tells a page of ours from others."""
@@ -99,9 +100,9 @@ def _is_ours(page: Path) -> bool:
 def write_folder(folder: str | os.PathLike[str], files: dict[str, bytes]) -> Path:
     """Write the files; nothing is ever half-written.
 
-    They go to a temporary folder beside it first. A new folder then takes its name at
-    once; in an old one, file after file is replaced, and what an earlier run left and
-    this one has not is removed.
+    They go to a temporary folder beside it first, and Ctrl-C waits meanwhile. A new
+    folder then takes its name at once; in an old one, file after file is replaced, and
+    what an earlier run left and this one has not is removed.
 
     Returns
     -------
@@ -109,21 +110,24 @@ def write_folder(folder: str | os.PathLike[str], files: dict[str, bytes]) -> Pat
         The page.
     """
     target = check_folder(folder)
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    except OSError as error:
-        raise FormatError(f"{folder}: cannot be written: {error.strerror}") from None
-    try:
-        _fill(temporary, files)
-        if target.exists():
-            _replace(temporary, target, files)
-        else:
-            os.chmod(temporary, 0o777 & ~_mask())
-            os.rename(temporary, target)
-    except OSError as error:
-        raise FormatError(f"{folder}: cannot be written: {error.strerror}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    temporary = None
+    with uninterrupted():
+        try:
+            made = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.")
+            temporary = Path(made)
+            _fill(temporary, files)
+            if target.exists():
+                _replace(temporary, target, files)
+            else:
+                os.chmod(temporary, 0o777 & ~_mask())
+                os.rename(temporary, target)
+        except OSError as error:
+            raise FormatError(
+                f"{folder}: cannot be written: {error.strerror}"
+            ) from None
+        finally:
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
     return Path(folder) / PAGE
 
 

@@ -96,7 +96,9 @@ class Measured:
     seconds: Seconds = field(default_factory=dict)
 
 
-def measure(trial: Trial, seconds: Seconds, *, is_first: bool, report: Report) -> Any:
+def measure(
+    trial: Trial, seconds: Seconds, *, is_first: bool, report: Report
+) -> Measured:
     """Make all lists and trees of one network, and measure them.
 
     Parameters

@@ -3,8 +3,9 @@
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,12 @@ from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.experiments.case import Case, Part
 from nn2rules.feature import Feature
-from nn2rules.formats.table import Table, read_table
+from nn2rules.formats.table import CsvTable, read_table
 from nn2rules.observed import Column, feature_of
 from nn2rules.text import count
 from nn2rules.values import Value, is_number, text_of
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 MOST_NUMBERS = 12
 """A column with more different numbers is put into bins."""
@@ -42,34 +45,39 @@ class Binned(NamedTuple):
     missing: bool
 
 
-def own_case(
-    path: str | os.PathLike[str], target: str | None, seed: int, *, has_model: bool
-) -> Case:
-    """Read a CSV file, split it, and say how its columns are prepared.
+@dataclass(frozen=True)
+class Own:
+    """What the user brings: rows, the column of their true classes, and a model."""
+
+    data: FilePath | None
+    labels: str | None
+    model: FilePath | None = None
+    trust: bool = False
+
+
+def own_case(own: Own, seed: int) -> Case:
+    """Read the user's CSV file, split it, and say how its columns are prepared.
 
     Raises
     ------
     FormatError, RowsError, OptionError
-        If the file cannot be read, or the target is no column with some classes.
+        If the file cannot be read, or the labels are no column with some classes.
     """
-    table = read_table(path)
-    if target is None:
-        raise OptionError("target: say which column of the data holds the true class")
-    if target not in table.header:
-        raise OptionError(
-            f"{path}: there is no column {target!r}; the columns are "
-            f"{', '.join(table.header)}"
-        )
+    assert own.data is not None, "the user has rows"
+    table, labels, has_model = read_table(own.data), own.labels, own.model is not None
+    if labels is None:
+        raise OptionError("labels: say which column of the data holds the true classes")
+    table.column(labels)
     rows = table.typed()
-    labels = [row.pop(target) for row in rows]
-    classes = _classes(table, target, labels)
+    truth = [row.pop(labels) for row in rows]
+    classes = _classes(table, labels, truth)
     frame = _frame(rows)
-    train, test = _parts(table.without(target), frame, labels, seed)
+    train, test = _parts(table.without(labels), frame, truth, seed)
     binned = {} if has_model else _binned(frame, train.frame)
     domain = None if has_model else _domain(frame, binned)
     return Case(
         name="own",
-        title=Path(path).name,
+        title=Path(own.data).name,
         domain=domain,
         classes=classes,
         train=train,
@@ -78,9 +86,9 @@ def own_case(
     )
 
 
-def _classes(table: Table, target: str, labels: Sequence[Value]) -> tuple[Value, ...]:
+def _classes(table: CsvTable, name: str, labels: Sequence[Value]) -> tuple[Value, ...]:
     """Return the classes in ascending order, refusing a column that has none."""
-    place = f"{table.path}: the column {target!r}"
+    place = f"{table.path}: the column {name!r}"
     if len(labels) < LEAST_ROWS:
         raise RowsError(
             f"{table.path}: {count(len(labels), 'row')}, expected {LEAST_ROWS} or more"
@@ -98,7 +106,7 @@ def _classes(table: Table, target: str, labels: Sequence[Value]) -> tuple[Value,
         if labels.count(label) < 2:
             raise RowsError(f"{place} has the class {text_of(label)!r} in one row only")
     if len(table.header) == 1:
-        raise RowsError(f"{table.path}: there is no column besides {target!r}")
+        raise RowsError(f"{table.path}: there is no column besides {name!r}")
     return tuple(found)
 
 
@@ -114,7 +122,7 @@ def _frame(rows: list[dict[str, Value]]) -> Any:
 
 
 def _parts(
-    table: Table, frame: Any, labels: list[Value], seed: int
+    table: CsvTable, frame: Any, labels: list[Value], seed: int
 ) -> tuple[Part, Part]:
     """Split the rows, four fifths to train on, each class in proportion."""
     numbers = np.arange(len(labels))

@@ -9,7 +9,7 @@ from nn2rules.experiments.findings import better_printed, findings, largest_gaps
 from nn2rules.experiments.folder import MARK
 from nn2rules.experiments.prose import CSS, introduction, making, reasons
 from nn2rules.experiments.results import Results
-from nn2rules.experiments.table import Table
+from nn2rules.experiments.table import ResultTable
 
 _ORDER = (
     ("data-sets",),
@@ -31,7 +31,9 @@ _SECTIONS = (
 )
 
 
-def page(results: Results, tables: Sequence[Table], drawings: Sequence[Drawing]) -> str:
+def page(
+    results: Results, tables: Sequence[ResultTable], drawings: Sequence[Drawing]
+) -> str:
     """Return the page as HTML text."""
     blocks = {
         "rules-needed-table" if table.name == "rules-needed" else table.name: _table(
@@ -102,7 +104,7 @@ def _listed(texts: Sequence[str]) -> str:
     return f"<ul>\n{items}\n</ul>"
 
 
-def _table(table: Table) -> str:
+def _table(table: ResultTable) -> str:
     title, caption = html.escape(table.title), html.escape(table.caption)
     return (
         f'<figure id="table-{table.name}">\n'

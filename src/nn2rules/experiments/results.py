@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nn2rules.experiments.case import Case
 from nn2rules.experiments.measure import Measured, Score
 from nn2rules.experiments.printed import METHODS, Method
-from nn2rules.experiments.table import Column, Kind, Spread
+from nn2rules.experiments.table import Cell, Kind, ResultColumn, Spread
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,22 @@ class Results:
         """Tell whether methods were measured on every data set."""
         return all(result.has(m) for result in self.sets for m in methods)
 
-    def columns(self, first: str, kind: Kind) -> tuple[Column, ...]:
-        """Return a first column, and for each data set this run and the paper."""
-        columns = [Column(first)]
+    def row(
+        self, name: str, of: Callable[[Result], Cell], printed: Callable[[Result], Cell]
+    ) -> tuple[Cell, ...]:
+        """Return a row below `columns`: for each data set this run and the paper."""
+        row: list[Cell] = [name]
         for result in self.sets:
-            columns.append(Column("this run", kind, result.label))
+            row.append(of(result))
             if result.is_paper:
-                columns.append(Column("paper", kind, result.label))
+                row.append(printed(result))
+        return tuple(row)
+
+    def columns(self, first: str, kind: Kind) -> tuple[ResultColumn, ...]:
+        """Return a first column, and for each data set this run and the paper."""
+        columns = [ResultColumn(first)]
+        for result in self.sets:
+            columns.append(ResultColumn("this run", kind, result.label))
+            if result.is_paper:
+                columns.append(ResultColumn("paper", kind, result.label))
         return tuple(columns)

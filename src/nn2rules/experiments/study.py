@@ -1,6 +1,5 @@
 """Run the experiments: train, extract, compare, and write everything to a folder."""
 
-import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from nn2rules.experiments.counts import timings
 from nn2rules.experiments.folder import PAGE, check_folder, write_folder
 from nn2rules.experiments.lists import Seconds, timed, warm_up
 from nn2rules.experiments.measure import Measured, measure
-from nn2rules.experiments.own_data import own_case
+from nn2rules.experiments.own_data import FilePath, Own, own_case
 from nn2rules.experiments.page import page
 from nn2rules.experiments.printed import METHODS, NAMES
 from nn2rules.experiments.results import Result, Results
@@ -22,7 +21,6 @@ from nn2rules.experiments.tables import tables_of
 from nn2rules.experiments.train import Trial, given, trained
 
 Progress: TypeAlias = Callable[[str, float], None]
-FilePath: TypeAlias = str | os.PathLike[str]
 
 
 def run(
@@ -33,7 +31,7 @@ def run(
     seed: int = 0,
     progress: Progress | None = None,
     data: FilePath | None = None,
-    target: str | None = None,
+    labels: str | None = None,
     model: FilePath | None = None,
     trust: bool = False,
 ) -> Path:
@@ -55,8 +53,8 @@ def run(
         Called now and then with what is being done and the share that is done.
     data : path, optional
         The user's own rows instead, as a CSV file.
-    target : str, optional
-        The column of `data` that holds the true class.
+    labels : str, optional
+        The column of `data` that holds the true classes.
     model : path, optional
         The user's model for these rows, instead of networks trained here.
     trust : bool
@@ -83,32 +81,30 @@ def run(
     --------
     >>> page = run("results", datasets=["car"], seeds=2)  # doctest: +SKIP
     """
-    _check(seeds, seed, datasets, data, target, model)
+    own = Own(data, labels, model, trust)
+    _check(seeds, seed, datasets, own)
     check_folder(folder)
-    if data is None:
+    if own.data is None:
         cases = paper_cases(PAPER_SETS if datasets is None else datasets)
     else:
-        cases = [own_case(data, target, seed, has_model=model is not None)]
-    steps = _Steps(progress, cases, 1 if model is not None else seeds)
+        cases = [own_case(own, seed)]
+    steps = _Steps(progress, cases, 1 if own.model is not None else seeds)
     numbers = range(seed, seed + steps.seeds)
     warm_up()
-    sets = tuple(
-        _studied(case, numbers, steps, model, is_paper=data is None, trust=trust)
-        for case in cases
-    )
+    sets = tuple(_studied(case, numbers, steps, own) for case in cases)
+    steps.say("drawing")
     files = _files(Results(sets, steps.seeds, seed))
+    steps.say("writing")
     return write_folder(folder, files)
 
 
-def _check(
-    seeds: Any, seed: Any, datasets: Any, data: Any, target: Any, model: Any
-) -> None:
+def _check(seeds: Any, seed: Any, datasets: Any, own: Own) -> None:
     if not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 1:
         raise OptionError(f"seeds: {seeds!r}, expected 1 or more networks")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise OptionError(f"seed: {seed!r}, expected a whole number from 0 on")
-    if data is None:
-        for name, value in (("target", target), ("model", model)):
+    if own.data is None:
+        for name, value in (("labels", own.labels), ("model", own.model)):
             if value is not None:
                 raise OptionError(f"{name} belongs to rows of your own; give data, too")
     elif datasets is not None:
@@ -125,10 +121,12 @@ class _Steps:
         self.weights = {case.name: _weight(case) for case in cases}
         self.total = sum(self.weights.values()) * seeds * (1 + len(METHODS))
 
-    def next(self, case: Case, seed: int, what: str) -> None:
+    def say(self, words: str) -> None:
         if self.progress is not None:
-            words = f"{case.title}, seed {seed}: {what}"
             self.progress(words, min(self.done / self.total, 1.0))
+
+    def next(self, case: Case, seed: int, what: str) -> None:
+        self.say(f"{case.title}, seed {seed}: {what}")
         self.done += self.weights[case.name]
 
 
@@ -137,23 +135,15 @@ def _weight(case: Case) -> float:
     return 1 + inputs / 2000
 
 
-def _studied(
-    case: Case,
-    numbers: range,
-    steps: _Steps,
-    model: FilePath | None,
-    *,
-    is_paper: bool,
-    trust: bool,
-) -> Result:
+def _studied(case: Case, numbers: range, steps: _Steps, own: Own) -> Result:
     """Train and measure the networks of one data set."""
     networks: list[Measured] = []
     trial: Trial | None = None
     for number in numbers:
         steps.next(case, number, "training")
         seconds: Seconds = {}
-        if model is not None:
-            trial = given(case, model, number, trust=trust)
+        if own.model is not None:
+            trial = given(case, own.model, number, trust=own.trust)
         else:
             trial = timed(partial(trained, case, number), "training", seconds)
 
@@ -164,7 +154,8 @@ def _studied(
         networks.append(measure(trial, seconds, is_first=is_first, report=report))
     assert trial is not None, "there is at least one seed"
     sizes = trial.network.domain.sizes
-    return Result(case, sizes, tuple(networks), is_paper, model is not None)
+    is_paper, is_given = own.data is None, own.model is not None
+    return Result(case, sizes, tuple(networks), is_paper, is_given)
 
 
 def _files(results: Results) -> dict[str, bytes]:

@@ -60,7 +60,7 @@ Cell: TypeAlias = str | float | Spread | Figure | None
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """A column: its heading, what its cells are, and what it shares with others."""
 
     label: str
@@ -74,13 +74,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table with a name for its files, a title, and a caption in sentences."""
 
     name: str
     title: str
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def to_markdown(self) -> str:
@@ -236,7 +236,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
-def files_of(tables: Sequence[Table], folder: str = "") -> dict[str, bytes]:
+def files_of(tables: Sequence[ResultTable], folder: str = "") -> dict[str, bytes]:
     """Return the files of some tables: three for each."""
     found = {}
     for table in tables:

@@ -11,15 +11,21 @@ from nn2rules.experiments.counts import (
 )
 from nn2rules.experiments.measure import Score
 from nn2rules.experiments.own_data import MOST_NUMBERS, N_BINS
-from nn2rules.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES
+from nn2rules.experiments.printed import (
+    ACCURACY,
+    FIDELITY,
+    ON_ERRORS,
+    VALUES,
+    Method,
+)
 from nn2rules.experiments.results import Result, Results
-from nn2rules.experiments.table import Cell, Column, Spread, Table
+from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 from nn2rules.values import text_of
 
 Printed = Mapping[str, Mapping[str, float]]
 
 
-def tables_of(results: Results) -> list[Table]:
+def tables_of(results: Results) -> list[ResultTable]:
     """Return every table that can be made of what was measured."""
     found = [
         data_sets(results),
@@ -36,34 +42,34 @@ def tables_of(results: Results) -> list[Table]:
     return [table for table in found if table is not None]
 
 
-def spread_words(results: Results) -> str:
-    """Say what a cell of several networks shows."""
+def spread_words(results: Results, *, has_paper: bool = True) -> str:
+    """Say what a cell of several networks shows, and the paper's columns if any."""
     if results.seeds == 1:
         return ""
     words = (
         f" Each number is the mean over {results.seeds} networks, trained with "
         f"different seeds, with the smallest and the largest in brackets."
     )
-    if results.is_paper:
+    if results.is_paper and has_paper:
         words += " The columns named paper hold the figures that it prints."
     return words
 
 
-def data_sets(results: Results) -> Table:
+def data_sets(results: Results) -> ResultTable:
     """Return what the data sets are."""
     columns = [
-        Column("data set"),
-        Column("features", "count"),
-        Column("values of the features"),
-        Column("inputs", "count"),
-        Column("training rows", "count"),
-        Column("test rows", "count"),
-        Column("class 1"),
-        Column("rows of class 1", "share"),
+        ResultColumn("data set"),
+        ResultColumn("features", "count"),
+        ResultColumn("values of the features"),
+        ResultColumn("inputs", "count"),
+        ResultColumn("training rows", "count"),
+        ResultColumn("test rows", "count"),
+        ResultColumn("class 1"),
+        ResultColumn("rows of class 1", "share"),
     ]
     if results.is_paper:
-        columns.insert(3, Column("values, paper"))
-    return Table(
+        columns.insert(3, ResultColumn("values, paper"))
+    return ResultTable(
         "data-sets",
         "Data sets",
         "A feature has a few values, and an input has one value for each feature; so "
@@ -98,9 +104,9 @@ def _data_set(result: Result) -> tuple[Cell, ...]:
     return tuple(row)
 
 
-def fidelity(results: Results) -> Table:
+def fidelity(results: Results) -> ResultTable:
     """Return how often each method answers as the network does, on test rows."""
-    return Table(
+    return ResultTable(
         "fidelity",
         "Fidelity on test rows",
         "Fidelity is the share of test rows on which a method answers as the network "
@@ -110,7 +116,7 @@ def fidelity(results: Results) -> Table:
     )
 
 
-def on_domain(results: Results) -> Table | None:
+def on_domain(results: Results) -> ResultTable | None:
     """Return the same for all inputs of the domain."""
     rows = tuple(
         (
@@ -121,48 +127,47 @@ def on_domain(results: Results) -> Table | None:
     )
     if not any(isinstance(c, Spread) and c.known for row in rows for c in row):
         return None
-    return Table(
+    return ResultTable(
         "fidelity-on-the-domain",
         "Fidelity on the whole domain",
         "The share of all inputs, also of those that no row shows, on which a method "
         "answers as the network does. Every input was asked. NN2Rules(Full) and the "
         "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
-        "table." + spread_words(results).replace(_PAPER_COLUMNS, ""),
-        (Column("method"), *(Column(r.label, "share") for r in results.sets)),
+        "table." + spread_words(results, has_paper=False),
+        (
+            ResultColumn("method"),
+            *(ResultColumn(r.label, "share") for r in results.sets),
+        ),
         rows,
     )
 
 
-_PAPER_COLUMNS = " The columns named paper hold the figures that it prints."
-
-
-def accuracy(results: Results) -> Table:
+def accuracy(results: Results) -> ResultTable:
     """Return how often each method, and the network, answers as labelled."""
-    network: list[Cell] = ["Neural network"]
-    for result in results.sets:
-        network.append(result.spread(lambda found: found.accuracy))
-        if result.is_paper:
-            network.append(ACCURACY[result.case.name]["network"])
-    return Table(
+    network = results.row(
+        "Neural network",
+        lambda result: result.spread(lambda found: found.accuracy),
+        lambda result: ACCURACY[result.case.name]["network"],
+    )
+    return ResultTable(
         "accuracy",
         "Accuracy on test rows",
         "Accuracy is the share of test rows that are answered as they are labelled. A "
         "list that equals the network has its accuracy, by necessity."
         + spread_words(results),
         results.columns("method", "share"),
-        (tuple(network), *_by_method(results, lambda score: score.accuracy, ACCURACY)),
+        (network, *_by_method(results, lambda score: score.accuracy, ACCURACY)),
     )
 
 
-def on_errors(results: Results) -> Table:
+def on_errors(results: Results) -> ResultTable:
     """Return the fidelity on the test rows that the network gets wrong."""
-    errors: list[Cell] = ["errors of the network"]
-    for result in results.sets:
-        found = [f"{measured.n_errors}" for measured in result.networks]
-        errors.append(", ".join(found))
-        if result.is_paper:
-            errors.append(None)
-    return Table(
+    errors = results.row(
+        "errors of the network",
+        lambda result: ", ".join(str(found.n_errors) for found in result.networks),
+        lambda _result: None,
+    )
+    return ResultTable(
         "fidelity-on-errors",
         "Fidelity on the network's errors",
         "The share of those test rows that the network gets wrong on which a method "
@@ -170,7 +175,7 @@ def on_errors(results: Results) -> Table:
         "such rows there are for each network; where there are none, there is no "
         "fidelity, and brackets say how many networks count." + spread_words(results),
         results.columns("method", "share"),
-        (tuple(errors), *_by_method(results, lambda score: score.on_errors, ON_ERRORS)),
+        (errors, *_by_method(results, lambda score: score.on_errors, ON_ERRORS)),
     )
 
 
@@ -178,12 +183,12 @@ def _by_method(
     results: Results, of: Callable[[Score], float | None], printed: Printed
 ) -> tuple[tuple[Cell, ...], ...]:
     """Return a row for each method: for each data set this run and the paper."""
-    rows = []
-    for method in results.methods:
-        row: list[Cell] = [method.name]
-        for result in results.sets:
-            row.append(result.score(method.key, of))
-            if result.is_paper:
-                row.append(printed[result.case.name].get(method.key))
-        rows.append(tuple(row))
-    return tuple(rows)
+
+    def line(method: Method) -> tuple[Cell, ...]:
+        return results.row(
+            method.name,
+            lambda result: result.score(method.key, of),
+            lambda result: printed[result.case.name].get(method.key),
+        )
+
+    return tuple(line(method) for method in results.methods)

@@ -72,9 +72,18 @@ def trained(case: Case, seed: int) -> Trial:
     # One thread, so that the number of cores does not change the order of sums.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # 30 rounds are what is asked for
-        pipeline.fit(case.train.frame, places)
+        _fit(pipeline, case.train.frame, places)
         read = read_network(pipeline, data=case.train.frame, domain=case.domain)
     return _trial(case, replace(read, classes=case.classes), seed)
+
+
+def _fit(pipeline: Any, frame: Any, places: list[int]) -> None:
+    """Fit a pipeline; scikit-learn takes Ctrl-C for the end of the training."""
+    warnings.filterwarnings("error", message="Training interrupted by user")
+    try:
+        pipeline.fit(frame, places)
+    except UserWarning:
+        raise KeyboardInterrupt from None
 
 
 def given(
@@ -111,7 +120,7 @@ def _positions(network: Network, labels: list[Value]) -> NDArray[np.int64]:
         if label not in known and str(label) not in known:
             classes = ", ".join(str(label) for label in network.classes)
             raise OptionError(
-                f"target: the data have the class {str(label)!r}, which the model does "
+                f"labels: the data have the class {str(label)!r}, which the model does "
                 f"not know; its classes are {classes}"
             )
     found = [known.get(label, known.get(str(label), -1)) for label in labels]

@@ -1,16 +1,48 @@
 """Reading and writing files so that nothing is half-read or half-written."""
 
 import os
+import signal
 import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from nn2rules.errors import FormatError
 
+MOST_BYTES = 1 << 31
+"""No file of a model is larger, packed or unpacked."""
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file; every way it can fail gets one sentence."""
+MOST_TEXT = 1 << 29
+"""No file of text, JSON or CSV, is larger, packed or unpacked."""
+
+
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Return the content of a file; every way it can fail gets one sentence.
+
+    A file of more than `most` bytes is refused, and so is a device without an end.
+    """
+    with _opened(path) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise FormatError(
+            f"{path}: the file is larger than {size_text(most)}, the most that is read"
+        )
+    return data
+
+
+def check_readable(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that is missing, a folder, or not to be read by this user."""
+    with _opened(path):
+        pass
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as stream:
+            yield stream
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -20,10 +52,24 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise FormatError(f"{path}: cannot be read: {reason}") from None
 
 
+def size_text(n_bytes: int) -> str:
+    """Return a size in words.
+
+    Examples
+    --------
+    >>> size_text(1 << 31), size_text(3_000_000)
+    ('2 GB', '3 MB')
+    """
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20)):
+        if n_bytes >= size:
+            return f"{round(n_bytes / size):,} {unit}"
+    return f"{n_bytes:,} bytes"
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file; every way it can fail gets one sentence."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path, MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
 
@@ -42,37 +88,76 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{path}: cannot be written: a name or value holds half a character"
         ) from None
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    if _is_device(target):
         target.write_bytes(data)
         return
+    with uninterrupted():
+        _replace(path, target, data)
+
+
+def _replace(path: str | os.PathLike[str], target: Path, data: bytes) -> None:
+    """Put a new file in the place of `target`, which messages call `path`."""
+    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
         )
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:
-        os.unlink(temporary)
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written to, before the work that fills it."""
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until something short that must be whole is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
+
+
+def check_writable(
+    path: str | os.PathLike[str], *, keep: Iterable[str | os.PathLike[str] | None] = ()
+) -> None:
+    """Refuse a path that cannot be written to, before the work that fills it.
+
+    Files to `keep` are those that the same command reads, or writes.
+    """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FormatError(f"{path}: this is a folder, expected a file name")
     if not target.parent.is_dir():
         raise FormatError(f"{path}: there is no folder {target.parent}")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+    if any(
+        other is not None and Path(os.path.realpath(other)) == target for other in keep
+    ) and not _is_device(target):
+        raise FormatError(
+            f"{path}: the same command has another use for this file; write to another"
+        )
+    if target.exists() and not os.access(target, os.W_OK):
         raise FormatError(f"{path}: no permission to write here")
+    if not _is_device(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise FormatError(
+            f"{path}: no permission to write into the folder {target.parent}"
+        )
+
+
+def _is_device(target: Path) -> bool:
+    """Tell whether this is a device or a pipe, which is written to as it is."""
+    return target.exists() and not target.is_file()
 
 
 def _mode(target: Path) -> int:

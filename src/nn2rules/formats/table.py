@@ -6,18 +6,20 @@ import io
 import os
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from nn2rules.domain import Domain, separator_hint
-from nn2rules.errors import FormatError, RowsError, UnknownValueError
-from nn2rules.formats.files import read_bytes
+from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
+from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.text import count
 from nn2rules.values import Value, is_missing_text, number_of
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """The rows of a CSV file, as text.
 
     Attributes
@@ -35,24 +37,39 @@ class Table:
     rows: list[dict[str, str]]
     lines: list[int]
 
-    def check(self, domain: Domain, *, values: bool = True) -> None:
-        """Refuse columns, and `values`, that do not fit `domain`, naming the line."""
+    def check(self, domain: Domain) -> None:
+        """Refuse a header that does not fit `domain`; `naming_lines` does the rest."""
         try:
             domain.encode([dict.fromkeys(self.header)], unknown="mark")
-            if values and self.rows:
-                domain.encode(self.rows)
-        except UnknownValueError as error:
-            line = self.lines[error.row or 0]
-            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
         except RowsError as error:
             fact = str(error).removeprefix("row 0: ")
             raise RowsError(f"{self.path}: {fact}") from None
 
-    def without(self, name: str) -> "Table":
+    @contextmanager
+    def naming_lines(self) -> Iterator[None]:
+        """Let an error about a row of this table name the file and the line."""
+        try:
+            yield
+        except UnknownValueError as error:
+            if error.row is None:
+                raise
+            line = self.lines[error.row]
+            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
+
+    def column(self, name: str) -> list[str]:
+        """Return the cells of a column, which the user named."""
+        if name not in self.header:
+            raise OptionError(
+                f"{self.path}: there is no column {name!r}; the columns are "
+                f"{', '.join(self.header)}"
+            )
+        return [row[name] for row in self.rows]
+
+    def without(self, name: str) -> "CsvTable":
         """Return the table without a column."""
         header = [known for known in self.header if known != name]
         rows = [{known: row[known] for known in header} for row in self.rows]
-        return Table(self.path, header, rows, self.lines)
+        return CsvTable(self.path, header, rows, self.lines)
 
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
@@ -61,8 +78,8 @@ class Table:
 
         Examples
         --------
-        >>> table = Table("x.csv", ["a", "b"], [{"a": "1", "b": "x"},
-        ...                                     {"a": "NA", "b": ""}], [2, 3])
+        >>> rows = [{"a": "1", "b": "x"}, {"a": "NA", "b": ""}]
+        >>> table = CsvTable("x.csv", ["a", "b"], rows, [2, 3])
         >>> table.typed()
         [{'a': 1, 'b': 'x'}, {'a': None, 'b': None}]
         """
@@ -73,12 +90,12 @@ class Table:
         ]
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
+def read_table(path: str | os.PathLike[str]) -> CsvTable:
     """Read a CSV file, plain or compressed by gzip; everything stays text."""
-    data = read_bytes(path)
+    data = read_bytes(path, MOST_TEXT)
     try:
         if Path(path).suffix == ".gz":
-            data = gzip.decompress(data)
+            data = _unpacked(path, data)
         text = data.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error):
         raise FormatError(
@@ -92,7 +109,19 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise FormatError(f"{path}: not readable as CSV: {error}") from None
 
 
-def _parse(path: str, text: str) -> Table:
+def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
+    """Unpack what gzip packed, and stop where it grows out of hand."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        unpacked = stream.read(MOST_TEXT + 1)
+    if len(unpacked) > MOST_TEXT:
+        raise FormatError(
+            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
+            f"unpacked, the most that is read"
+        )
+    return unpacked
+
+
+def _parse(path: str, text: str) -> CsvTable:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header = next(reader, None)
     if not header:
@@ -116,7 +145,7 @@ def _parse(path: str, text: str) -> Table:
             )
         rows.append(dict(zip(header, cells or [""], strict=True)))
         lines.append(reader.line_num)
-    return Table(path, header, rows, lines)
+    return CsvTable(path, header, rows, lines)
 
 
 def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from nn2rules.certificate import paper_certificate
 from nn2rules.domain import Domain, Rows, box_sizes
 from nn2rules.errors import OptionError
+from nn2rules.given_rows import by_support, given_rows, needs_rows
 from nn2rules.network import Network
 from nn2rules.paper.forward import forward
 from nn2rules.paper.merge import merge
@@ -51,14 +52,16 @@ def paper_rules(
         No two of its rules hold for the same input. Without rules if the network
         never answers class 1, with one rule without conditions if it always does.
     """
+    needs_rows(scope, data, None)
+    rows = None if data is None else given_rows(network, data)
     positions = feature_order(network, order)
     output = forward(network, positions, approximate)[-1].neurons[0]
     sizes = [network.domain.sizes[index] for index in positions]
     active = ((piece.prefix, None) for piece in output if piece.active)
     prefixes = [prefix for prefix, _ in merge(active, sizes)]
     rules = prefix_rules(network, positions, prefixes)
-    certificate = _certificate(network, rules, approximate)
-    return supported(rules.replace(certificate=certificate), data, scope)
+    rules = rules.replace(certificate=_certificate(network, rules, approximate))
+    return rules if rows is None else by_support(rules, rows, scope)
 
 
 def prefix_rules(
@@ -73,24 +76,6 @@ def prefix_rules(
         network.classes,
         form="set",
     )
-
-
-def supported(rules: RuleList, data: Rows, scope: str) -> RuleList:
-    """Sort rules by their support on `data`; in scope "support" keep those with any."""
-    if data is None:
-        if scope == "support":
-            raise OptionError(
-                "the scope 'support' needs data: rows to count the support on"
-            )
-        return rules
-    rules = rules.sorted_by_support(data)
-    if scope == "domain":
-        return rules
-    n_kept = sum(bool(facts.support) for facts in rules.facts)
-    of_all = ("different", "rules")
-    certificate = {k: v for k, v in rules.certificate.items() if k not in of_all}
-    kept = rules.take(range(n_kept))
-    return kept.replace(scope="support", certificate=certificate).counted_on(data)
 
 
 def prefix_boxes(

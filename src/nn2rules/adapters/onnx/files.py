@@ -1,9 +1,9 @@
 """Read ONNX files, and refuse what is no model that can be read."""
 
+import math
 import os
 from pathlib import Path
 
-import numpy as np
 import onnx
 from onnx import external_data_helper
 
@@ -41,6 +41,7 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
         ) from None
     try:
         refuse_large(model)
+        _refuse_outside(model, os.path.dirname(path))
         external_data_helper.load_external_data_for_model(model, os.path.dirname(path))
         onnx.checker.check_model(model)
     except UnsupportedModelError as error:
@@ -48,6 +49,24 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
     except (OSError, onnx.checker.ValidationError) as error:
         raise FormatError(f"{path}: {_problem(model, error)}") from None
     return model
+
+
+def _refuse_outside(model: onnx.ModelProto, folder: str) -> None:
+    """Refuse numbers in files that do not lie in the folder of the model."""
+    for tensor in external_data_helper._get_all_tensors(model):
+        if not external_data_helper.uses_external_data(tensor):
+            continue
+        place = external_data_helper.ExternalDataInfo(tensor).location
+        inside, found = os.path.realpath(folder), os.path.join(folder, place)
+        if os.path.isabs(place) or not os.path.realpath(found).startswith(
+            os.path.join(inside, "")
+        ):
+            raise UnsupportedModelError(
+                f"the numbers of this model are in another folder, {place!r}, which is "
+                f"not read; put them into the model's own"
+            )
+        if os.path.exists(found) and os.path.getsize(found) >= _MOST_BYTES:
+            raise UnsupportedModelError(f"the file {place!r} has 2 GB or more")
 
 
 def _problem(model: onnx.ModelProto, error: Exception) -> str:
@@ -78,9 +97,7 @@ def first_line(error: Exception) -> str:
 
 def refuse_large(model: onnx.ModelProto) -> None:
     """Refuse a model with very many parameters."""
-    n_parameters = sum(
-        int(np.prod(tensor.dims, dtype=np.int64)) for tensor in model.graph.initializer
-    )
+    n_parameters = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
     if n_parameters > MOST_PARAMETERS:
         raise UnsupportedModelError(
             f"the ONNX model has {n_parameters:,} parameters; nn2rules reads "

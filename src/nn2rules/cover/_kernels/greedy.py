@@ -96,11 +96,24 @@ def climb(
 
 
 @njit(cache=True, nogil=True)
-def keep_best(
-    boxes, gains, classes, n, size, live, open_, want, noise, rng, pack, words, slabs
-):
-    """Weigh the pool anew, keep the `size` best, let them grow; return the number."""
-    anything = np.ones(boxes.shape[1], np.bool_)
+def take_best(boxes, gains, classes, n, want, todo, open_, ordered, pack, words, rule):
+    """Make `rule` the heaviest candidate; return its class.
+
+    Takes what the rule decides out of `want` and `todo`, and with `ordered` out of
+    `open_`: it is don't-care for the rules to come.
+    """
+    best = np.argmax(gains[:n])
+    rule[:] = boxes[best]
+    clear(rule, want, pack, words)
+    clear(rule, todo.reshape((1, -1)), pack, words)
+    if ordered:
+        clear(rule, open_.reshape((1, -1)), pack, words)
+    return classes[best]
+
+
+@njit(cache=True, nogil=True)
+def keep_best(boxes, gains, classes, n, size, live, open_, want, pack, words):
+    """Weigh the pool anew and keep the `size` best in front; return their number."""
     for i in range(n):
         mine = live[classes[i]]
         gains[i] = box_scan(boxes[i], mine, open_, want, pack, words)
@@ -112,142 +125,83 @@ def keep_best(
     for i in range(kept_gains.size):
         if kept_gains[i] > 0:
             boxes[n] = kept[i]
-            c = kept_classes[i]
-            classes[n] = c
-            gains[n] = grow(
-                boxes[n], anything, live[c], open_, want, noise, rng, pack, words, slabs
-            )
+            classes[n] = kept_classes[i]
             n += 1
     return n
 
 
 @njit(cache=True, nogil=True)
-def cover_some(
-    pool,
+def regrow(
+    boxes,
+    gains,
+    classes,
+    start,
+    stop,
     live,
     open_,
     want,
-    todo,
-    ordered,
-    tries,
-    steps,
-    share,
     noise,
     rng,
     pack,
-    rules,
-    labels,
+    words,
+    slabs,
 ):
-    """Choose rules, heaviest first, until they decide all of `todo` or fill `rules`.
-
-    With `ordered`, what a rule decides is don't-care for the rules after it. Changes
-    open_, want, todo and the pool of candidates. Returns the number of rules chosen and
-    the size of the pool.
-    """
-    boxes, gains, classes, n = pool
-    words = np.empty(open_.size, np.int64)
-    slabs = np.empty(boxes.shape[1], np.int64)
-    count = 0
-    while count < labels.size and np.any(todo):
-        n = seed_pool(
-            boxes,
-            gains,
-            classes,
-            n,
-            tries,
-            live,
-            open_,
-            want,
-            todo,
-            noise,
-            rng,
-            pack,
-            words,
-            slabs,
+    """Let some candidates of the pool grow: more may be don't-care than before."""
+    anything = np.ones(boxes.shape[1], np.bool_)
+    for i in range(start, stop):
+        mine = live[classes[i]]
+        gains[i] = grow(
+            boxes[i], anything, mine, open_, want, noise, rng, pack, words, slabs
         )
-        climb(
-            boxes,
-            gains,
-            classes,
-            n,
-            steps,
-            share,
-            live,
-            open_,
-            want,
-            noise,
-            rng,
-            pack,
-            words,
-            slabs,
-        )
-        best = np.argmax(gains[:n])
-        rules[count] = boxes[best]
-        labels[count] = classes[best]
-        clear(rules[count], want, pack, words)
-        clear(rules[count], todo.reshape((1, -1)), pack, words)
-        if ordered:
-            clear(rules[count], open_.reshape((1, -1)), pack, words)
-        count += 1
-        n = keep_best(
-            boxes,
-            gains,
-            classes,
-            n,
-            tries,
-            live,
-            open_,
-            want,
-            noise,
-            rng,
-            pack,
-            words,
-            slabs,
-        )
-    return count, n
 
 
 @njit(cache=True, nogil=True)
-def make_prime(rules, classes, live, open_, todo, ordered, rng, pack):
-    """Grow each rule, in order, until no value can be added; drop what is left idle.
+def make_prime(
+    rules,
+    classes,
+    start,
+    stop,
+    kept,
+    live,
+    open_,
+    todo,
+    ordered,
+    rng,
+    pack,
+    words,
+    slabs,
+):
+    """Grow the rules start..stop, in order, until no value can be added.
 
-    Changes open_ and todo; returns the rules that still decide something.
+    Changes open_ and todo; `kept` tells which rules still decide something.
     """
-    words = np.empty(open_.size, np.int64)
-    slabs = np.empty(rules.shape[1], np.int64)
     anything = np.ones(rules.shape[1], np.bool_)
-    kept = np.zeros(classes.size, np.bool_)
-    for r in range(classes.size):
+    for r in range(start, stop):
         want = todo.reshape((1, -1))
         mine = live[classes[r]]
-        if box_scan(rules[r], mine, open_, want, pack, words) <= 0:
+        kept[r] = box_scan(rules[r], mine, open_, want, pack, words) > 0
+        if not kept[r]:
             continue
-        kept[r] = True
         grow(rules[r], anything, mine, open_, want, 0.0, rng, pack, words, slabs)
         clear(rules[r], want, pack, words)
         if ordered:
             clear(rules[r], open_.reshape((1, -1)), pack, words)
-    return rules[kept].copy(), classes[kept].copy()
 
 
 @njit(cache=True, nogil=True)
-def independent(live, open_, todo, rng, pack):
-    """Pick inputs of which no pure box holds two, at random until none is left.
+def independent(
+    live, open_, left, chosen, labels, count, picks, no_want, rng, pack, words
+):
+    """Add inputs to a family of which no pure box holds two; draw `picks` at most.
 
-    Each needs a rule of its own in any rule set, so their number is a lower bound.
+    Each needs a rule of its own in any rule set, so their number, which is returned,
+    is a lower bound.
     """
-    n_cols = pack.offsets[-1]
-    words = np.empty(open_.size, np.int64)
-    no_want = np.zeros((1, open_.size), np.uint64)
-    left = todo.copy()
-    chosen = np.zeros((64, n_cols), np.bool_)
-    labels = np.zeros(64, np.int64)
-    count = 0
-    box = np.empty(n_cols, np.bool_)
-    while True:
+    box = np.empty(chosen.shape[1], np.bool_)
+    for _ in range(picks):
         word = pick_input(left, rng, pack, box)
         if word < 0:
-            return count
+            break
         bits = tail_mask(box, pack, -1, -1)
         left[word] &= ~bits
         c = class_at(word, bits, live)
@@ -259,9 +213,7 @@ def independent(live, open_, todo, rng, pack):
                     free = False
                     break
         if free:
-            if count == labels.size:
-                chosen = np.concatenate((chosen, np.zeros_like(chosen)))
-                labels = np.concatenate((labels, np.zeros_like(labels)))
             chosen[count] = box
             labels[count] = c
             count += 1
+    return count

@@ -3,8 +3,11 @@
 The names are those of `nn2rules.cover._kernels.packed`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.packed import (
     FULL,
@@ -131,47 +134,72 @@ def hull(inputs, pack, box):
     return tail != ZERO
 
 
+class Sweep(NamedTuple):
+    """A sweep under way: the list, row n for its default, and what is above `pos`."""
+
+    rules: NDArray[np.bool_]
+    classes: NDArray[np.int64]
+    words: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    plane: NDArray[np.int64]
+    order: NDArray[np.int64]  # the list is rules[order[:n]]
+    done: NDArray[np.bool_]
+    at: NDArray[np.int64]  # pos and n
+    none: NDArray[np.uint64]
+    once: NDArray[np.uint64]
+    want: NDArray[np.uint64]
+
+
 @njit(cache=True, nogil=True)
-def sweep(
-    rules, classes, default, live, open0, todo, ordered, late, noise, jitter, rng, pack
+def begin(sweep, default, live, open0, todo, jitter, rng, pack, buffer):
+    """Fill in a sweep whose rules and their classes are given."""
+    n = sweep.at[1]
+    for r in range(n):
+        rule_words(
+            sweep.rules[r], pack, buffer, sweep.words, r, sweep.counts, sweep.masks
+        )
+    sweep.counts[n] = open0.size
+    sweep.masks[n] = FULL
+    sweep.words[n] = np.arange(open0.size)
+    sweep.classes[n] = default
+    load = loads(sweep.words, sweep.counts, sweep.masks, sweep.classes, live, todo)
+    sweep.plane[:] = planes_of(load, jitter, rng)
+    sweep.order[:] = np.arange(n + 1)
+    sweep.done[:] = False
+    sweep.at[0] = 0
+    sweep.none[:] = open0
+    sweep.once[:] = ZERO
+    sweep.want[:] = ZERO
+
+
+@njit(cache=True, nogil=True)
+def sweep_some(
+    sweep, count, live, open0, todo, ordered, late, noise, rng, pack, buffer, slabs
 ):
-    """Reduce, move back, expand or drop each rule once; return the new list.
+    """Reduce, move back, expand or drop the next `count` rules, each once.
 
     For the rule at hand: find the inputs that only it gets right; shrink it to their
     hull; put it as late as they allow (with chance `late`, and `ordered` only), where
     more is don't-care; grow it over inputs that one other rule alone gets right, those
     of lightly loaded rules first. A rule left with nothing of its own is dropped. The
-    number of rules never grows.
+    number of rules never grows, and the list is right after each. Returns whether any
+    rule is left to do.
     """
-    n, n_cols = rules.shape
-    n_words = open0.size
-    buffer = np.empty(n_words, np.int64)
-    slabs = np.empty(n_cols, np.int64)
-    words = np.empty((n + 1, n_words), np.int32)
-    counts = np.empty(n + 1, np.int64)
-    masks = np.empty(n + 1, np.uint64)
-    for r in range(n):
-        rule_words(rules[r], pack, buffer, words, r, counts, masks)
-    counts[n] = n_words
-    masks[n] = FULL
-    words[n] = np.arange(n_words)
-    cls = np.empty(n + 1, np.int64)
-    cls[:n] = classes
-    cls[n] = default
-    plane = planes_of(loads(words, counts, masks, cls, live, todo), jitter, rng)
-    order = np.arange(n + 1)
-    done = np.zeros(n + 1, np.bool_)
-    none0, once0 = open0.copy(), np.zeros_like(open0)
-    want0 = np.zeros((4, n_words), np.uint64)
+    rules, cls, words, counts, masks, plane, order, done, at, none0, once0, want0 = (
+        sweep
+    )
+    pos, n = at[0], at[1]
+    n_cols = rules.shape[1]
     box = np.empty(n_cols, np.bool_)
     anything = np.ones(n_cols, np.bool_)
-    pos = 0
-    while pos < n:
+    while pos < n and count > 0:
         me = order[pos]
         if done[me]:
             match(me, words, counts, masks, plane, none0, once0, want0)
             pos += 1
             continue
+        count -= 1
         done[me] = True
         none, once, want = none0.copy(), once0.copy(), want0.copy()
         need, alone = np.zeros_like(open0), np.zeros_like(open0)
@@ -216,4 +244,5 @@ def sweep(
         rule_words(box, pack, buffer, words, me, counts, masks)
         order[pos:place] = order[pos + 1 : place + 1].copy()
         order[place] = me
-    return rules[order[:n]].copy(), cls[order[:n]].copy()
+    at[0], at[1] = pos, n
+    return pos < n

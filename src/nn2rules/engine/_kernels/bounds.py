@@ -83,7 +83,8 @@ def relax(kind, slope, low, high, lines):
             max(at_low, at_high),
         )
         return
-    chord = (at_high - at_low) / (high - low)
+    steep = steepest(kind, slope)  # rounding makes chords of narrow intervals steeper
+    chord = min(max((at_high - at_low) / (high - low), -steep), steep)
     first, second = tangent_points(kind, chord)
     smallest = min(at_low - chord * low, at_high - chord * high)
     largest = max(at_low - chord * low, at_high - chord * high)
@@ -92,6 +93,16 @@ def relax(kind, slope, low, high, lines):
             gap = activate(kind, slope, point) - chord * point
             smallest, largest = min(smallest, gap), max(largest, gap)
     lines[0], lines[1], lines[2], lines[3] = chord, smallest, chord, largest
+
+
+@njit(cache=True, nogil=True)
+def steepest(kind, slope):
+    """Return the Lipschitz constant of an activation that `relax` holds by a chord."""
+    if kind == LEAKY_RELU:
+        return max(1.0, abs(slope))
+    if kind == SIGMOID:
+        return 0.25
+    return 1.0 / 6.0 if kind == HARD_SIGMOID else 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -287,7 +298,7 @@ def bound_worst(net, space):
 
     ``space`` is left with what belongs to that score: its minimiser ``choice``, what
     each column contributes, and the coefficients of the first layer's outputs. NaN,
-    from an overflow, counts as lowest.
+    from an overflow, is lowest of all, and stays.
     """
     bound_layers(
         net,
@@ -306,6 +317,8 @@ def bound_worst(net, space):
         below = score_lower(net, space, k, 1.0) - net.slack[start + k]
         if not below >= worst:
             worst, worst_at = below, k
+            if math.isnan(below):
+                break
     if worst_at != n_scores - 1:
         score_lower(net, space, worst_at, 1.0)
     return worst

@@ -164,7 +164,8 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
         if not margin > error:
             undecided[n_undecided] = position
             n_undecided += 1
-        smallest = min(smallest, margin)
+        if margin < smallest:  # NaN is no margin: the input is settled exactly
+            smallest = margin
         for kind in range(fragile.size):
             if not margin > fragile[kind]:
                 if kind == 0 and n_fragile[0] < listed.size:

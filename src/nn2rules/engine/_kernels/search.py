@@ -1,5 +1,7 @@
 """Branch and bound on boxes: prove or refute, sort by class, minimise a score."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -15,16 +17,15 @@ def evaluate_choice(net, space):
     """Evaluate the network at ``space.choice``.
 
     Returns how much the worst score is certainly below 0 (negative if it is), and
-    certainly above 0 (positive if it is).
+    certainly above 0 (positive if it is). Both are NaN if a score is: nothing is sure.
     """
     point_scores(net, space.choice, space.first, space.hidden, space.scores)
     most, least = np.inf, np.inf
     for k in range(space.scores.size):
         above, below = space.scores[k] + net.error[k], space.scores[k] - net.error[k]
-        if not above >= most:  # NaN, from an overflow, wins
-            most = above
-        if not below >= least:
-            least = below
+        if math.isnan(above) or math.isnan(below):
+            return np.nan, np.nan
+        most, least = min(most, above), min(least, below)
     return most, least
 
 
@@ -228,7 +229,7 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_input, max_box
         space.box[:] = stack[top]
         below = bound_worst(net, space)
         if below >= best - tolerance:
-            floor = min(floor, below)
+            floor = lower_of(floor, below)
             continue
         feature = choose_feature(net, space)
         evaluate_choice(net, space)
@@ -238,7 +239,11 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_input, max_box
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
         else:
-            below = space.scores[0] - net.error[0]
-            if not below >= floor:
-                floor = below
+            floor = lower_of(floor, space.scores[0] - net.error[0])
     return best, floor, top, n_boxes
+
+
+@njit(cache=True, nogil=True)
+def lower_of(one, other):
+    """Return the smaller of two numbers; NaN if either is."""
+    return one if math.isnan(one) or one <= other else other

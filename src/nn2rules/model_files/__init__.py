@@ -1,17 +1,23 @@
 """Model files: one function for each kind, chosen by the ending of the name.
 
 Some kinds are programs in disguise: reading a pickle runs whatever its author put into
-it. These are read only when the caller says that the file is to be trusted.
+it. These are read only when the caller says that the file is to be trusted. Of the
+others, whatever could run code is refused before their frameworks see them;
+SECURITY.md says what that covers.
 """
 
 import os
+import re
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from nn2rules.errors import FormatError, MissingExtraError
 from nn2rules.formats import load_network
-from nn2rules.formats.files import read_bytes
+from nn2rules.formats.files import check_readable, read_bytes
+from nn2rules.model_files.archive import members
+from nn2rules.model_files.exported import UnsafeProgramError, clean_archive
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -27,7 +33,8 @@ def load_model(path: FilePath, *, trust: bool = False) -> Any:
         .joblib, .pkl).
     trust : bool
         Whether to read files that can run code when they are read: pickles, in
-        .joblib, .pkl and .pt files, and unknown types in .skops files.
+        .joblib, .pkl and .pt files, and what is not known to be harmless in .pt2,
+        .keras and .skops files.
 
     Raises
     ------
@@ -51,7 +58,7 @@ def load_model(path: FilePath, *, trust: bool = False) -> Any:
     if suffix not in (".json", *READERS):
         return _unknown(path)
     if suffix != ".json":
-        read_bytes(path)  # missing, a folder, no permission: the usual sentences
+        check_readable(path)  # the usual sentences
     return READERS[suffix](path, trust)
 
 
@@ -78,9 +85,10 @@ def _onnx(path: FilePath, _trust: bool) -> Any:
     return load(path)
 
 
-def _keras(path: FilePath, _trust: bool) -> Any:
+def _keras(path: FilePath, trust: bool) -> Any:
     try:
         from nn2rules.adapters.keras import load
+        from nn2rules.model_files.keras_files import refuse_unsafe
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise FormatError(
@@ -88,13 +96,28 @@ def _keras(path: FilePath, _trust: bool) -> Any:
                 f"torch, and set KERAS_BACKEND to its name"
             ) from None
         raise MissingExtraError("keras", "keras", "reading a .keras file") from None
+    if not trust:
+        _refuse_old(path, "keras", "3.13")
+        refuse_unsafe(path)
     return load(path)
 
 
-def _torch_program(path: FilePath, _trust: bool) -> Any:
+def _torch_program(path: FilePath, trust: bool) -> Any:
     torch = _torch()
+    from nn2rules.adapters.torch.program import silence
+
+    files = members(path, "file of torch.export.save")
+    if not trust:
+        _refuse_old(path, "torch", "2.6")
     try:
-        return torch.export.load(path)
+        archive = path if trust else clean_archive(files, torch)
+        with silence():
+            return torch.export.load(archive)
+    except UnsafeProgramError as error:
+        raise FormatError(
+            f"{path}: the program holds {error}, which is not known to be harmless; if "
+            f"you trust its author, {_ALLOW}"
+        ) from None
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(
             f"{path}: this is not a whole file of torch.export.save: {_line(error)}"
@@ -103,6 +126,8 @@ def _torch_program(path: FilePath, _trust: bool) -> Any:
 
 def _torch_pickle(path: FilePath, trust: bool) -> Any:
     torch = _torch()
+    if not trust:
+        _refuse_old(path, "torch", "2.6")
     try:
         weights = torch.load(path, weights_only=True, map_location="cpu")
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
@@ -136,17 +161,20 @@ def _skops(path: FilePath, trust: bool) -> Any:
         from skops import io
     except ModuleNotFoundError:
         raise MissingExtraError("skops", "sklearn", "reading a .skops file") from None
+    if not trust:
+        _refuse_old(path, "skops", "0.13")
+    members(path, ".skops file")
+    data = read_bytes(path)  # once, so that what is checked is what is loaded
     try:
-        named = io.get_untrusted_types(file=path)
+        named = io.get_untrusted_types(data=data)
         unknown = [name for name in named if name not in HARMLESS]
         if not unknown or trust:
-            return io.load(path, trusted=named)
+            return io.loads(data, trusted=named)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(f"{path}: not a whole .skops file: {_line(error)}") from None
     raise FormatError(
         f"{path}: the file names types that skops does not know to be harmless "
-        f"({', '.join(unknown)}); if you trust its author, allow it with --trust, in "
-        f"Python with trust=True"
+        f"({', '.join(unknown)}); if you trust its author, {_ALLOW}"
     )
 
 
@@ -164,9 +192,25 @@ def _pickle(path: FilePath, trust: bool) -> Any:
 def _untrusted(path: FilePath, kind: str) -> FormatError:
     return FormatError(
         f"{path}: this is {kind}, and reading one runs whatever program its author put "
-        f"into it; if you trust its author, allow it with --trust, in Python with "
-        f"trust=True"
+        f"into it; if you trust its author, {_ALLOW}"
     )
+
+
+def _refuse_old(path: FilePath, library: str, safe: str) -> None:
+    """Refuse to read with a library that is known to run code of such files."""
+    found = version(library)
+    if _numbers(found) < _numbers(safe):
+        raise FormatError(
+            f"{path}: {library} {found} is known to run code from such files; install "
+            f"{library} {safe} or later, or, if you trust the file's author, {_ALLOW}"
+        )
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)[:2]]
+
+
+_ALLOW = "allow it with --trust, in Python with trust=True"
 
 
 def _line(error: Exception) -> str:

@@ -1,0 +1,41 @@
+"""Where rules go: to the screen, or to a file that nothing else needs."""
+
+from pathlib import Path
+
+from nn2rules.errors import FormatError
+from nn2rules.formats import save, to_json
+from nn2rules.formats.files import check_writable
+from nn2rules.rules import RuleList
+
+
+def check_places(
+    output: Path | None, network: Path | None, read: tuple[Path | None, ...]
+) -> None:
+    """Refuse, before any work, to write over what is read, or where nothing can be."""
+    if output is not None:
+        check_writable(output, keep=(*read, network))
+        partial = partial_place(output)
+        if partial is not None:
+            check_writable(partial, keep=(*read, network))
+    if network is not None:
+        check_writable(network, keep=read)
+
+
+def partial_place(output: Path | None) -> Path | None:
+    """Return where rules go that are not all: not where a whole list is expected."""
+    if output is None or (output.exists() and not output.is_file()):
+        return None
+    return output.with_suffix(f".partial{output.suffix}")
+
+
+def show(rules: RuleList, top: int, output: Path | None) -> None:
+    """Print rules, or write them to a file."""
+    if output is None:
+        print(rules.text(top or None))
+        return
+    try:
+        save(rules, output)
+    except FormatError:  # the work must not be lost: the disk may be full by now
+        print(to_json(rules), end="")
+        raise
+    print(f"written to {output}")

@@ -1,0 +1,39 @@
+"""Work shared out to threads, with results in order and one way to stop."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from joblib import effective_n_jobs
+
+from nn2rules.engine.budget import Stop
+from nn2rules.errors import BudgetExceededError
+
+Result = TypeVar("Result")
+
+
+def in_threads(
+    tasks: Sequence[Callable[[], Result]], n_jobs: int | None, stop: Stop
+) -> Iterator[Result]:
+    """Yield the result of each task, in order; by default they run one by one.
+
+    If one fails, or the caller has seen enough, those not begun are left out, and the
+    others are asked to stop.
+    """
+    n_threads = 1 if n_jobs is None else min(effective_n_jobs(n_jobs), len(tasks))
+    if n_threads <= 1:
+        for task in tasks:
+            yield task()
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        futures = [pool.submit(task) for task in tasks]
+        for future in futures:
+            yield future.result()
+    except (BudgetExceededError, GeneratorExit):
+        raise  # a spent budget stops the others, too
+    except BaseException:
+        stop.is_asked = True
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,148 @@
+"""The user's rows, read once, and what rules say about them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.domain import Domain, Rows
+from nn2rules.errors import OptionError
+from nn2rules.feature import UNKNOWN
+from nn2rules.matching import NO_RULE
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+from nn2rules.values import Value
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows of data as codes.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n_rows, n_features)
+    labels : ndarray of int, shape (n_rows,), or None
+        The position of the true class of each row.
+    n_moved : int or None
+        How many rows hold numbers that go to the nearest value; None if none can.
+    """
+
+    codes: NDArray[np.int64]
+    labels: NDArray[np.int64] | None = None
+    n_moved: int | None = None
+
+    @cached_property
+    def _distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        codes, counts = np.unique(self.codes, axis=0, return_counts=True)
+        return codes, counts
+
+    @property
+    def distinct(self) -> NDArray[np.int64]:
+        """The different rows."""
+        return self._distinct[0]
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How often each of the different rows occurs."""
+        return self._distinct[1]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def given_rows(
+    network: Network, data: Rows, labels: Sequence[Value] | None = None
+) -> GivenRows:
+    """Read rows, and their true classes if there are any."""
+    codes = network.domain.encode(data)
+    positions = None
+    if labels is not None:
+        nothing = RuleList(network.domain, (), network.classes[0], network.classes)
+        positions = nothing.positions(labels, len(codes))
+    return GivenRows(codes, positions, _n_moved(network.domain, data))
+
+
+def _n_moved(domain: Domain, data: Rows) -> int | None:
+    """Count the rows that hold numbers which go to the nearest value."""
+    if not any(feature.nearest for feature in domain.features):
+        return None
+    listed = Domain(tuple(replace(f, nearest=False) for f in domain.features))
+    moved = listed.encode(data, unknown="mark") == UNKNOWN
+    return int(moved.any(axis=1).sum())
+
+
+def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
+    """Return the rules with their support on the rows, and accuracy if labelled."""
+    fired = rules.match(rows.codes)
+    decided = fired != NO_RULE
+    support = np.bincount(fired[decided], minlength=len(rules))
+    right = None
+    if rows.labels is not None:
+        hits = decided & (rows.labels == np.append(rules.answers, -1)[fired])
+        right = np.bincount(fired[hits], minlength=len(rules))
+    facts = [
+        replace(
+            known,
+            support=int(support[index]),
+            accuracy=float(right[index] / support[index])
+            if right is not None and support[index]
+            else None,
+        )
+        for index, known in enumerate(rules.facts)
+    ]
+    return rules.replace(facts=facts)
+
+
+def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
+    """Sort rules of one class by their support; in the scope "support" keep some.
+
+    Those are the rules with any support.
+    """
+    rules = with_rows(rules, rows)
+    support = np.array([facts.support for facts in rules.facts], dtype=np.int64)
+    order = np.argsort(-support, kind="stable")
+    certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
+    if scope == "domain":
+        return rules.take(order).replace(certificate=certificate)
+    certificate.pop("different", None)
+    rules = rules.take(order[: int((support > 0).sum())])
+    return with_decided(rules.replace(scope="support", certificate=certificate), rows)
+
+
+def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
+    """Certify how much rules of the scope "support" decide.
+
+    Of the rows and, where it is known how many inputs can occur and how many each rule
+    decides, of inputs.
+    """
+    fired = rules.match(rows.codes)
+    certificate = {**rules.certificate, "rows": len(fired)}
+    certificate["rows_decided"] = int((fired != NO_RULE).sum())
+    decided = [facts.inputs for facts in rules.facts]
+    is_counted = "possible" in certificate or "impossible" not in certificate
+    if is_counted and None not in decided:
+        certificate["undecided"] = rules.n_possible - sum(decided)  # type: ignore[arg-type]
+    return rules.replace(certificate=certificate)
+
+
+def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:
+    """Certify on how many rows the rules answer otherwise than the network."""
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    wrong = answers[rules.match(rows.distinct)] != network.predict_codes(rows.distinct)
+    certificate = {
+        **rules.certificate,
+        "rows_different": int(rows.weights[wrong].sum()),
+    }
+    return rules.replace(certificate=certificate)
+
+
+def needs_rows(scope: str | None, data: Rows, labels: object) -> None:
+    """Refuse options that rows are missing for."""
+    if data is not None:
+        return
+    if labels is not None:
+        raise OptionError("labels belong to rows; give the data, too")
+    if scope == "support":
+        raise OptionError("the scope 'support' needs data: rows that are to be decided")
