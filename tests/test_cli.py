@@ -25,6 +25,7 @@ from typer.testing import CliRunner, Result
 import nn2rules
 import nn2rules.checker
 from nn2rules import cli, datasets
+from nn2rules.cli.extract import _summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.paper import select_weights
 
@@ -851,6 +852,15 @@ def test_edits_of_what_a_file_claims_change_no_verdict(change):
     result = run("check", "net.json", "rules.json")
     assert result.exit_code == 0
     assert result.stdout.startswith("EQUAL: the rules answer as the network does on ev")
+
+
+def test_a_summary_says_what_was_only_probed():
+    rules = nn2rules.load("rules.json")
+    model = {"probed": ["scale"]}
+    rules = rules.replace(certificate={**rules.certificate, "model": model})
+    lines = summary_of(rules, 0.0).splitlines()
+    assert lines[2] == "answers  equal to the network on every input"
+    assert lines[3].startswith("         READ BY PROBING: scale; ")
 
 
 # predict: what is open

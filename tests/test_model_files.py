@@ -215,6 +215,10 @@ def test_labels_that_the_model_does_not_name(folder, people):
     given = ("line.pt2", "--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
+    assert "predict a number; if it tells two classes apart" in text
+    given = (*given, "--gives", "score")
+    code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
+    assert code == 2
     assert (
         "holds no, yes, and the model's classes are 0, 1; name them, in this order, "
         "with --classes" in text

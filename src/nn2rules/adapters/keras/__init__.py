@@ -24,8 +24,8 @@ from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
-from nn2rules.domain import Domain, Rows
+from nn2rules.adapters.tracing import Tensor, Trace, refuse_gaps
+from nn2rules.domain import Rows
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.values import Value
 
@@ -88,7 +88,8 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
             walk.trace, scores, labels, how, unit=walk.unit, said=said_by_loss(model)
         )
     except FormatError:
-        _refuse_gaps(fine.domain, tensors)
+        for tensor in tensors:
+            refuse_gaps(fine.domain, tensor, "fill the gaps in encode=")
         raise
     decision = replace(decision, network=fine.put_together(decision.network))
     return Reading(
@@ -101,18 +102,6 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
             "backend": keras.backend.backend(),
         },
     )
-
-
-def _refuse_gaps(domain: Domain, tensors: Sequence[Columns]) -> None:
-    """Name the feature whose missing values make the model compute NaN."""
-    for tensor in tensors:
-        for owner, table in zip(tensor.owners, tensor.tables, strict=True):
-            if table.dtype.kind == "f" and np.isnan(table).any() and owner != CONSTANT:
-                raise UnsupportedModelError(
-                    f"feature {domain.names[owner]!r} is missing in some rows, and the "
-                    f"model computes NaN of it; leave out those rows, or fill the gaps "
-                    f"in encode="
-                )
 
 
 def load(path: str | PathLike[str]) -> Any:

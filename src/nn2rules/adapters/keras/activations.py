@@ -35,8 +35,6 @@ def activated(
     walk: Walk, tensor: Tensor, name: str, slope: float | None = None
 ) -> Tensor:
     """Return an activation of every entry."""
-    if name in ("softmax", "log_softmax") and tensor.shape[-1:] == (1,):
-        raise UnsupportedModelError("the softmax of a single unit is always 1")
     return walk.trace.activate(tensor, name, slope=slope)
 
 

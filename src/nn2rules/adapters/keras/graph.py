@@ -89,10 +89,6 @@ class Walk:
             step = self._cast(step)
         if step.kind in known.moves:
             return self._moved(step)
-        if any(t.ending and t.ending.is_softmax for t in step.tensors):
-            raise UnsupportedModelError(
-                "comes after a softmax, which nn2rules reads as the last step only"
-            )
         if step.kind in handlers:
             return handlers[step.kind](self, step)
         reason = known.refused.get(step.kind)
@@ -134,12 +130,6 @@ class Walk:
                 return step.place(*rows)[index]
 
             found.append(self.trace.rearrange(step.tensors, move))
-        had = any(t.ending is not None and t.ending.is_softmax for t in step.tensors)
-        if had and any(tensor.ending is None for tensor in found):
-            raise UnsupportedModelError(
-                "takes some of the shares of a softmax; nn2rules reads it whole, as "
-                "the last step"
-            )
         return found
 
     def _cast(self, step: Step) -> Step:

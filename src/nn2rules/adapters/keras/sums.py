@@ -1,6 +1,5 @@
 """Layers and operations of Keras that add up what they are given."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -216,7 +215,7 @@ def reduced(*, mean: bool) -> Handler:
         rows = sorted({a - 1 if a >= 0 else a + rank for a in axes})
         if rows[:1] == [-1]:
             raise UnsupportedModelError("mixes rows of a batch")
-        return _total(walk, step.tensors[0], rows, keep=step.op.keepdims, mean=mean)
+        return walk.trace.total(step.tensors[0], rows, mean=mean, keep=step.op.keepdims)
 
     return reduce
 
@@ -228,24 +227,4 @@ def pooled(walk: Walk, step: Step) -> Tensor:
         raise UnsupportedModelError(
             "averages over what a mask leaves; nn2rules reads an average over all"
         )
-    return _total(walk, step.tensors[0], [0], keep=layer.keepdims, mean=True)
-
-
-def _total(
-    walk: Walk, tensor: Tensor, axes: Sequence[int], *, keep: bool, mean: bool
-) -> Tensor:
-    """Return the sum, or the mean, over some axes of a row."""
-    shape = tensor.shape
-    kept = [size for axis, size in enumerate(shape) if axis not in axes]
-    count = int(np.prod([shape[axis] for axis in axes]))
-
-    def last(rows: NDArray[Any]) -> NDArray[Any]:
-        places = range(-len(axes), 0)
-        moved = np.moveaxis(rows, [axis + 1 for axis in axes], list(places))
-        return moved.reshape(2, *kept, count)
-
-    side_by_side = walk.trace.rearrange([tensor], last)
-    weights = np.full((count, 1), 1 / count if mean else 1.0)
-    total = walk.trace.linear(side_by_side, weights)
-    final = [1 if a in axes else s for a, s in enumerate(shape)] if keep else kept
-    return walk.trace.rearrange([total], lambda rows: rows.reshape(2, *final))
+    return walk.trace.total(step.tensors[0], [0], mean=True, keep=layer.keepdims)

@@ -21,13 +21,13 @@ from nn2rules.adapters.onnx.files import load as load
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
 from nn2rules.adapters.onnx.layers import HANDLERS
 from nn2rules.adapters.onnx.patterns import fused
-from nn2rules.adapters.onnx.refusals import refuse_bfloat16, refuse_gaps, refuse_kind
+from nn2rules.adapters.onnx.refusals import IMPUTE, refuse_bfloat16, refuse_kind
 from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import Trace
+from nn2rules.adapters.tracing import Trace, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.network import Network
@@ -91,7 +91,7 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     run_by, run = ask(answer.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))
     own, labels = classes_of(graph, answer, tensor, how.classes)
-    refuse_gaps(source.domain, tensor)
+    refuse_gaps(source.domain, tensor, IMPUTE)
     has_classes = answer.label is not None or answer.classes is not None
     decision = decide(
         walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes

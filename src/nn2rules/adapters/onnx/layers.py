@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nn2rules.adapters.onnx.activations import ACTIVATIONS
 from nn2rules.adapters.onnx.graph import FLOATS, Step
@@ -123,19 +122,12 @@ def _reduced(walk: Walk, step: Step) -> Tensor:
     axes = _axes(walk, step, len(x.shape))
     if 0 in axes:
         raise UnsupportedModelError("it mixes rows of a batch")
-    kept = [axis for axis in range(1, len(x.shape) + 1) if axis not in axes]
-    size = math.prod(x.shape[axis - 1] for axis in axes)
-    shape = [x.shape[axis - 1] for axis in kept]
-
-    def gathered(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        return rows.transpose(0, *kept, *axes).reshape(2, *shape, size)
-
-    weight = 1.0 / size if step.op == "ReduceMean" else 1.0
-    together = walk.trace.rearrange([x], gathered)
-    made = walk.trace.linear(together, np.full((size, 1), weight))
-    if step.attributes.get("keepdims", 1):
-        shape = [1 if a in axes else x.shape[a - 1] for a in range(1, len(x.shape) + 1)]
-    return walk.trace.rearrange([made], lambda rows: rows.reshape(2, *shape))
+    return walk.trace.total(
+        x,
+        [axis - 1 for axis in axes],
+        mean=step.op == "ReduceMean",
+        keep=bool(step.attributes.get("keepdims", 1)),
+    )
 
 
 def _axes(walk: Walk, step: Step, rank: int) -> list[int]:

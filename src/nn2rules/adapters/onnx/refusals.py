@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import onnx
 
 from nn2rules.adapters.onnx.graph import Step
@@ -10,6 +9,9 @@ from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.values import Value, text_of
+
+IMPUTE = "impute in the pipeline"
+"""What to do about missing numbers."""
 
 _READ = (
     "dense layers (Gemm, MatMul, Add, Sub, Mul, Div by constants, BatchNormalization) "
@@ -97,24 +99,3 @@ def refused_value(
         f"feature {name!r}: {step}, {step.kind}, cannot take the value "
         f"{text_of(value)!r} ({reason})"
     )
-
-
-def refuse_gaps(domain: Domain, tensor: Tensor) -> None:
-    """Refuse numbers that are missing or infinite where features are about to meet."""
-    if not isinstance(tensor, Columns):
-        return
-    for owner, table in zip(tensor.owners, tensor.tables, strict=True):
-        if owner == CONSTANT or table.dtype.kind != "f" or np.isfinite(table).all():
-            continue
-        feature = domain.features[owner]
-        value = feature.values[int(np.flatnonzero(~np.isfinite(table))[0])]
-        if value is None:
-            raise UnsupportedModelError(
-                f"feature {feature.name!r} is missing in some rows, and the ONNX model "
-                f"has no step that fills it in; leave out those rows, or impute in the "
-                f"pipeline"
-            )
-        raise UnsupportedModelError(
-            f"feature {feature.name!r}: the ONNX model turns its {text_of(value)!r} "
-            f"into a number that is not finite"
-        )

@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from nn2rules.adapters.onnx.graph import Step
 from nn2rules.adapters.onnx.refusals import refused_value
 from nn2rules.adapters.onnx.running import Arrays
-from nn2rules.adapters.tracing import CONSTANT, Columns, Ending, Tensor, Trace
-from nn2rules.domain import Domain
+from nn2rules.adapters.tracing import (
+    Columns,
+    Ending,
+    Tensor,
+    Trace,
+    ValueRows,
+    grid_of,
+    owners_of,
+)
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.values import Value
 
 _ELEMENTWISE = (
     *("Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh"),
@@ -64,13 +70,13 @@ def run_on_values(
     tensors : sequence of Columns
         The inputs that depend on features.
     """
-    owners = sorted({o for t in tensors for o in t.owners if o != CONSTANT})
+    owners = owners_of(tensors)
     grid = _grid(walk, step, tensors)
     if grid is None and len(owners) > 1:
         return None
-    rows = _Rows(walk.trace.domain, owners or [CONSTANT])
+    rows = ValueRows(walk.trace.domain, owners)
     arrays = {
-        name: rows.of(tensor)
+        name: _texts_as_objects(rows.of(tensor))
         for name in step.inputs
         if name and isinstance(tensor := walk.get(name), Columns)
     }
@@ -82,17 +88,17 @@ def run_on_values(
         if len(result) != len(rows):
             raise UnsupportedModelError("it mixes rows of a batch")
         if grid is None:
-            made[name] = _table(walk.trace, owners, result)
+            made[name] = rows.whole(result)
         else:
-            made[name] = rows.columns(result, grid)
+            made[name] = rows.entries(result, grid)
     if step.op == "Sigmoid":
         [name] = made
         made[name] = replace(made[name], ending=Ending("sigmoid", tensors[0]))
     return made
 
 
-def _table(trace: Trace, owners: Sequence[int], result: NDArray[Any]) -> Columns:
-    return trace.table(owners[0], result) if owners else trace.constant(result[0])
+def _texts_as_objects(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(object) if array.dtype.kind == "U" else array
 
 
 def _grid(
@@ -107,65 +113,13 @@ def _grid(
         return None
     rank = max(len(tensor.shape) for tensor in tensors)
     inputs = [walk.row(walk.get(name), rank) for name in step.inputs if name]
-    grid: NDArray[np.int64] = np.array(CONSTANT)
-    for tensor in inputs:
-        assert isinstance(tensor, Columns), "only columns come here"
-        own = np.array(tensor.owners, dtype=np.int64).reshape(tensor.shape)
-        grid, own = np.broadcast_arrays(grid, own)
-        if ((grid != own) & (grid != CONSTANT) & (own != CONSTANT)).any():
-            return None
-        grid = np.maximum(grid, own)
-    return grid
-
-
-class _Rows:
-    """Rows in which one feature after the other goes through its values."""
-
-    def __init__(self, domain: Domain, owners: Sequence[int]) -> None:
-        self.domain, self.owners = domain, owners
-        self.sizes = [1 if o == CONSTANT else domain.sizes[o] for o in owners]
-        self.starts = np.cumsum([0, *self.sizes])
-
-    def __len__(self) -> int:
-        return int(self.starts[-1])
-
-    def of(self, tensor: Columns) -> NDArray[Any]:
-        """Return the array that a tensor is on these rows."""
-        columns = []
-        for mine, table in zip(tensor.owners, tensor.tables, strict=True):
-            parts = [
-                table if mine == owner else np.repeat(table[:1], size)
-                for owner, size in zip(self.owners, self.sizes, strict=True)
-            ]
-            columns.append(np.concatenate(parts))
-        if not columns:
-            return np.zeros((len(self), *tensor.shape), np.float32)
-        array = np.stack(columns, axis=1).reshape(len(self), *tensor.shape)
-        return array.astype(object) if array.dtype.kind == "U" else array
-
-    def columns(self, result: NDArray[Any], grid: NDArray[np.int64]) -> Columns:
-        """Return what was made of these rows; `grid` has the owners of its entries."""
-        shape = result.shape[1:]
-        if shape[: grid.ndim] != grid.shape:
-            raise UnsupportedModelError("its result has an unexpected shape")
-        flat = result.reshape(len(result), -1)
-        repeats = flat.shape[1] // max(grid.size, 1)
-        owners = np.repeat(grid.reshape(-1), repeats).tolist()
-        tables = []
-        for entry, owner in enumerate(owners):
-            block = self.owners.index(owner) if owner != CONSTANT else 0
-            rows = flat[self.starts[block] : self.starts[block + 1], entry]
-            tables.append(rows[:1] if owner == CONSTANT else rows)
-        return Columns(shape, tuple(owners), tuple(tables))
-
-    def values(self) -> list[tuple[str, Value]]:
-        """Return, for each row, the feature and its value."""
-        features = [self.domain.features[o] for o in self.owners if o != CONSTANT]
-        return [(f.name, value) for f in features for value in f.values]
+    columns = [tensor for tensor in inputs if isinstance(tensor, Columns)]
+    assert len(columns) == len(inputs), "only columns come here"
+    return grid_of(columns)
 
 
 def _ran(
-    walk: Runs, step: Step, arrays: Mapping[str, NDArray[Any]], rows: _Rows
+    walk: Runs, step: Step, arrays: Mapping[str, NDArray[Any]], rows: ValueRows
 ) -> Arrays:
     """Run a step; if that fails, find the value that is to blame."""
     try:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64
 from nn2rules.adapters.onnx.graph import Graph, Step
-from nn2rules.adapters.onnx.refusals import refuse_gaps, unknown
+from nn2rules.adapters.onnx.refusals import IMPUTE, unknown
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
 from nn2rules.adapters.onnx.values import run_on_values
-from nn2rules.adapters.tracing import Columns, Tensor, Trace
+from nn2rules.adapters.tracing import Columns, Tensor, Trace, refuse_gaps
 from nn2rules.errors import UnsupportedModelError
 
 _PASSING = ("Dropout", "Identity")
@@ -28,7 +28,6 @@ _STRUCTURAL = (
     *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
 )
 _LAST = ("LinearClassifier", "LogSoftmax", "Softmax")
-_AFTER_SOFTMAX = ("Cast", "Log", "LpNormalization", "Normalizer")
 _SCORES = {"LinearClassifier": 1}
 """Which output of an operator holds its scores, if it is not the first."""
 
@@ -191,13 +190,8 @@ class Walk:
             return self._fixed(step)
         if step.op in _PASSING:
             return {step.outputs[0]: tensors[0]}
-        is_softmax = any(t.ending and t.ending.is_softmax for t in tensors)
         if self._is_structural(step):
-            return self._rearranged(step, is_softmax=is_softmax)
-        if is_softmax and step.op not in _AFTER_SOFTMAX:
-            raise UnsupportedModelError(
-                "it computes with the shares of a softmax, which must be the last step"
-            )
+            return self._rearranged(step)
         is_node = step.inputs == tuple(step.node.input) and step.op not in _LAST
         if is_node and not any(t.ending for t in tensors):
             columns = [t for t in tensors if isinstance(t, Columns)]
@@ -209,7 +203,7 @@ class Walk:
         if handler is None:
             raise unknown(step, tensors, self.trace.domain)
         for tensor in tensors:
-            refuse_gaps(self.trace.domain, tensor)
+            refuse_gaps(self.trace.domain, tensor, IMPUTE)
         return {step.outputs[_SCORES.get(step.op, 0)]: handler(self, step)}
 
     def _fixed(self, step: Step) -> dict[str, Value]:
@@ -239,7 +233,7 @@ class Walk:
         is_fixed = all(value is None or isinstance(value, Fixed) for value in others)
         return step.op in _STRUCTURAL and is_first and is_fixed
 
-    def _rearranged(self, step: Step, *, is_softmax: bool) -> dict[str, Value]:
+    def _rearranged(self, step: Step) -> dict[str, Value]:
         """Run a step on places instead of numbers."""
         rank = max(len(tensor.shape) for tensor in self.tensors(step))
         inputs = step.inputs if step.op == "Concat" else step.inputs[:1]
@@ -252,12 +246,7 @@ class Walk:
                 feeds = dict(zip(names, rows, strict=True))
                 return self.run(step, feeds, reference=True)[index]
 
-            found = self.trace.rearrange(tensors, places)
-            if is_softmax and found.ending is None:
-                raise UnsupportedModelError(
-                    "it takes some of the shares of a softmax; export all of them"
-                )
-            made[name] = found
+            made[name] = self.trace.rearrange(tensors, places)
         return made
 
 

@@ -50,11 +50,6 @@ def softmax(trace: Trace, step: Step) -> Traced:
             f"softmax is read along the classes of a row, as the last step; here it is "
             f"given rows of shape {value.tensor.shape}, and dim={dim}"
         )
-    if value.tensor.shape == (1,):
-        raise UnsupportedModelError(
-            "softmax of a single score is always 1; use sigmoid, or a score for each "
-            "class"
-        )
     return Traced(trace.activate(value.tensor, step.name), value.dtype)
 
 

@@ -1,6 +1,5 @@
 """Sums, products and normalisations in PyTorch models."""
 
-import math
 from typing import Any
 
 import torch
@@ -8,13 +7,12 @@ import torch
 from nn2rules.adapters.torch.steps import Step
 from nn2rules.adapters.torch.values import (
     Traced,
-    meet,
-    moved,
+    columns_of,
     on_tables,
     to_numpy,
     unbatched,
 )
-from nn2rules.adapters.tracing import Tensor, Trace
+from nn2rules.adapters.tracing import Tensor, Trace, grid_of
 from nn2rules.errors import UnsupportedModelError
 
 _FIXED = (
@@ -50,7 +48,7 @@ def _promoted(step: Step) -> torch.dtype:
 def _is_on_tables(step: Step) -> bool:
     same_rank = len({len(value.shape) for value in step.traced}) == 1
     are_tables = all(value.is_table for value in step.traced)
-    return same_rank and are_tables and not meet(step.traced)
+    return same_rank and are_tables and grid_of(columns_of(step.traced)) is not None
 
 
 def _both(trace: Trace, step: Step) -> tuple[Tensor, Tensor]:
@@ -160,32 +158,10 @@ def reduce(trace: Trace, step: Step) -> Traced:
     axes = [axis % ndim for axis in axes]
     if 0 in axes:
         raise UnsupportedModelError("it adds up the rows of a batch")
-    number = math.prod(value.shape[axis] for axis in axes)
-    share = 1.0 if step.name == "sum" else 1 / number
-    keepdim = bool(step.option(2, "keepdim", False))
-    made = summed(trace, value, axes, share, keepdim=keepdim)
+    keep = bool(step.option(2, "keepdim", False))
+    rest = [axis - 1 for axis in axes]
+    made = trace.total(value.tensor, rest, mean=step.name == "mean", keep=keep)
     return Traced(made, _promoted(step))
-
-
-def summed(
-    trace: Trace, value: Traced, axes: list[int], share: float, *, keepdim: bool
-) -> Tensor:
-    """Return `share` times the sum over some axes, which count the batch."""
-    number = math.prod(value.shape[axis] for axis in axes)
-    last = list(range(-len(axes), 0))
-
-    def aside(rows: torch.Tensor) -> torch.Tensor:
-        moved_rows = torch.movedim(rows, axes, last)
-        return moved_rows.reshape(*moved_rows.shape[: -len(axes)], number)
-
-    flat: Traced = moved(trace, [value], aside)
-    made = trace.linear(flat.tensor, torch.full((number, 1), share).double().numpy())
-    kept = [
-        1 if axis in axes else size
-        for axis, size in enumerate(value.shape)
-        if keepdim or axis not in axes
-    ]
-    return trace.rearrange([made], lambda rows: rows.reshape(kept))
 
 
 def batch_norm(trace: Trace, step: Step) -> Any:

@@ -19,20 +19,19 @@ from nn2rules.adapters.torch.arithmetic import (
     multiply,
     negative,
     reduce,
-    summed,
     traced,
 )
 from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.steps import CASTS, Step
 from nn2rules.adapters.torch.values import (
     Traced,
+    columns_of,
     constant,
     lookup,
     moved,
     on_tables,
-    owners_of,
 )
-from nn2rules.adapters.tracing import Trace
+from nn2rules.adapters.tracing import Trace, owners_of
 from nn2rules.errors import UnsupportedModelError
 
 Operation = Callable[[Trace, Step], Any]
@@ -41,16 +40,10 @@ Operation = Callable[[Trace, Step], Any]
 def operate(trace: Trace, step: Step) -> Any:
     """Return the result of a step some arguments of which depend on the input."""
     operation = OPERATIONS.get(step.name)
-    is_last = any(value.is_softmax for value in step.traced)
-    if is_last and operation not in (_move, _keep, _item, _facts):
-        raise UnsupportedModelError(
-            "it follows softmax, which is read as the last step only; leave it out, or "
-            "return the scores before softmax"
-        )
     if operation is not None:
         return operation(trace, step)
     are_tables = all(value.is_table for value in step.traced)
-    if are_tables and len(owners_of(step.traced)) <= 1:
+    if are_tables and len(owners_of(columns_of(step.traced))) <= 1:
         return on_tables(trace, step.traced, step.run, elementwise=False)
     raise UnsupportedModelError(reason_of(step.name))
 
@@ -155,8 +148,7 @@ def _embedding_bag(trace: Trace, step: Step) -> Traced:
             "weights of samples, padding and max_norm"
         )
     found = lookup(trace, traced(step), step.args[1], "the EmbeddingBag")
-    share = 1.0 if mode == "sum" else 1 / found.tensor.shape[0]
-    return Traced(summed(trace, found, [1], share, keepdim=False), found.dtype)
+    return Traced(trace.total(found.tensor, [0], mean=mode == "mean"), found.dtype)
 
 
 def _one_hot(trace: Trace, step: Step) -> Traced:

@@ -12,7 +12,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace, mixing
+from nn2rules.adapters.tracing import (
+    CONSTANT,
+    Columns,
+    Tensor,
+    Trace,
+    ValueRows,
+    grid_of,
+    mixing,
+    owners_of,
+)
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
@@ -54,11 +63,6 @@ class Traced:
         return (BATCH, *self.tensor.shape)
 
     @property
-    def is_softmax(self) -> bool:
-        """Whether it is made of the shares of classes, or their logarithms."""
-        return self.tensor.ending is not None and self.tensor.ending.is_softmax
-
-    @property
     def kind(self) -> str:
         """What its ending is called; empty without one."""
         return "" if self.tensor.ending is None else self.tensor.ending.kind
@@ -89,22 +93,11 @@ def unbatched(value: Any, ndim: int) -> Any:
     return value[0]
 
 
-def owners_of(values: Sequence[Traced]) -> list[int]:
-    """Return the features that tensors depend on, all of which must be tables."""
-    owners: set[int] = set()
-    for value in values:
-        assert isinstance(value.tensor, Columns), "only tables have owners"
-        owners.update(value.tensor.owners)
-    return sorted(owners - {CONSTANT})
-
-
-def meet(values: Sequence[Traced]) -> bool:
-    """Tell whether features meet in an entry-by-entry operation on tables."""
-    try:
-        _entry_owners(values, np.broadcast_shapes(*(v.tensor.shape for v in values)))
-    except UnsupportedModelError:
-        return True
-    return False
+def columns_of(values: Sequence[Traced]) -> list[Columns]:
+    """Return tensors that are tables."""
+    found = [value.tensor for value in values if isinstance(value.tensor, Columns)]
+    assert len(found) == len(values), "all of them are tables"
+    return found
 
 
 def on_tables(
@@ -122,27 +115,28 @@ def on_tables(
         Whether an entry of the result depends on the same entries of `values` alone.
         Otherwise all of them must belong to one feature.
     """
-    owners = owners_of(values)
-    if len(owners) > 1 and not elementwise:
+    columns = columns_of(values)
+    owners, grid = owners_of(columns), None
+    if elementwise:
+        grid = grid_of(columns)
+        if grid is None:
+            raise UnsupportedModelError(
+                "features meet here before the first layer; each number that enters "
+                "the first layer must come from one feature"
+            )
+    elif len(owners) > 1:
         raise mixing(trace.domain, owners)
-    if not owners:
-        result = _result(run(*(_rows(trace, value, None) for value in values)))
-        return Traced(trace.constant(to_numpy(result)[0]), result.dtype)
-    results = {
-        owner: _result(run(*(_rows(trace, value, owner) for value in values)))
-        for owner in owners
-    }
-    first = results[owners[0]]
-    if not elementwise:
-        return Traced(trace.table(owners[0], to_numpy(first)), first.dtype)
-    shape = tuple(first.shape[1:])
-    flat = {o: to_numpy(r).reshape(len(r), -1) for o, r in results.items()}
-    entry_owners = _entry_owners(values, shape)
-    tables = tuple(
-        flat[owners[0]][:1, entry] if owner == CONSTANT else flat[owner][:, entry]
-        for entry, owner in enumerate(entry_owners)
-    )
-    return Traced(Columns(shape, tuple(entry_owners), tables), first.dtype)
+    rows = ValueRows(trace.domain, owners)
+    arrays = [
+        torch.from_numpy(rows.of(tensor)).to(value.dtype)
+        for tensor, value in zip(columns, values, strict=True)
+    ]
+    made = run(*arrays)
+    if not isinstance(made, torch.Tensor):
+        raise UnsupportedModelError("it does not make one tensor")
+    result = to_numpy(made)
+    tensor = rows.whole(result) if grid is None else rows.entries(result, grid)
+    return Traced(tensor, made.dtype)
 
 
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:
@@ -177,63 +171,18 @@ def moved(trace: Trace, values: Sequence[Traced], run: Run) -> Any:
         dtype = torch.promote_types(dtype, value.dtype)
     trial = run(*(torch.zeros(v.shape, dtype=torch.int64) for v in values))
     if isinstance(trial, torch.Tensor):
-        return _moved(trace, values[0], tensors, dtype, run)
+        return _moved(trace, tensors, dtype, run)
     return tuple(
-        _moved(trace, values[0], tensors, dtype, lambda *rows, i=i: run(*rows)[i])
+        _moved(trace, tensors, dtype, lambda *rows, i=i: run(*rows)[i])
         for i in range(len(trial))
     )
 
 
-def _moved(
-    trace: Trace, first: Traced, tensors: list[Tensor], dtype: torch.dtype, run: Run
-) -> Traced:
+def _moved(trace: Trace, tensors: list[Tensor], dtype: torch.dtype, run: Run) -> Traced:
     def function(*rows: NDArray[np.int64]) -> NDArray[Any]:
         return to_numpy(run(*(torch.from_numpy(r) for r in rows)))
 
-    result = Traced(trace.rearrange(tensors, function), dtype)
-    if first.is_softmax and not result.is_softmax:
-        raise UnsupportedModelError(
-            "it takes softmax apart; return all shares of it, or the scores before it"
-        )
-    return result
-
-
-def _result(value: Any) -> torch.Tensor:
-    if not isinstance(value, torch.Tensor):
-        raise UnsupportedModelError("it does not make one tensor")
-    return value
-
-
-def _rows(trace: Trace, value: Traced, owner: int | None) -> torch.Tensor:
-    """Return rows in which one feature goes through its values."""
-    tensor = value.tensor
-    assert isinstance(tensor, Columns), "only tables have rows"
-    n_values = 1 if owner is None else trace.domain.sizes[owner]
-    columns = [
-        table if mine == owner else np.repeat(table[:1], n_values)
-        for mine, table in zip(tensor.owners, tensor.tables, strict=True)
-    ]
-    rows = np.stack(columns, axis=1).reshape(n_values, *tensor.shape)
-    return torch.from_numpy(rows).to(value.dtype)
-
-
-def _entry_owners(values: Sequence[Traced], shape: tuple[int, ...]) -> list[int]:
-    """Return the feature that each entry of an elementwise result depends on."""
-    found = np.full(shape, CONSTANT)
-    for value in values:
-        assert isinstance(value.tensor, Columns), "only tables have owners"
-        owners = np.array(value.tensor.owners).reshape(value.tensor.shape)
-        try:
-            wide = np.broadcast_to(owners, shape)
-        except ValueError:
-            raise UnsupportedModelError("it changes the shape of a tensor") from None
-        if ((found != CONSTANT) & (wide != CONSTANT) & (found != wide)).any():
-            raise UnsupportedModelError(
-                "features meet here before the first layer; each number that enters "
-                "the first layer must come from one feature"
-            )
-        found = np.maximum(found, wide)
-    return [int(owner) for owner in found.reshape(-1)]
+    return Traced(trace.rearrange(tensors, function), dtype)
 
 
 def _refuse_outside(

@@ -10,7 +10,20 @@ of the units of a hidden layer; a nonlinear step on it begins the next hidden la
 Tensors have no batch here: their `shape` is that of a single row.
 """
 
+from nn2rules.adapters.tracing.tables import ValueRows, grid_of, owners_of, refuse_gaps
 from nn2rules.adapters.tracing.tensors import CONSTANT, Affine, Columns, Ending, Tensor
 from nn2rules.adapters.tracing.trace import Trace, mixing
 
-__all__ = ["CONSTANT", "Affine", "Columns", "Ending", "Tensor", "Trace", "mixing"]
+__all__ = [
+    "CONSTANT",
+    "Affine",
+    "Columns",
+    "Ending",
+    "Tensor",
+    "Trace",
+    "ValueRows",
+    "grid_of",
+    "mixing",
+    "owners_of",
+    "refuse_gaps",
+]

@@ -96,58 +96,12 @@ class Trace:
         result = picked(self._alike(tensors), positions[0])
         in_order = np.array_equal(positions[0].reshape(-1), np.arange(total))
         ending = ending_of(tensors, result.shape) if in_order else None
+        if ending is None and any(_is_softmax(tensor) for tensor in tensors):
+            raise UnsupportedModelError(
+                "it takes some of the shares of a softmax, or changes their order; "
+                "return all of them as they are, or the scores before it"
+            )
         return replace(result, ending=ending)
-
-    def apply(
-        self,
-        tensor: Columns,
-        function: Callable[[NDArray[Any]], Any],
-        *,
-        elementwise: bool = False,
-    ) -> Columns:
-        """Return what the framework makes of a tensor whose features have not met.
-
-        Parameters
-        ----------
-        tensor : Columns
-        function : callable
-            Takes an array of shape ``(n_rows, *shape)`` and returns one of shape
-            ``(n_rows, *new_shape)``; rows are independent.
-        elementwise : bool
-            Whether each entry of the result comes from the same entry of `tensor`
-            alone. Other functions need a tensor of one feature.
-        """
-        owners = sorted({owner for owner in tensor.owners if owner != CONSTANT})
-        if len(owners) > 1 and not elementwise:
-            raise mixing(self.domain, owners)
-        if not owners:
-            rows = tensor.value[np.newaxis]
-            return self.constant(np.asarray(function(rows))[0])
-        results = {owner: self._applied(tensor, owner, function) for owner in owners}
-        shapes = {result.shape[1:] for result in results.values()}
-        if not elementwise:
-            [result] = results.values()
-            return self.table(owners[0], result)
-        if shapes != {tensor.shape}:
-            raise UnsupportedModelError("an elementwise step changes the shape")
-        tables = []
-        for entry, owner in enumerate(tensor.owners):
-            rows = results[owners[0] if owner == CONSTANT else owner]
-            column = rows.reshape(len(rows), -1)[:, entry]
-            tables.append(column[:1] if owner == CONSTANT else column)
-        return Columns(tensor.shape, tensor.owners, tuple(tables))
-
-    def _applied(
-        self, tensor: Columns, owner: int, function: Callable[[NDArray[Any]], Any]
-    ) -> NDArray[Any]:
-        """Return `function` of rows in which one feature goes through its values."""
-        n_values = self.domain.sizes[owner]
-        columns = [
-            table if mine == owner else np.repeat(table[:1], n_values)
-            for mine, table in zip(tensor.owners, tensor.tables, strict=True)
-        ]
-        rows = np.stack(columns, axis=1).reshape(n_values, *tensor.shape)
-        return np.asarray(function(rows))
 
     def scale(
         self, tensor: Tensor, factor: Any, shift: Any = 0.0, shift_size: Any = None
@@ -157,6 +111,7 @@ class Trace:
         `shift_size` is the sum of the absolute values that make up `shift`, if it is
         itself the result of a computation.
         """
+        _refuse_shares(tensor)
         factor = np.broadcast_to(floats(factor), tensor.shape).reshape(-1)
         shift = np.broadcast_to(floats(shift), tensor.shape).reshape(-1)
         size = np.abs(shift) if shift_size is None else floats(shift_size)
@@ -175,6 +130,7 @@ class Trace:
 
     def add(self, left: Tensor, right: Tensor, *, sign: int = 1) -> Tensor:
         """Return ``left + sign * right``, broadcast as numpy does."""
+        _refuse_shares(left, right)
         for one, other, factor, shift in (
             (left, right, 1, sign),
             (right, left, sign, 1),
@@ -201,6 +157,7 @@ class Trace:
 
     def multiply(self, left: Tensor, right: Tensor) -> Tensor:
         """Return the product; one of the two must be a constant."""
+        _refuse_shares(left, right)
         for one, other in ((left, right), (right, left)):
             if isinstance(other, Columns) and other.is_constant:
                 return self.scale(self._broadcast(one, other.shape), other.value)
@@ -217,6 +174,7 @@ class Trace:
         weights : array of shape (n_in, n_out)
         bias : array of shape (n_out,), optional
         """
+        _refuse_shares(tensor)
         weights = floats(weights)
         n_in, n_out = weights.shape
         if tensor.shape[-1:] != (n_in,):
@@ -241,6 +199,29 @@ class Trace:
             mapped(x.bias_sizes[np.newaxis], np.abs(weights))[0] + np.abs(shift),
             x.terms + self._summands(x, n_in) + 1,
         )
+
+    def total(
+        self, tensor: Tensor, axes: Sequence[int], *, mean: bool, keep: bool = False
+    ) -> Tensor:
+        """Return the sum, or the mean, over some axes of a row.
+
+        With `keep`, these axes stay, with one entry each.
+        """
+        shape = tensor.shape
+        kept = [axis for axis in range(len(shape)) if axis not in axes]
+        count = int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
+
+        def aside(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+            moved = rows.transpose(0, *(axis + 1 for axis in [*kept, *axes]))
+            return moved.reshape(2, *(shape[axis] for axis in kept), count)
+
+        together = self.rearrange([tensor], aside)
+        weights = np.full((count, 1), 1 / count if mean else 1.0)
+        made = self.linear(together, weights)
+        left = [shape[axis] for axis in kept]
+        if keep:
+            left = [1 if a in axes else size for a, size in enumerate(shape)]
+        return self.rearrange([made], lambda rows: rows.reshape(2, *left))
 
     def _summands(self, x: Affine, n_in: int) -> int:
         """Return how many of `n_in` numbers that are added up can be other than 0.
@@ -269,7 +250,13 @@ class Trace:
         """
         if name == "identity":
             return tensor
+        _refuse_shares(tensor)
         if name in ("softmax", "log_softmax"):
+            if tensor.shape[-1:] == (1,):
+                raise UnsupportedModelError(
+                    "the softmax of a single score is always 1; use a sigmoid, or a "
+                    "score for each class"
+                )
             return replace(self.affine(tensor), ending=Ending(name, tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
         columns = self._unmixed(tensor)
@@ -316,16 +303,16 @@ class Trace:
     def _activated(self, tensor: Columns, name: str, slope: float | None) -> Columns:
         """Return an activation of tables, with bounds on what the framework rounds."""
         function = activation(name, slope)
-        made = self.apply(
-            tensor, lambda rows: function.floats(floats(rows)), elementwise=True
-        )
+        tables = tuple(function.floats(floats(table)) for table in tensor.tables)
         before = tensor.sizes or tuple(np.abs(floats(t)) for t in tensor.tables)
         factor = function.rounding / tensor.terms
         sizes = tuple(
             np.abs(table) + function.lipschitz * size + factor * (1 + size)
-            for table, size in zip(made.tables, before, strict=True)
+            for table, size in zip(tables, before, strict=True)
         )
-        return replace(made, sizes=sizes, terms=tensor.terms)
+        return Columns(
+            tensor.shape, tensor.owners, tables, sizes=sizes, terms=tensor.terms
+        )
 
     def network(
         self,
@@ -462,6 +449,19 @@ class Trace:
             np.concatenate([part.sizes for part in parts], axis=1),
             np.concatenate([part.bias_sizes for part in parts]),
             max(part.terms for part in parts),
+        )
+
+
+def _is_softmax(tensor: Tensor) -> bool:
+    return tensor.ending is not None and tensor.ending.is_softmax
+
+
+def _refuse_shares(*tensors: Tensor) -> None:
+    """Refuse to compute with the shares of classes."""
+    if any(_is_softmax(tensor) for tensor in tensors):
+        raise UnsupportedModelError(
+            "it computes with the shares of a softmax, which is read as the last step "
+            "only; return them as they are, or the scores before it"
         )
 
 
