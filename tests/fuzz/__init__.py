@@ -10,6 +10,8 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     rules      lists, sets and supports
     edits      files of rules that someone edited
     words      printed conditions
+    endings    models whose one output may mean several things
+    interrupts Ctrl-C at any moment
 """
 
 from collections.abc import Callable
@@ -17,6 +19,8 @@ from collections.abc import Callable
 from numpy.random import Generator
 
 from fuzz.edits import edit_certificates, edit_rules
+from fuzz.endings import read_endings
+from fuzz.interrupts import interrupt_extraction
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
 from fuzz.rules import make_rules, make_support
 from fuzz.words import read_conditions
@@ -31,5 +35,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "edited rules": edit_rules,
     "edited certificates": edit_certificates,
     "conditions": read_conditions,
+    "endings": read_endings,
+    "interrupts": interrupt_extraction,
 }
 """Every kind of question, by the name that ``--only`` takes."""
