@@ -49,6 +49,9 @@ __all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
 COVERED_INPUTS = 1 << 22
 """Up to so many inputs "auto" makes lists and sets from a table."""
 
+SUPPORT_INPUTS = 1 << 19
+"""The same for rules that decide rows: there the search needs far less time."""
+
 
 def extract(
     model: object,
@@ -227,7 +230,8 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
         return kind
     fitting = obstacle is None and fits(domain, how.budget or Budget())
     if kind.form != "paper":
-        fitting = fitting and domain.n_inputs <= COVERED_INPUTS
+        most = SUPPORT_INPUTS if kind.scope == "support" else COVERED_INPUTS
+        fitting = fitting and domain.n_inputs <= most
     return replace(kind, engine="table" if fitting else "search")
 
 

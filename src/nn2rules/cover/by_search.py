@@ -32,8 +32,7 @@ def rules_by_search(job: Job) -> RuleList:
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible) and find_uncovered(oracle, job.impossible) is None:
         raise OptionError("impossible: no input is left that can occur")
-    tries = max(1, TRIES * job.how.effort)
-    goal = Goal(job.form == "list", tries, job.how.seed, job.how.n_jobs)
+    goal = Goal(job.form == "list", _tries(job), job.how.seed, job.how.n_jobs)
     if job.scope == "support":
         _support(oracle, job, goal, cover)
     elif not _domain(oracle, job, goal, cover):
@@ -43,6 +42,18 @@ def rules_by_search(job: Job) -> RuleList:
         cover = _without_default(cover, job)
     certificate = search_certificate(job.network, oracle, job.meter)
     return _described(_rule_list(job, cover, certificate), job)
+
+
+def _tries(job: Job) -> int:
+    """Return how many boxes to grow for each rule.
+
+    More for rows in a domain that is not very large: there a table would be the other
+    way, and finds fewer rules in more time.
+    """
+    tries = TRIES * job.how.effort
+    if job.scope == "support":
+        tries *= max(1, min(4, (1 << 21) // job.network.domain.n_inputs))
+    return max(1, tries)
 
 
 def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:

@@ -1,7 +1,7 @@
 """Work shared out to threads, with results in order and one way to stop."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from joblib import effective_n_jobs
@@ -10,6 +10,8 @@ from nn2rules.engine.budget import Stop
 from nn2rules.errors import BudgetExceededError
 
 Result = TypeVar("Result")
+
+_LOOK = 0.1  # seconds
 
 
 def in_threads(
@@ -29,6 +31,8 @@ def in_threads(
     try:
         futures = [pool.submit(task) for task in tasks]
         for future in futures:
+            while not future.done():  # a signal must not have to wait
+                wait([future], timeout=_LOOK)
             yield future.result()
     except (BudgetExceededError, GeneratorExit):
         raise  # a spent budget stops the others, too
