@@ -110,6 +110,7 @@ def extract(
     max_rules : int, optional
         The first so many rules of the exact list, with the best default for the rest.
         The certificate says on how many inputs, and rows, it differs from the network.
+        A search stops at so many rules, and nothing is proved of the rest.
     fidelity : float, optional
         As many of the first rules as are needed to answer as the network does on this
         share of the inputs.
@@ -146,6 +147,8 @@ def extract(
         If no adapter reads the model, or the engine cannot be exact on it.
     BudgetExceededError
         If the budget is spent; its `rules` are those proved so far.
+    KeyboardInterrupt
+        After Ctrl-C; its `rules` are those proved so far, if any.
 
     Examples
     --------

@@ -6,14 +6,9 @@ import numpy as np
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
+from nn2rules.cover.growing import Goal
 from nn2rules.cover.job import Job, impossible_inputs
-from nn2rules.cover.searched import (
-    Cover,
-    Goal,
-    cover_domain,
-    cover_rows,
-    find_uncovered,
-)
+from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.engine import Oracle
 from nn2rules.errors import OptionError
 from nn2rules.rules import RuleList

@@ -1,6 +1,6 @@
 """Work shared out to threads, with results in order and one way to stop."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -16,11 +16,11 @@ _LOOK = 0.1  # seconds
 
 def in_threads(
     tasks: Sequence[Callable[[], Result]], n_jobs: int | None, stop: Stop
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Yield the result of each task, in order; by default they run one by one.
 
-    If one fails, or the caller has seen enough, those not begun are left out, and the
-    others are asked to stop.
+    If one fails, those not begun are left out, and the others are asked to stop. Close
+    it when done: it waits for them.
     """
     n_threads = 1 if n_jobs is None else min(effective_n_jobs(n_jobs), len(tasks))
     if n_threads <= 1:
