@@ -860,7 +860,7 @@ def test_a_summary_says_what_was_only_probed():
     rules = rules.replace(certificate={**rules.certificate, "model": model})
     lines = summary_of(rules, 0.0).splitlines()
     assert lines[2] == "answers  equal to the network on every input"
-    assert lines[3].startswith("         READ BY PROBING: scale; ")
+    assert lines[3].startswith("         READ BY PROBING (scale): ")
 
 
 # predict: what is open

@@ -698,11 +698,12 @@ def test_certificates_of_the_wrong_types_can_be_printed(certificate):
 
 
 def test_what_was_read_by_probing_is_said():
-    certificate = {"different": 0, "model": {"probed": ["scale", "flags"]}}
+    model = {"probed": ["scale", "flags"], "probed_rows": 2048}
+    certificate = {"different": 0, "model": model}
     rules = RULES.replace(certificate=certificate)
     assert rules.warnings() == [
-        "READ BY PROBING: scale, flags; tried on samples, so that the model is the "
-        "network that was read is not proved"
+        "READ BY PROBING (scale, flags): that each column is treated on its own was "
+        "tried on 2,048 rows, and is not proved"
     ]
     assert str(rules).startswith("READ BY PROBING")
     assert RULES.replace(certificate={"model": {"probed": []}}).warnings() == []

@@ -17,7 +17,7 @@ from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
 from nn2rules.engine.interrupts import interruptible
-from nn2rules.engine.table import fits, table_obstacle
+from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
 from nn2rules.given_rows import (
     GivenRows,
@@ -226,7 +226,7 @@ def _check_length(length: Length, kind: Kind) -> None:
 
 def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) -> Kind:
     """Return the kind with the scope and the engine chosen, where they were open."""
-    domain, obstacle = network.domain, table_obstacle(network)
+    domain, obstacle = network.domain, array_obstacle(network)
     if kind.engine == "table" and obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     if kind.scope is None:

@@ -106,14 +106,20 @@ def fits(domain: Domain, budget: Budget) -> bool:
 def table_obstacle(network: Network) -> str | None:
     """Say why no table can hold a network, however much memory there is, or None.
 
-    A table is an array with a dimension for each feature, and a byte for each input.
+    A table has a byte for each input.
     """
-    n_features, n_classes = len(network.domain.sizes), len(network.classes)
-    if n_features > _MOST_DIMENSIONS:
-        return f"a table has {_MOST_DIMENSIONS} features at most, not {n_features}"
+    n_classes = len(network.classes)
     if n_classes > MOST_CLASSES:
         return f"a table has {MOST_CLASSES} classes at most, not {n_classes}"
     return None
+
+
+def array_obstacle(network: Network) -> str | None:
+    """Say why no table can be an array with a dimension for each feature, or None."""
+    n_features = len(network.domain.sizes)
+    if n_features > _MOST_DIMENSIONS:
+        return f"a table has {_MOST_DIMENSIONS} features at most, not {n_features}"
+    return table_obstacle(network)
 
 
 def build_table(
