@@ -218,7 +218,9 @@ def _summary(rules: RuleList, seconds: float) -> str:
     elif rules.scope == "support":
         n_rows, n_decided = certificate.get("rows"), certificate.get("rows_decided")
         answers = "right wherever a rule decides; "
-        if n_rows == n_decided:
+        if n_rows is None:
+            answers += "what none decides is not proved"
+        elif n_rows == n_decided:
             answers += "every given row is decided"
         else:
             answers += f"{n_decided:,} of {n_rows:,} given rows are decided"
