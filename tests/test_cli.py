@@ -1396,6 +1396,10 @@ WRONG_OPTIONS = {
         [*PAPER, "--fidelity", "0.9"],
         ["fidelity", "not 'paper'"],
     ),
+    "fidelity of a search": (
+        ["--engine", "search", "--fidelity", "0.9"],
+        ["fidelity is counted on a table"],
+    ),
     "fidelity of a support": (
         ["--data", "rows.csv", "--scope", "support", "--fidelity", "0.9"],
         ["fidelity", "'domain'"],
@@ -1800,3 +1804,12 @@ def test_program_prints_on_a_terminal_without_unicode():
 def test_program_checks_rules():
     result = program("check", "net.json", "rules.json")
     assert (result.returncode, result.stdout, result.stderr) == (0, EQUAL, "")
+
+
+def test_a_search_that_stops_at_so_many_rules_claims_no_rows(tmp_path):
+    network = nn2rules.datasets.network_file("car")
+    args = ["--engine", "search", "--max-rules", "2", "-o", str(tmp_path / "r.json")]
+    result = run("extract", str(network), *args)
+    assert result.exit_code == 0
+    assert "what none decides is not proved" in result.stdout
+    assert len(nn2rules.load(tmp_path / "r.json")) == 2

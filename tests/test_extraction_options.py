@@ -203,7 +203,8 @@ def test_more_classes_than_a_table_holds():
     with pytest.raises(UnsupportedModelError) as error:
         extract(network, engine="table")
     assert str(error.value) == (
-        "a table has 255 classes at most, not 256; use the engine 'search'"
+        "a table holds at most 255 classes, and the network has 256; use the engine "
+        "'search'"
     )
     assert count_classes(network).lower == (1,) * 256
 

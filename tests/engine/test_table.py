@@ -219,7 +219,7 @@ def test_more_classes_than_a_byte_holds():
     size = 300
     layer = Layer(np.eye(size), np.zeros(size), "softmax")
     network = binary([size], layer)
-    with pytest.raises(UnsupportedModelError, match="255 classes at most"):
+    with pytest.raises(UnsupportedModelError, match="at most 255 classes"):
         build_table(network)
     box = np.zeros(size, dtype=np.bool_)
     box[299] = True

@@ -255,12 +255,12 @@ def _answers(rules: RuleList) -> list[str]:
             said = [f"{said[0]},", f"and on {wrong}"]
     elif rules.scope == "support":
         n_open, n_rows = _open_rows(rules)
-        said = ["right wherever a rule decides; every given row is decided"]
+        rest = "every given row is decided"
         if n_open:
-            said = [
-                f"right wherever a rule decides; {n_open:,} of {n_rows:,} given rows "
-                f"are not decided by any rule"
-            ]
+            rest = f"{n_open:,} of {n_rows:,} given rows are not decided by any rule"
+        elif not n_rows:
+            rest = "what none decides is not proved"
+        said = [f"right wherever a rule decides; {rest}"]
         left = certificate.get("undecided")
         if left is not None:
             said.append(

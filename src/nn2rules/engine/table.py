@@ -104,21 +104,23 @@ def fits(domain: Domain, budget: Budget) -> bool:
 
 
 def table_obstacle(network: Network) -> str | None:
-    """Say why no table can hold a network, however much memory there is, or None.
-
-    A table has a byte for each input.
-    """
+    """Say why no table can hold a network, however much memory there is, or None."""
     n_classes = len(network.classes)
-    if n_classes > MOST_CLASSES:
-        return f"a table has {MOST_CLASSES} classes at most, not {n_classes}"
+    if n_classes > MOST_CLASSES:  # a byte for each input
+        return (
+            f"a table holds at most {MOST_CLASSES} classes, and the network has "
+            f"{n_classes}"
+        )
     return None
 
 
 def array_obstacle(network: Network) -> str | None:
-    """Say why no table can be an array with a dimension for each feature, or None."""
-    n_features = len(network.domain.sizes)
-    if n_features > _MOST_DIMENSIONS:
-        return f"a table has {_MOST_DIMENSIONS} features at most, not {n_features}"
+    """Say why rules cannot be made from a table, or None.
+
+    For that it becomes an array with a dimension for each feature.
+    """
+    if len(network.domain.sizes) > _MOST_DIMENSIONS:
+        return f"the engine 'table' takes {_MOST_DIMENSIONS} features at most"
     return table_obstacle(network)
 
 
@@ -147,9 +149,10 @@ def build_table(
             f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
             f"budget of {meter.budget.memory:,}"
         )
-    obstacle = table_obstacle(network)
-    if obstacle is not None:
-        raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
+    if len(network.classes) > MOST_CLASSES:
+        raise UnsupportedModelError(
+            f"{table_obstacle(network)}; use the engine 'search'"
+        )
     net = flatten(network.layers, domain.offsets)
     limit, fragile = _limits(network)
     classes = np.empty(domain.n_inputs, dtype=np.uint8)

@@ -244,7 +244,6 @@ def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
     """
     total = box_scan(box, mine, open_, want, pack, words)
     first_gains(box, allowed, mine, open_, want, pack, words, gains)
-    part = np.empty_like(box)
     while True:
         best = -1.0
         pick = -1
@@ -264,6 +263,7 @@ def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
             more_gains(box, pf, pick, mine, open_, want, pack, words, gains)
             box[pick] = True
         else:
+            part = np.empty_like(box)
             least = gains[pick] / (1.0 + noise)
             total += pick_more(box, pf, pick, least, gains, pack, part)
             more_gains_of(box, part, pf, mine, open_, want, pack, words, gains)
