@@ -11,7 +11,8 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     edits      files of rules that someone edited
     words      printed conditions
     endings    models whose one output may mean several things
-    interrupts Ctrl-C at any moment
+
+Ctrl-C at any moment is in `interrupting`.
 """
 
 from collections.abc import Callable
@@ -20,10 +21,10 @@ from numpy.random import Generator
 
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
-from fuzz.interrupts import interrupt_extraction
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
 from fuzz.rules import make_rules, make_support
 from fuzz.words import read_conditions
+from interrupting import interrupts
 
 KINDS: dict[str, Callable[[Generator], int]] = {
     "table": ask_table,
@@ -36,6 +37,6 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "edited certificates": edit_certificates,
     "conditions": read_conditions,
     "endings": read_endings,
-    "interrupts": interrupt_extraction,
+    "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -74,18 +74,6 @@ def _network(rng, numbers, *, slopes, max_inputs=12, max_units=3, max_hidden=3):
     return near_ties(rng, network) if rng.integers(0, 2) else network
 
 
-def network_on(rng: Generator, sizes: list[int]) -> Network:
-    """Draw a ReLU network with a domain of these sizes, that takes a moment's work."""
-    widths = [sum(sizes), 6, 3, int(rng.choice([1, 3]))]
-    kinds = ["relu", "relu", "sigmoid" if widths[-1] == 1 else "softmax"]
-    layers = tuple(
-        Layer(rng.normal(size=shape), rng.normal(size=shape[1]), kind)
-        for shape, kind in zip(pairwise(widths), kinds, strict=True)
-    )
-    classes = tuple(f"class {index}" for index in range(max(2, widths[-1])))
-    return Network(plain_domain(sizes), layers, classes)
-
-
 def plain_domain(sizes: list[int]) -> Domain:
     """Return a domain with dull names."""
     return Domain(

@@ -166,10 +166,7 @@ def extract(
         partial = getattr(stopped, "rules", None)
         if partial is not None:
             show(partial, top, partial_place(output))
-            stderr.print(
-                f"stopped early: these {count(len(partial), 'rule')} are proved, and "
-                f"what they do not decide is not known yet"
-            )
+            stderr.print(_stopped(partial))
         raise
     seconds = time.perf_counter() - started
     show(rules, top, output)
@@ -218,6 +215,14 @@ def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None
     n_open, n_rows = _open_rows(rules)
     if n_open and not is_summed_up:
         stderr.print(f"note: {n_open:,} of {n_rows:,} rows are not decided by any rule")
+
+
+def _stopped(rules: RuleList) -> str:
+    """Say what rules are worth that were kept when the work was stopped."""
+    proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
+    if rules.certificate.get("complete", True):
+        return f"{proved}, and complete; fewer might have been found"
+    return f"{proved}, and what they do not decide is not known yet"
 
 
 def _open_rows(rules: RuleList) -> tuple[int, int]:

@@ -53,15 +53,3 @@ def sorted_by_support(rules: "RuleList", rows: Rows) -> "RuleList":
 def _support(rules: "RuleList", codes: NDArray[np.int64]) -> NDArray[np.int64]:
     fired = rules.match(codes)
     return np.bincount(fired[fired != NO_RULE], minlength=len(rules))
-
-
-def counted_on(rules: "RuleList", rows: Rows) -> "RuleList":
-    """Return what `RuleList.counted_on` does."""
-    fired = rules.apply(rows)
-    certificate = {**rules.certificate, "rows": len(fired)}
-    certificate["rows_decided"] = int((fired != NO_RULE).sum())
-    decided = [facts.inputs for facts in rules.facts]
-    is_counted = "impossible" not in certificate or "possible" in certificate
-    if None not in decided and is_counted:
-        certificate["undecided"] = rules.n_possible - sum(decided)  # type: ignore[arg-type]
-    return rules.replace(certificate=certificate)

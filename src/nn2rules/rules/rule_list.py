@@ -19,7 +19,7 @@ from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import checked_classes
 from nn2rules.rules.answering import OUTSIDE, Undecided, predictions
-from nn2rules.rules.choosing import counted_on, sorted_by_support, taken
+from nn2rules.rules.choosing import sorted_by_support, taken
 from nn2rules.rules.curve import curve_of
 from nn2rules.rules.digest import digest_of, of_any, own_certificate
 from nn2rules.rules.frame import frame_of
@@ -360,13 +360,6 @@ class RuleList:
         The text of a CSV file finds the class that it spells.
         """
         return label_positions(self.classes, labels, n_rows)
-
-    def counted_on(self, rows: Rows) -> "RuleList":
-        """Return rules of scope "support" whose certificate says how much they decide.
-
-        Of the given rows and, where the rules carry the inputs they decide, of inputs.
-        """
-        return counted_on(self, rows)
 
     def top(self, k: int) -> "RuleList":
         """Return the list of the first `k` rules, with the best default for the rest.
