@@ -14,21 +14,16 @@ from torch import fx, nn
 from torch.fx.node import map_aggregate
 
 from nn2rules.adapters.torch.values import Run, Traced, unbatched
+from nn2rules.adapters.tracing import FIXED
+from nn2rules.errors import UnsupportedModelError
+
+_NORM = (
+    *("running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"),
+)
 
 MODULES: dict[type[nn.Module], tuple[str, tuple[str, ...]]] = {
     nn.AlphaDropout: ("dropout", ("p", "training")),
-    nn.BatchNorm1d: (
-        "batch_norm",
-        (
-            "running_mean",
-            "running_var",
-            "weight",
-            "bias",
-            "training",
-            "momentum",
-            "eps",
-        ),
-    ),
+    nn.BatchNorm1d: ("batch_norm", _NORM),
     nn.CELU: ("celu", ("alpha",)),
     nn.Dropout: ("dropout", ("p", "training")),
     nn.Dropout1d: ("dropout", ("p", "training")),
@@ -58,15 +53,7 @@ MODULES: dict[type[nn.Module], tuple[str, tuple[str, ...]]] = {
 """Modules, the name of their step, and the attributes that are its other arguments."""
 
 CASTS = (
-    "bfloat16",
-    "bool",
-    "double",
-    "float",
-    "half",
-    "int",
-    "long",
-    "to",
-    "type",
+    *("bfloat16", "bool", "double", "float", "half", "int", "long", "to", "type"),
     "type_as",
 )
 """Steps that only change the format of numbers."""
@@ -99,12 +86,15 @@ _ALIASES = {
     "truediv": "div",
 }
 
+_OTHER_NAMES = {"dim": "axis", "other": "mat2", "training": "train"}
+"""What functions of another family call an argument."""
+
 _IN_PLACE = ("iadd", "imul", "isub", "itruediv")
 
 
 @dataclass(frozen=True)
-class Step:
-    """One operation of a model.
+class Call:
+    """One use of an operation in a model.
 
     Attributes
     ----------
@@ -117,8 +107,6 @@ class Step:
         The same of one that works entry by entry, for any number of rows.
     traced : tuple of Traced
         The tensors among the arguments that depend on the input, in order.
-    place : str
-        Where in the model it is, for messages.
     is_in_place : bool
         Whether it changes its first argument.
     """
@@ -129,22 +117,42 @@ class Step:
     run: Run
     run_each: Run
     traced: tuple[Traced, ...]
-    place: str
     is_in_place: bool = False
 
     def option(self, position: int, name: str, default: Any = None) -> Any:
         """Return an argument, wherever it was given."""
         if position < len(self.args):
             return self.args[position]
-        return self.kwargs.get(name, default)
+        other = self.kwargs.get(_OTHER_NAMES.get(name, ""), default)
+        return self.kwargs.get(name, other)
+
+    @property
+    def first(self) -> Traced:
+        """The first argument, which depends on the input, as no other may."""
+        place = (1, "mat1") if self.name == "addmm" else (0, "input")
+        value = self.option(*place)
+        if not isinstance(value, Traced):
+            raise UnsupportedModelError(FIXED)
+        return value
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The format of the result, if it is made of sums."""
+        dtype = self.traced[0].dtype
+        for value in (*self.traced[1:], *self.args):
+            if isinstance(value, Traced) or (
+                isinstance(value, torch.Tensor) and value.ndim
+            ):
+                dtype = torch.promote_types(dtype, value.dtype)
+        return dtype if dtype.is_floating_point else torch.get_default_dtype()
 
 
-def step_of(
+def call_of(
     node: fx.Node,
     values: Mapping[fx.Node, Any],
     modules: Mapping[str, nn.Module],
-) -> Step:
-    """Return the step that a node of a graph is.
+) -> Call:
+    """Return the call that a node of a graph is.
 
     Parameters
     ----------
@@ -163,14 +171,13 @@ def step_of(
     if isinstance(node.target, torch._ops.OpOverload):
         given = _in_order(name, given)
     inplace = kwargs.get("inplace", False) or _is_in_place(node, modules)
-    return Step(
+    return Call(
         name,
         given,
         kwargs,
         _runner(own, args, kwargs),
         _runner(own, args, kwargs, elementwise=True),
         traced,
-        place_of(node, modules),
         bool(inplace),
     )
 

@@ -4,7 +4,7 @@ As long as features have not met, the tables of a tensor are made by PyTorch its
 the format that the model computes in: they hold the very numbers of the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import (
-    CONSTANT,
-    Columns,
-    Tensor,
-    Trace,
-    ValueRows,
-    grid_of,
-    mixing,
-    owners_of,
-)
+from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
@@ -63,9 +54,9 @@ class Traced:
         return (BATCH, *self.tensor.shape)
 
     @property
-    def kind(self) -> str:
-        """What its ending is called; empty without one."""
-        return "" if self.tensor.ending is None else self.tensor.ending.kind
+    def stand_in(self) -> torch.Tensor:
+        """A tensor of the same shape and format."""
+        return torch.zeros(self.shape, dtype=self.dtype)
 
 
 def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
@@ -93,52 +84,6 @@ def unbatched(value: Any, ndim: int) -> Any:
     return value[0]
 
 
-def columns_of(values: Sequence[Traced]) -> list[Columns]:
-    """Return tensors that are tables."""
-    found = [value.tensor for value in values if isinstance(value.tensor, Columns)]
-    assert len(found) == len(values), "all of them are tables"
-    return found
-
-
-def on_tables(
-    trace: Trace, values: Sequence[Traced], run: Run, *, elementwise: bool
-) -> Traced:
-    """Return what PyTorch makes of tables.
-
-    Parameters
-    ----------
-    values : sequence of Traced
-        All of them tables.
-    run : callable
-        Takes a tensor of shape ``(n_rows, *shape)`` for each of `values`.
-    elementwise : bool
-        Whether an entry of the result depends on the same entries of `values` alone.
-        Otherwise all of them must belong to one feature.
-    """
-    columns = columns_of(values)
-    owners, grid = owners_of(columns), None
-    if elementwise:
-        grid = grid_of(columns)
-        if grid is None:
-            raise UnsupportedModelError(
-                "features meet here before the first layer; each number that enters "
-                "the first layer must come from one feature"
-            )
-    elif len(owners) > 1:
-        raise mixing(trace.domain, owners)
-    rows = ValueRows(trace.domain, owners)
-    arrays = [
-        torch.from_numpy(rows.of(tensor)).to(value.dtype)
-        for tensor, value in zip(columns, values, strict=True)
-    ]
-    made = run(*arrays)
-    if not isinstance(made, torch.Tensor):
-        raise UnsupportedModelError("it does not make one tensor")
-    result = to_numpy(made)
-    tensor = rows.whole(result) if grid is None else rows.entries(result, grid)
-    return Traced(tensor, made.dtype)
-
-
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:
     """Return, for every entry of a tensor of whole numbers, that row of `matrix`."""
     if not value.is_table or value.dtype.is_floating_point:
@@ -158,31 +103,6 @@ def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Trac
     shape = (BATCH, *tensor.shape, rows.shape[1])
     joined = trace.rearrange(parts, lambda *found: np.stack(found, 1).reshape(shape))
     return Traced(joined, matrix.dtype)
-
-
-def moved(trace: Trace, values: Sequence[Traced], run: Run) -> Any:
-    """Return what an operation makes of tensors whose entries it only picks and places.
-
-    `run` takes and returns a tensor; or it returns several, and so does this.
-    """
-    tensors = [value.tensor for value in values]
-    dtype = values[0].dtype
-    for value in values[1:]:
-        dtype = torch.promote_types(dtype, value.dtype)
-    trial = run(*(torch.zeros(v.shape, dtype=torch.int64) for v in values))
-    if isinstance(trial, torch.Tensor):
-        return _moved(trace, tensors, dtype, run)
-    return tuple(
-        _moved(trace, tensors, dtype, lambda *rows, i=i: run(*rows)[i])
-        for i in range(len(trial))
-    )
-
-
-def _moved(trace: Trace, tensors: list[Tensor], dtype: torch.dtype, run: Run) -> Traced:
-    def function(*rows: NDArray[np.int64]) -> NDArray[Any]:
-        return to_numpy(run(*(torch.from_numpy(r) for r in rows)))
-
-    return Traced(trace.rearrange(tensors, function), dtype)
 
 
 def _refuse_outside(

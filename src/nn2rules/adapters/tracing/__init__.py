@@ -10,15 +10,34 @@ of the units of a hidden layer; a nonlinear step on it begins the next hidden la
 Tensors have no batch here: their `shape` is that of a single row.
 """
 
-from nn2rules.adapters.tracing.tables import ValueRows, grid_of, owners_of, refuse_gaps
+from nn2rules.adapters.tracing.operations import (
+    ENTRYWISE,
+    FIXED,
+    MIXED_ROWS,
+    OPERATIONS,
+)
+from nn2rules.adapters.tracing.step import Step, take
+from nn2rules.adapters.tracing.tables import (
+    Run,
+    ValueRows,
+    grid_of,
+    owners_of,
+    refuse_gaps,
+)
 from nn2rules.adapters.tracing.tensors import CONSTANT, Affine, Columns, Ending, Tensor
 from nn2rules.adapters.tracing.trace import Trace, mixing
 
 __all__ = [
     "CONSTANT",
+    "ENTRYWISE",
+    "FIXED",
+    "MIXED_ROWS",
+    "OPERATIONS",
     "Affine",
     "Columns",
     "Ending",
+    "Run",
+    "Step",
     "Tensor",
     "Trace",
     "ValueRows",
@@ -26,4 +45,5 @@ __all__ = [
     "mixing",
     "owners_of",
     "refuse_gaps",
+    "take",
 ]

@@ -4,8 +4,8 @@ Whatever a step does, as long as its inputs depend on one feature, so do its out
 and running it on the values of that feature says all about it.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from nn2rules.adapters.tracing.tensors import CONSTANT, Columns, Tensor
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.values import Value, text_of
+
+Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
+"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
 
 
 def owners_of(tensors: Sequence[Columns]) -> list[int]:

@@ -300,6 +300,13 @@ class Trace:
         rest = self.scale(share, -1.0, 1.0)
         return self.rearrange([rest, share], lambda *rows: np.concatenate(rows, -1))
 
+    def rounded(self, tensor: Tensor, times: int = 1) -> Tensor:
+        """Return a tensor that the framework rounds so many times more."""
+        if times == 0:
+            return tensor
+        x = self.affine(tensor)
+        return replace(x, terms=x.terms + times)
+
     def _activated(self, tensor: Columns, name: str, slope: float | None) -> Columns:
         """Return an activation of tables, with bounds on what the framework rounds."""
         function = activation(name, slope)

@@ -1,0 +1,161 @@
+"""What models do to tensors, under one name each, whatever framework they come from.
+
+An operation takes a trace, the tensors that it joins, and its options by their names;
+numbers among the options are those that the model holds. An adapter has a table from
+the names of its framework to these, and finds the options.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nn2rules.adapters.tracing.activations import ACTIVATIONS
+from nn2rules.adapters.tracing.tensors import Columns, Tensor, floats
+from nn2rules.adapters.tracing.trace import Trace
+from nn2rules.errors import UnsupportedModelError
+
+MIXED_ROWS = "it mixes rows of a batch"
+"""The refusal of steps whose result on a row depends on other rows."""
+
+FIXED = (
+    "its weights depend on the input; nn2rules reads sums of inputs with fixed weights"
+)
+
+_NORMALIZING = 4
+"""Roundings of a normalization beyond those of its sums and products: a root, …"""
+
+
+def _add(trace: Trace, *tensors: Tensor, sign: int = 1, factor: Any = 1) -> Tensor:
+    """Read a sum, or with `sign` -1 a difference, of `factor` times the others."""
+    first, *others = tensors
+    for other in others:
+        scaled = other if factor == 1 else trace.scale(other, factor)
+        first = trace.add(first, scaled, sign=sign)
+    return first
+
+
+def _mean(trace: Trace, *tensors: Tensor) -> Tensor:
+    return trace.scale(_add(trace, *tensors), 1 / len(tensors))
+
+
+def _multiply(trace: Trace, left: Tensor, right: Tensor) -> Tensor:
+    return trace.multiply(left, right)
+
+
+def _divide(trace: Trace, left: Tensor, right: Tensor) -> Tensor:
+    if not (isinstance(right, Columns) and right.is_constant):
+        raise UnsupportedModelError(
+            "it divides by a number that depends on the input; nn2rules reads sums of "
+            "inputs with fixed weights"
+        )
+    divisor = floats(right.value)
+    if not divisor.all():
+        raise UnsupportedModelError("it divides by zero")
+    return trace.multiply(left, trace.constant(1.0 / divisor))
+
+
+def _negative(trace: Trace, x: Tensor) -> Tensor:
+    return trace.scale(x, -1.0)
+
+
+def _linear(
+    trace: Trace, x: Tensor, *, weights: Any, bias: Any = None, roundings: int = 0
+) -> Tensor:
+    """Read a product with a matrix or a vector, from the right."""
+    weights = floats(weights)
+    if weights.ndim not in (1, 2):
+        raise UnsupportedModelError("it multiplies by several matrices at once")
+    made = trace.linear(x, weights.reshape(len(weights), -1), bias)
+    if weights.ndim == 1:
+        made = trace.rearrange([made], lambda rows: rows[..., 0])
+    return trace.rounded(made, roundings)
+
+
+def _scale(
+    trace: Trace, x: Tensor, *, factor: Any = 1.0, shift: Any = 0.0, roundings: int = 0
+) -> Tensor:
+    return trace.rounded(trace.scale(x, factor, shift), roundings)
+
+
+def _normalize(
+    trace: Trace,
+    x: Tensor,
+    *,
+    mean: Any,
+    variance: Any,
+    epsilon: float = 1e-5,
+    scale: Any = None,
+    shift: Any = None,
+    axis: int = 1,
+    is_training: bool = False,
+) -> Tensor:
+    """Read what batch normalisation makes of a tensor once it is trained."""
+    if is_training or mean is None:
+        raise UnsupportedModelError(
+            "batch normalisation in training mode, or without running statistics, "
+            "depends on the whole batch; read the model after model.eval(), and keep "
+            "track_running_stats=True"
+        )
+    shape = [1] * len(x.shape)
+    shape[axis - 1 if axis > 0 else axis] = -1
+    deviation = np.sqrt(floats(variance) + float(epsilon)).reshape(shape)
+    # One after the other, as frameworks round: the bound on the error counts the steps.
+    centred = trace.scale(x, 1.0, -floats(mean).reshape(shape))
+    made = trace.scale(centred, 1 / deviation)
+    factor = 1.0 if scale is None else floats(scale).reshape(shape)
+    added = 0.0 if shift is None else floats(shift).reshape(shape)
+    return trace.rounded(trace.scale(made, factor, added), _NORMALIZING)
+
+
+def _total(
+    trace: Trace, x: Tensor, *, axes: int | Sequence[int] | None, mean: bool, keep: Any
+) -> Tensor:
+    """Read a sum, or a mean, over axes, counted with that of the batch."""
+    rank = len(x.shape) + 1
+    listed = [axes] if isinstance(axes, int) else list(axes or range(rank))
+    places = sorted(axis % rank for axis in listed)
+    if 0 in places:
+        raise UnsupportedModelError(
+            "it adds up the rows of a batch; what mixes rows of a batch is no answer "
+            "to one input"
+        )
+    return trace.total(x, [place - 1 for place in places], mean=mean, keep=bool(keep))
+
+
+def _cast(trace: Trace, x: Tensor, *, is_float: bool) -> Tensor:
+    if not is_float:
+        raise UnsupportedModelError(
+            "it rounds numbers in which features have met to whole ones"
+        )
+    return trace.rounded(x)
+
+
+def _keep(_trace: Trace, x: Tensor) -> Tensor:
+    return x
+
+
+OPERATIONS: dict[str, Callable[..., Tensor]] = {
+    **ACTIVATIONS,
+    "add": _add,
+    "average": _mean,
+    "cast": _cast,
+    "divide": _divide,
+    "identity": _keep,
+    "linear": _linear,
+    "mean": partial(_total, mean=True),
+    "multiply": _multiply,
+    "negative": _negative,
+    "normalize": _normalize,
+    "scale": _scale,
+    "subtract": partial(_add, sign=-1),
+    "sum": partial(_total, mean=False),
+}
+"""Every operation that can be read where features have met."""
+
+ENTRYWISE = frozenset(
+    {*OPERATIONS, "each"}
+    - {"average", "identity", "linear", "mean", "softmax", "log_softmax", "sum"}
+)
+"""Operations on every entry alone; "each" is any that no network can hold."""
