@@ -18,8 +18,8 @@ from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
 from nn2rules.adapters.onnx.files import external_data, first_line, refuse_large
 from nn2rules.adapters.onnx.files import load as load
+from nn2rules.adapters.onnx.follow import follow
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
-from nn2rules.adapters.onnx.layers import HANDLERS
 from nn2rules.adapters.onnx.patterns import fused
 from nn2rules.adapters.onnx.refusals import IMPUTE, refuse_bfloat16, refuse_kind
 from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
@@ -85,8 +85,8 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     tensors = probe(encode, source.maker, names=_names(inputs))
     batch = next((i.batch for i in inputs if i.batch is not None), None)
     values = dict(zip([i.name for i in inputs], tensors, strict=True))
-    walk = Walk(graph, Trace(source.domain), dict(values), HANDLERS, batch)
-    tensor = walk.tensor(answer.scores)
+    walk = Walk(graph, Trace(source.domain), dict(values), batch)
+    tensor = follow(walk, answer.scores)
     ask = _asking(graph, inputs, encode, batch)
     run_by, run = ask(answer.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))

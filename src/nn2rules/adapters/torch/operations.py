@@ -23,6 +23,8 @@ from nn2rules.adapters.tracing import (
 )
 from nn2rules.errors import UnsupportedModelError
 
+_OPERATOR = "_native_batch_norm_legit_no_training"
+
 
 def operate(trace: Trace, call: Call) -> Any:
     """Return the result of a step some arguments of which depend on the input."""
@@ -42,20 +44,23 @@ def operate(trace: Trace, call: Call) -> Any:
         return [to_numpy(made)]
 
     tensors = tuple(value.tensor for value in call.traced)
-    runs = run if _is_fixed(call) else None
+    runs = run if _is_run(call, kind) else None
     step = Step(kind, tensors, runs, lambda: _read(trace, call, step))
     [made] = take(trace, step)
     result = Traced(made, formats[-1] if formats else call.dtype)
-    is_operator = call.name == "_native_batch_norm_legit_no_training"
-    return (result, None, None) if is_operator else result
+    return (result, None, None) if call.name == _OPERATOR else result
 
 
-def _is_fixed(call: Call) -> bool:
-    """Whether a step makes the same of an input whatever else is in the batch."""
+def _is_run(call: Call, kind: str) -> bool:
+    """Whether PyTorch is to take a step of features that have not met.
+
+    Not where the result depends on the batch, or is a sum, whose rounding is bounded.
+    """
     if call.name == "batch_norm":
         has_own = call.option(1, "running_mean") is not None
         return has_own and not call.option(5, "training", False)
-    return call.name not in ("rrelu", "_native_batch_norm_legit_no_training")
+    is_sum = kind in OPERATIONS and kind not in ENTRYWISE
+    return not is_sum and call.name not in ("rrelu", _OPERATOR)
 
 
 def _read(trace: Trace, call: Call, step: Step) -> Tensor:

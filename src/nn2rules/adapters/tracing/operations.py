@@ -23,9 +23,6 @@ FIXED = (
     "its weights depend on the input; nn2rules reads sums of inputs with fixed weights"
 )
 
-_NORMALIZING = 4
-"""Roundings of a normalization beyond those of its sums and products: a root, …"""
-
 
 def _add(trace: Trace, *tensors: Tensor, sign: int = 1, factor: Any = 1) -> Tensor:
     """Read a sum, or with `sign` -1 a difference, of `factor` times the others."""
@@ -90,13 +87,14 @@ def _normalize(
     shift: Any = None,
     axis: int = 1,
     is_training: bool = False,
+    roundings: int = 0,
 ) -> Tensor:
     """Read what batch normalisation makes of a tensor once it is trained."""
     if is_training or mean is None:
         raise UnsupportedModelError(
             "batch normalisation in training mode, or without running statistics, "
-            "depends on the whole batch; read the model after model.eval(), and keep "
-            "track_running_stats=True"
+            "depends on the whole batch; read or export the model after model.eval(), "
+            "and keep track_running_stats=True"
         )
     shape = [1] * len(x.shape)
     shape[axis - 1 if axis > 0 else axis] = -1
@@ -106,7 +104,7 @@ def _normalize(
     made = trace.scale(centred, 1 / deviation)
     factor = 1.0 if scale is None else floats(scale).reshape(shape)
     added = 0.0 if shift is None else floats(shift).reshape(shape)
-    return trace.rounded(trace.scale(made, factor, added), _NORMALIZING)
+    return trace.rounded(trace.scale(made, factor, added), roundings)
 
 
 def _total(

@@ -34,7 +34,8 @@ class Step:
     tensors : tuple of Tensor
         What it is given that depends on the input.
     run : Run or None
-        The framework's own step, as a function of arrays for these.
+        The framework's own step, as a function of arrays for these; None if it is to be
+        read in any case.
     read : callable
         Returns what it makes where features have met, or refuses that.
     n_outputs : int
@@ -62,17 +63,13 @@ def take(trace: Trace, step: Step) -> list[Tensor]:
     if step.kind == "move":
         return moved(trace, step)
     columns, run = step.columns, step.run
-    if columns is None or run is None:
-        return [step.read()]
-    made = _on_entries(trace, step, columns, run)
-    if made is not None:
-        return made
-    try:
-        return [step.read()]
-    except UnsupportedModelError:
-        if len(owners_of(columns)) > 1:
-            raise
-        return [*_on_one_feature(trace, columns, run)]
+    if columns is not None and run is not None:
+        made = _on_entries(trace, step, columns, run)
+        if made is not None:
+            return made
+        if len(owners_of(columns)) <= 1:
+            return [*_on_one_feature(trace, columns, run)]
+    return [step.read()]
 
 
 def moved(trace: Trace, step: Step) -> list[Tensor]:
