@@ -16,9 +16,10 @@ from nn2rules.adapters.confirm import FLOAT64, Reading
 from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
-from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
-from nn2rules.adapters.keras.layers import NO_TABLES, READABLE
+from nn2rules.adapters.keras.graph import fitted, is_graph, outputs
+from nn2rules.adapters.keras.layers import NO_TABLES
 from nn2rules.adapters.keras.losses import said_by_loss
+from nn2rules.adapters.keras.step import Walk
 from nn2rules.adapters.keras.tables import UNITS, numpy_of, rounded, unit_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
@@ -80,8 +81,8 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     fine = finer(source.domain, max(unit, FLOAT64))
     maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
-    walk = Walk(Trace(fine.domain), READABLE)
-    [scores] = walk.outputs(model, tensors)
+    walk = Walk(Trace(fine.domain))
+    [scores] = outputs(walk, model, tensors)
     labels = _labels(scores, how.classes)
     try:
         decision = decide(

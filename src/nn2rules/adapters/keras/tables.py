@@ -1,20 +1,17 @@
 """Let Keras itself run a step on the tables of features that have not met."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64
-from nn2rules.adapters.tracing import CONSTANT, Columns
+from nn2rules.adapters.tracing import CONSTANT, Columns, Run
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
-
-Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
-"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
 
 _CHECKED_ROWS = 256
 _SLACK = 16  # roundings that may depend on which rows go in together
@@ -67,24 +64,6 @@ def tensor_of(array: NDArray[Any], dtype: str) -> Any:
 def rounded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     """Return an array as it is after it has been stored in the given format."""
     return numpy_of(tensor_of(array, dtype))
-
-
-def elementwise(tensor: Columns, run: Run) -> Columns:
-    """Return what a step makes of every entry on its own.
-
-    The tables of all entries lie side by side, so one call is enough.
-    """
-    n_rows = max((len(table) for table in tensor.tables), default=1)
-    padded = [np.resize(table, n_rows) for table in tensor.tables]
-    rows = np.stack(padded, axis=1).reshape(n_rows, *tensor.shape)
-    [result] = run([rows])
-    if result.shape != rows.shape:
-        raise UnsupportedModelError(
-            f"makes an array of shape {result.shape} of one of shape {rows.shape}"
-        )
-    flat = result.reshape(n_rows, -1)
-    tables = tuple(flat[: len(t), entry] for entry, t in enumerate(tensor.tables))
-    return Columns(tensor.shape, tensor.owners, tables)
 
 
 def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns]:

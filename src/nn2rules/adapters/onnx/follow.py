@@ -13,7 +13,7 @@ from nn2rules.adapters.onnx.readable import EACH, READABLE, SPREAD
 from nn2rules.adapters.onnx.refusals import IMPUTE, unknown
 from nn2rules.adapters.onnx.running import Arrays, run_node
 from nn2rules.adapters.onnx.walk import Fixed, Value, Walk
-from nn2rules.adapters.tracing import ENTRYWISE, Step, Tensor, refuse_gaps, take
+from nn2rules.adapters.tracing import ENTRYWISE, Step, Tensor, moved, refuse_gaps, take
 from nn2rules.errors import UnsupportedModelError
 
 _PASSING = ("Dropout", "Identity")
@@ -56,31 +56,42 @@ def _made(walk: Walk, node: Node) -> dict[str, Value]:
         return {node.outputs[0]: _shape(node, tensors[0])}
     if node.op in _PASSING:
         return {node.outputs[0]: tensors[0]}
-    found = take(walk.trace, _step(walk, node))
+    found = (_moved if _is_move(walk, node) else _taken)(walk, node)
     if len(found) == 1:
         return {node.outputs[_SCORES.get(node.op, 0)]: found[0]}
     return dict(zip(filter(None, node.outputs), found, strict=True))
 
 
-def _step(walk: Walk, node: Node) -> Step:
-    """Return what a node does, in the words of all adapters."""
-    kind = _kind(walk, node)
-    names = list(dict.fromkeys(filter(None, node.inputs)))
-    if kind == "move":
-        names = names if node.op == "Concat" else names[:1]
-        rank = max(len(tensor.shape) for tensor in walk.tensors(node))
-        tensors = [walk.row(walk.get(name), rank) for name in names]
-    else:
-        found = {name: walk.get(name) for name in names}
-        inputs = {n: v for n, v in found.items() if not isinstance(v, Fixed)}
-        names, tensors = [*inputs], [*inputs.values()]
-        if kind in ENTRYWISE:
-            walk.rows(node)  # constants with rows of their own are refused
+def _is_move(walk: Walk, node: Node) -> bool:
+    others = [walk.value(node, index) for index in range(1, len(node.inputs))]
+    is_fixed = all(value is None or isinstance(value, Fixed) for value in others)
+    has_first = not isinstance(walk.value(node, 0), Fixed)
+    return node.op == "Concat" or (node.op in _MOVES and has_first and is_fixed)
+
+
+def _moved(walk: Walk, node: Node) -> list[Tensor]:
+    """Run a node that picks and places numbers on their places."""
+    rank = max(len(tensor.shape) for tensor in walk.tensors(node))
+    names = list(dict.fromkeys(node.inputs if node.op == "Concat" else node.inputs[:1]))
+
+    def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
+        return walk.run(node, dict(zip(names, arrays, strict=True)), reference=True)
+
+    tensors = [walk.row(walk.get(name), rank) for name in names]
+    return moved(walk.trace, tensors, run, len(node.outputs))
+
+
+def _taken(walk: Walk, node: Node) -> list[Tensor]:
+    """Take the step that a node is, in the words of all adapters."""
+    kind, found = _kind(walk, node), {n: walk.get(n) for n in node.inputs if n}
+    inputs = {n: v for n, v in found.items() if not isinstance(v, Fixed)}
+    tensors = tuple(inputs.values())
+    if kind in ENTRYWISE:
+        walk.rows(node)  # constants with rows of their own are refused
 
     def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
         texts = [a.astype(object) if a.dtype.kind == "U" else a for a in arrays]
-        feeds = dict(zip(names, texts, strict=True))
-        return walk.run(node, feeds, reference=kind == "move")
+        return walk.run(node, dict(zip(inputs, texts, strict=True)))
 
     def read() -> Tensor:
         if node.op not in HANDLERS:
@@ -92,17 +103,11 @@ def _step(walk: Walk, node: Node) -> Step:
     is_pattern = node.inputs != tuple(node.proto.input)
     is_batched = node.attributes.get("training_mode", 0) == 1
     is_run = not (is_pattern or is_batched or node.op in _LAST)
-    runs = run if is_run else None
-    return Step(kind, tuple(tensors), runs, read, len(node.outputs))
+    return take(walk.trace, Step(kind, tensors, run if is_run else None, read))
 
 
 def _kind(walk: Walk, node: Node) -> str:
     """Return what kind of a step a node is; see `Step`."""
-    others = [walk.value(node, index) for index in range(1, len(node.inputs))]
-    is_fixed = all(value is None or isinstance(value, Fixed) for value in others)
-    has_first = not isinstance(walk.value(node, 0), Fixed)
-    if node.op == "Concat" or (node.op in _MOVES and has_first and is_fixed):
-        return "move"
     is_lookup = node.op == "Gather" and node.attributes.get("axis", 0) == 0
     if node.op in SPREAD or (is_lookup and len(walk.tensors(node)) == 1):
         return "spread"

@@ -18,6 +18,7 @@ from nn2rules.adapters.tracing import (
     Tensor,
     Trace,
     mixing,
+    moved,
     owners_of,
     take,
 )
@@ -133,8 +134,8 @@ def _moved(trace: Trace, values: Sequence[Traced], own: Callable[..., Any]) -> A
         return [to_numpy(tensor) for tensor in ([made] if is_one else made)]
 
     tensors = tuple(value.tensor for value in values)
-    step = Step("move", tensors, run, lambda: tensors[0], 1 if is_one else len(trial))
-    made = tuple(Traced(tensor, dtype) for tensor in take(trace, step))
+    found = moved(trace, tensors, run, 1 if is_one else len(trial))
+    made = tuple(Traced(tensor, dtype) for tensor in found)
     return made[0] if is_one else made
 
 
@@ -209,7 +210,8 @@ def _embedding_bag(trace: Trace, call: Call) -> Traced:
             "weights of samples, padding and max_norm"
         )
     found = lookup(trace, call.first, call.args[1], "the EmbeddingBag")
-    return Traced(trace.total(found.tensor, [0], mean=mode == "mean"), found.dtype)
+    made = OPERATIONS[mode](trace, found.tensor, axes=1, keep=False)
+    return Traced(made, found.dtype)
 
 
 def _one_hot(trace: Trace, call: Call) -> Traced:

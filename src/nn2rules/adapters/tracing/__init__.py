@@ -16,16 +16,17 @@ from nn2rules.adapters.tracing.operations import (
     MIXED_ROWS,
     OPERATIONS,
 )
-from nn2rules.adapters.tracing.step import Step, take
+from nn2rules.adapters.tracing.step import Step, columns_of, moved, take
 from nn2rules.adapters.tracing.tables import (
     Run,
     ValueRows,
     grid_of,
+    mixing,
     owners_of,
     refuse_gaps,
 )
 from nn2rules.adapters.tracing.tensors import CONSTANT, Affine, Columns, Ending, Tensor
-from nn2rules.adapters.tracing.trace import Trace, mixing
+from nn2rules.adapters.tracing.trace import Trace
 
 __all__ = [
     "CONSTANT",
@@ -41,8 +42,10 @@ __all__ = [
     "Tensor",
     "Trace",
     "ValueRows",
+    "columns_of",
     "grid_of",
     "mixing",
+    "moved",
     "owners_of",
     "refuse_gaps",
     "take",

@@ -37,7 +37,7 @@ def _relu(
         raise UnsupportedModelError(
             "this ReLU leaks and is cut off; nn2rules reads those that do one of these"
         )
-    return trace.clip(x, 0.0, float(most))
+    return _cut(trace, x, 0.0, float(most))
 
 
 def _leaky_relu(trace: Trace, x: Tensor, *, slope: Any) -> Tensor:
@@ -58,6 +58,28 @@ def _prelu(trace: Trace, x: Tensor, *, slopes: Any) -> Tensor:
     return _leaky_relu(trace, x, slope=slope)
 
 
+def _cut(trace: Trace, tensor: Tensor, low: float | None, high: float | None) -> Tensor:
+    """Return every entry cut off at two limits, or at one, or at none.
+
+    ``clip(x, 0, 6)`` is ``3 + 3 * hard_tanh((x - 3) / 3)``.
+    """
+    if low is not None and high is not None:
+        if not low < high:
+            raise UnsupportedModelError(f"its limits are {low} and {high}")
+        middle, half = (low + high) / 2, (high - low) / 2
+        inside = tensor
+        if (middle, half) != (0, 1):
+            inside = trace.scale(tensor, 1 / half, -middle / half)
+        return trace.scale(trace.activate(inside, "hard_tanh"), half, middle)
+    limit, sign = (low, 1.0) if high is None else (high, -1.0)
+    if limit is None:
+        return tensor
+    if limit == 0 and sign == 1.0:
+        return trace.activate(tensor, "relu")
+    above = trace.activate(trace.scale(tensor, sign, -sign * limit), "relu")
+    return trace.scale(above, sign, limit)
+
+
 def _clip(trace: Trace, x: Tensor, *, low: Any = None, high: Any = None) -> Tensor:
     """Read numbers that are cut off at limits, of which each may be missing."""
     limits = []
@@ -67,7 +89,7 @@ def _clip(trace: Trace, x: Tensor, *, low: Any = None, high: Any = None) -> Tens
         number = math.inf if limit is None else float(limit)
         is_none = abs(number) >= float(np.finfo(np.float32).max)
         limits.append(None if is_none else number)
-    return trace.clip(x, *limits)
+    return _cut(trace, x, *limits)
 
 
 def _absolute(trace: Trace, x: Tensor) -> Tensor:
@@ -94,7 +116,8 @@ def _gelu(trace: Trace, x: Tensor, *, approximate: Any = False) -> Tensor:
     if approximate not in (False, "none", b"none"):
         raise UnsupportedModelError(
             'approximate="tanh" is another function than GELU: this is the approximate '
-            "one, approximated by tanh; use the exact GELU"
+            'one, approximated by tanh; use the exact one, of approximate="none" (in '
+            "Keras, approximate=False)"
         )
     return trace.activate(x, "gelu")
 

@@ -5,11 +5,13 @@ numbers among the options are those that the model holds. An adapter has a table
 the names of its framework to these, and finds the options.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.adapters.tracing.activations import ACTIVATIONS
 from nn2rules.adapters.tracing.tensors import Columns, Tensor, floats
@@ -110,7 +112,10 @@ def _normalize(
 def _total(
     trace: Trace, x: Tensor, *, axes: int | Sequence[int] | None, mean: bool, keep: Any
 ) -> Tensor:
-    """Read a sum, or a mean, over axes, counted with that of the batch."""
+    """Read a sum, or a mean, over axes, counted with that of the batch.
+
+    With `keep`, these axes stay, with one entry each.
+    """
     rank = len(x.shape) + 1
     listed = [axes] if isinstance(axes, int) else list(axes or range(rank))
     places = sorted(axis % rank for axis in listed)
@@ -119,7 +124,18 @@ def _total(
             "it adds up the rows of a batch; what mixes rows of a batch is no answer "
             "to one input"
         )
-    return trace.total(x, [place - 1 for place in places], mean=mean, keep=bool(keep))
+    kept = [place for place in range(1, rank) if place not in places]
+    sizes = (2, *x.shape)
+    count = math.prod(sizes[place] for place in places)
+    left = [sizes[place] for place in kept]
+    shape = [1 if p in places else sizes[p] for p in range(1, rank)] if keep else left
+
+    def aside(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        return rows.transpose(0, *kept, *places).reshape(2, *left, count)
+
+    weights = np.full((count, 1), 1 / count if mean else 1.0)
+    made = trace.linear(trace.rearrange([x], aside), weights)
+    return trace.rearrange([made], lambda rows: rows.reshape(2, *shape))
 
 
 def _cast(trace: Trace, x: Tensor, *, is_float: bool) -> Tensor:

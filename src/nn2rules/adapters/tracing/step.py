@@ -28,9 +28,8 @@ class Step:
     Attributes
     ----------
     kind : str
-        A name of `OPERATIONS`; "move", if it picks and places entries; "each", if it
-        makes each entry of the same entries; "spread", if it makes one or several of
-        each; or any other name.
+        A name of `OPERATIONS`; "each", if it makes each entry of the same entries;
+        "spread", if it makes one or several of each; or any other name.
     tensors : tuple of Tensor
         What it is given that depends on the input.
     run : Run or None
@@ -38,30 +37,34 @@ class Step:
         read in any case.
     read : callable
         Returns what it makes where features have met, or refuses that.
-    n_outputs : int
-        Of a move.
     """
 
     kind: str
     tensors: tuple[Tensor, ...]
     run: Run | None
     read: Callable[[], Tensor]
-    n_outputs: int = 1
 
     @property
     def columns(self) -> list[Columns] | None:
         """The tensors, if features have not met and the framework can run on them."""
-        found = [t for t in self.tensors if isinstance(t, Columns) and t.sizes is None]
-        needs_ending = self.kind not in ("each", "spread")  # such as 1 - sigmoid
-        if needs_ending and any(tensor.ending is not None for tensor in found):
-            return None
-        return found if len(found) == len(self.tensors) else None
+        is_free = self.kind in ("each", "spread")
+        return columns_of(self.tensors, with_endings=is_free)
+
+
+def columns_of(
+    tensors: Sequence[Tensor], *, with_endings: bool = False
+) -> list[Columns] | None:
+    """Return tensors as tables that the framework can run on; None if they are not.
+
+    Those with an ending are left to the trace, which knows ``1 - sigmoid``.
+    """
+    found = [t for t in tensors if isinstance(t, Columns) and t.sizes is None]
+    is_plain = with_endings or all(tensor.ending is None for tensor in found)
+    return found if is_plain and len(found) == len(tensors) else None
 
 
 def take(trace: Trace, step: Step) -> list[Tensor]:
     """Return the tensors that a step makes."""
-    if step.kind == "move":
-        return moved(trace, step)
     columns, run = step.columns, step.run
     if columns is not None and run is not None:
         made = _on_entries(trace, step, columns, run)
@@ -72,17 +75,17 @@ def take(trace: Trace, step: Step) -> list[Tensor]:
     return [step.read()]
 
 
-def moved(trace: Trace, step: Step) -> list[Tensor]:
+def moved(
+    trace: Trace, tensors: Sequence[Tensor], run: Run, n_outputs: int = 1
+) -> list[Tensor]:
     """Return what a step makes that only picks and places entries."""
-    run = step.run
-    assert run is not None, "a move is run on places"
     found = []
-    for index in range(step.n_outputs):
+    for index in range(n_outputs):
 
         def places(*rows: NDArray[Any], index: int = index) -> NDArray[Any]:
             return run(rows)[index]
 
-        found.append(trace.rearrange(step.tensors, places))
+        found.append(trace.rearrange(tensors, places))
     return found
 
 

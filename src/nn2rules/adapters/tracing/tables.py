@@ -122,3 +122,12 @@ def refuse_gaps(domain: Domain, tensor: Tensor, instead: str) -> None:
             f"feature {feature.name!r}: the model turns its {text_of(value)!r} into a "
             f"number that is not finite"
         )
+
+
+def mixing(domain: Domain, owners: Sequence[int]) -> UnsupportedModelError:
+    """Return the error that says which features a step mixes too early."""
+    names = " and ".join(repr(domain.names[owner]) for owner in owners[:4])
+    return UnsupportedModelError(
+        f"a step of the model mixes the features {names} before its first layer; each "
+        f"number that enters the first layer must come from one feature"
+    )

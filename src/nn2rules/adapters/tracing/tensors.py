@@ -161,3 +161,17 @@ _PAIRS: dict[tuple[str | None, ...], str] = {
     ("complement", "sigmoid"): "pair",
     ("sigmoid", "complement"): "mirrored pair",
 }
+
+
+def is_softmax(tensor: Tensor) -> bool:
+    """Tell whether a tensor is the shares of classes, or their logarithms."""
+    return tensor.ending is not None and tensor.ending.is_softmax
+
+
+def refuse_shares(*tensors: Tensor) -> None:
+    """Refuse to compute with the shares of classes."""
+    if any(is_softmax(tensor) for tensor in tensors):
+        raise UnsupportedModelError(
+            "it computes with the shares of a softmax, which is read as the last step "
+            "only; return them as they are, or the scores before it"
+        )
