@@ -25,6 +25,7 @@ from typer.testing import CliRunner, Result
 import nn2rules
 import nn2rules.checker
 from nn2rules import cli, datasets
+from nn2rules.cli.extract import _summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.paper import select_weights
 
@@ -853,6 +854,15 @@ def test_edits_of_what_a_file_claims_change_no_verdict(change):
     assert result.stdout.startswith("EQUAL: the rules answer as the network does on ev")
 
 
+def test_a_summary_says_what_was_only_probed():
+    rules = nn2rules.load("rules.json")
+    model = {"probed": ["scale"]}
+    rules = rules.replace(certificate={**rules.certificate, "model": model})
+    lines = summary_of(rules, 0.0).splitlines()
+    assert lines[2] == "answers  equal to the network on every input"
+    assert lines[3].startswith("         READ BY PROBING: scale; ")
+
+
 # predict: what is open
 
 
@@ -1386,10 +1396,6 @@ WRONG_OPTIONS = {
         [*PAPER, "--fidelity", "0.9"],
         ["fidelity", "not 'paper'"],
     ),
-    "fewer rules of a search": (
-        ["--engine", "search", "--max-rules", "1"],
-        ["number of inputs they decide"],
-    ),
     "fidelity of a support": (
         ["--data", "rows.csv", "--scope", "support", "--fidelity", "0.9"],
         ["fidelity", "'domain'"],
@@ -1733,7 +1739,15 @@ def test_an_interrupt_that_a_library_loses_is_noticed(
         except KeyboardInterrupt:
             raise SystemError("a library does not know what to do") from None
 
-    for way in (lose, turn):
+    class Dropped:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)  # Python can only print what comes here
+
+    def drop(*args: object, progress: object, **options: object) -> None:
+        Dropped()
+        progress("on we go", 0.5)  # type: ignore[operator]
+
+    for way in (lose, turn, drop):
         monkeypatch.setattr(nn2rules, "extract", way)
         result = run("extract", "net.json", "-o", "old")
         assert (result.exit_code, result.stderr) == (130, "interrupted\n")

@@ -600,6 +600,19 @@ def test_arrays_are_not_rows():
             method(np.array([[2, 0]]))
 
 
+def test_undecided_inputs_are_those_that_can_occur():
+    rules = RuleList(DOMAIN, (), "unripe", CLASSES, scope="support")
+    listed = {"impossible": [{"color": ["red"]}]}
+    for certificate, undecided in (
+        ({"inputs": 8}, 8),
+        ({**listed, "possible": 4}, 4),
+        (listed, None),  # found by search, which does not count them
+    ):
+        found = rules.replace(certificate=certificate).counted_on(ROWS[:1])
+        assert found.certificate.get("undecided") == undecided
+        assert found.certificate["rows_decided"] == 0
+
+
 # What cannot be rules.
 
 

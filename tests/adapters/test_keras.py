@@ -400,7 +400,7 @@ def test_the_bound_is_narrow_for_wide_one_hot_inputs():
     model = sequential([layers.Dense(32, "relu"), layers.Dense(16, "relu")], width=900)
     network = read_network(randomize(model, seed=3, scale=0.1), domain=domain)
     codes = np.random.default_rng(0).integers(30, size=(2000, 30))
-    scores = scores_of(model, hot(domain, codes))
+    scores = scores_of(model, hot(domain, domain.decode(codes)))
     assert np.abs(scores - network.scores_codes(codes)).max() <= network.model_error
     assert fragile(network, scores).mean() < 0.02
 
@@ -550,7 +550,7 @@ def test_data_sets(name, labels, by_width):
     if len(codes) > 40_000:
         codes = codes[np.random.default_rng(0).integers(len(codes), size=40_000)]
     clear = ~fragile(network, network.scores_codes(codes))
-    own = answers_of(model, hot(domain, codes))
+    own = answers_of(model, hot(domain, domain.decode(codes)))
     assert clear.mean() > 0.99
     assert (network.predict_codes(codes) == own)[clear].all()
     assert (rules.predict(rules.domain.decode(codes)) == classes[own])[clear].all()

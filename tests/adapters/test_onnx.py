@@ -799,7 +799,7 @@ def test_encode_of_the_user():
 
     network = read_network(model, domain=DOMAIN, encode=encode)
     codes = np.concatenate(list(DOMAIN.inputs()))
-    feeds = encode(codes) | {"ignored": np.zeros((18, 1), "f4")}
+    feeds = encode(DOMAIN.decode(codes)) | {"ignored": np.zeros((18, 1), "f4")}
     feeds["numbers"] = feeds["numbers"].astype("f4")
     check_scores(network, codes, run(model, **feeds)[0])
     with pytest.raises(UnsupportedModelError, match=r"no array for .* 'numbers'"):

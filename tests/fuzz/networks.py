@@ -1,6 +1,8 @@
 """Random networks: of ordinary numbers, and of every magnitude that float64 has."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +15,11 @@ from strategies import PIECEWISE_LINEAR, SMOOTH
 THRESHOLDS = (0.5, 0.5, 0.5, 0.25, 0.9, 0.999, 0.5 + 2**-30, 1e-300, 1 - 2**-53)
 SLOPES = (None, 0.0, 1.0, -0.5, 0.25, 1e300, -1e-300)
 MAGNITUDES = (-320, -310, -300, -200, -150, -100, -20, 0, 0, 20, 100, 150, 200, 300)
+
+
+def pick(rng: Generator, items: Sequence[Any]) -> Any:
+    """Return one of `items`."""
+    return items[int(rng.integers(len(items)))]
 
 
 def ordinary_network(rng: Generator, **options: int) -> Network:
@@ -65,6 +72,18 @@ def _network(rng, numbers, *, slopes, max_inputs=12, max_units=3, max_hidden=3):
     classes = tuple(f"class {index}" for index in range(max(2, outputs)))
     network = Network(plain_domain(sizes), tuple(layers), classes, threshold)
     return near_ties(rng, network) if rng.integers(0, 2) else network
+
+
+def network_on(rng: Generator, sizes: list[int]) -> Network:
+    """Draw a ReLU network with a domain of these sizes, that takes a moment's work."""
+    widths = [sum(sizes), 6, 3, int(rng.choice([1, 3]))]
+    kinds = ["relu", "relu", "sigmoid" if widths[-1] == 1 else "softmax"]
+    layers = tuple(
+        Layer(rng.normal(size=shape), rng.normal(size=shape[1]), kind)
+        for shape, kind in zip(pairwise(widths), kinds, strict=True)
+    )
+    classes = tuple(f"class {index}" for index in range(max(2, widths[-1])))
+    return Network(plain_domain(sizes), layers, classes)
 
 
 def plain_domain(sizes: list[int]) -> Domain:

@@ -6,14 +6,9 @@ import numpy as np
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
+from nn2rules.cover.growing import Goal
 from nn2rules.cover.job import Job, impossible_inputs
-from nn2rules.cover.searched import (
-    Cover,
-    Goal,
-    cover_domain,
-    cover_rows,
-    find_uncovered,
-)
+from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.engine import Oracle
 from nn2rules.errors import OptionError
 from nn2rules.rules import RuleList
@@ -32,8 +27,7 @@ def rules_by_search(job: Job) -> RuleList:
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible) and find_uncovered(oracle, job.impossible) is None:
         raise OptionError("impossible: no input is left that can occur")
-    tries = max(1, TRIES * job.how.effort)
-    goal = Goal(job.form == "list", tries, job.how.seed, job.how.n_jobs)
+    goal = Goal(job.form == "list", _tries(job), job.how.seed, job.how.n_jobs)
     if job.scope == "support":
         _support(oracle, job, goal, cover)
     elif not _domain(oracle, job, goal, cover):
@@ -44,6 +38,18 @@ def rules_by_search(job: Job) -> RuleList:
     known = search_certificate(job.network, oracle, job.meter)
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
     return _described(rules, job)
+
+
+def _tries(job: Job) -> int:
+    """Return how many boxes to grow for each rule.
+
+    More for rows in a domain that is not very large: there a table would be the other
+    way, and finds fewer rules in more time.
+    """
+    tries = TRIES * job.how.effort
+    if job.scope == "support":
+        tries *= max(1, min(4, (1 << 21) // job.network.domain.n_inputs))
+    return max(1, tries)
 
 
 def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:

@@ -5,6 +5,7 @@ fit, and the referee of the search engine.
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -164,13 +165,13 @@ def build_table(
         )
         for start in starts
     ]
-    results = in_threads(work, n_jobs, meter.stop)
-    for number, (settled, margin, counted, positions) in enumerate(results, 1):
-        smallest, n_settled = min(smallest, margin), n_settled + settled
-        n_fragile += counted
-        listed += positions
-        meter.spend()
-        meter.report("classifying every input", number / len(starts))
+    with closing(in_threads(work, n_jobs, meter.stop)) as results:
+        for number, (settled, margin, counted, positions) in enumerate(results, 1):
+            smallest, n_settled = min(smallest, margin), n_settled + settled
+            n_fragile += counted
+            listed += positions
+            meter.spend()
+            meter.report("classifying every input", number / len(starts))
     kinds = fragile_margins(network)
     return Table(
         domain,
