@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from nn2rules.adapters.keras.layers import OWN, REFUSED, read
 from nn2rules.adapters.keras.readable import MOVES, READABLE
 from nn2rules.adapters.keras.step import Call, Walk
-from nn2rules.adapters.keras.tables import UNITS, MixingError, rounded, spread
-from nn2rules.adapters.tracing import Affine, Tensor, columns_of, mixing, moved
+from nn2rules.adapters.keras.tables import MixingError, rounded, spread
+from nn2rules.adapters.tracing import UNITS, Affine, Tensor, columns_of, mixing, moved
 from nn2rules.errors import UnsupportedModelError
 
 

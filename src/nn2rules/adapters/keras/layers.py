@@ -16,6 +16,7 @@ from nn2rules.adapters.tracing import (
     CONSTANT,
     ENTRYWISE,
     OPERATIONS,
+    SEVERAL,
     Step,
     Tensor,
     columns_of,
@@ -28,7 +29,6 @@ _PRODUCT = (
     "multiplies two numbers that both depend on the input; nn2rules reads sums with "
     "fixed weights"
 )
-_SEVERAL = ("add", "average", "divide", "multiply", "subtract")
 
 _FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
     getattr(keras.activations, name): (name, {})
@@ -46,7 +46,7 @@ _FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
 def read(walk: Walk, call: Call) -> list[Tensor]:
     """Take a step that other frameworks have, too."""
     kind, options = READABLE[call.name]
-    several = call.operands(walk.trace) if kind in _SEVERAL else None
+    several = call.operands(walk.trace) if kind in SEVERAL else None
 
     def read() -> Tensor:
         if kind not in OPERATIONS:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT64
 from nn2rules.adapters.keras.tables import numpy_of, tensor_of, unit_of
-from nn2rules.adapters.tracing import MIXED_ROWS, Tensor, Trace
+from nn2rules.adapters.tracing import MIXED_ROWS, Tensor, Trace, reason_in
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -114,8 +114,8 @@ class Call:
         try:
             made = self.op(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  a layer may raise anything
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UnsupportedModelError(
-                f"Keras cannot run it on the values of the features ({reason})"
+                f"Keras cannot run it on the values of the features "
+                f"({reason_in(error)})"
             ) from None
         return [numpy_of(tensor) for tensor in keras.tree.flatten(made)]

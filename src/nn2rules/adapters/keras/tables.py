@@ -8,22 +8,20 @@ import keras
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.confirm import FLOAT32, FLOAT64
-from nn2rules.adapters.tracing import CONSTANT, Columns, Run
+from nn2rules.adapters.tracing import (
+    CONSTANT,
+    MIXED_ROWS,
+    UNITS,
+    Columns,
+    Run,
+    ValueRows,
+    owners_of,
+)
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 
 _CHECKED_ROWS = 256
 _SLACK = 16  # roundings that may depend on which rows go in together
-
-
-UNITS = {
-    "float64": FLOAT64,
-    "float32": FLOAT32,
-    "float16": 2.0**-11,
-    "bfloat16": 2.0**-8,
-}
-"""The unit roundoff of the formats that Keras computes in."""
 
 
 def format_of(dtype: str) -> str:
@@ -77,22 +75,18 @@ def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns
     MixingError
         If an entry of the result depends on several features.
     """
-    owners = sorted({o for tensor in tensors for o in tensor.owners} - {CONSTANT})
-    sizes = np.array([domain.sizes[owner] for owner in owners], dtype=np.int64)
-    design = np.zeros((1 + int(sizes.sum()), len(owners)), dtype=np.int64)
-    starts = 1 + np.cumsum([0, *sizes])
-    for place, size in enumerate(sizes):
-        design[starts[place] : starts[place + 1], place] = np.arange(size)
+    owners = owners_of(tensors)
+    rows, sizes = ValueRows(domain, owners), [domain.sizes[owner] for owner in owners]
     sample = np.random.default_rng(0).integers(
         sizes, size=(_CHECKED_ROWS, len(owners)), dtype=np.int64
     )
-    results = run([_rows(tensor, owners, design) for tensor in tensors])
+    results = run([rows.of(tensor) for tensor in tensors])
     checked = run([_rows(tensor, owners, sample) for tensor in tensors])
     found = []
     for result, other in zip(results, checked, strict=True):
-        if len(result) != len(design) or len(other) != len(sample):
-            raise UnsupportedModelError("mixes rows of a batch")
-        blocks = np.split(result.reshape(len(result), -1), starts[:-1])
+        if len(result) != len(rows) or len(other) != len(sample):
+            raise UnsupportedModelError(MIXED_ROWS)
+        blocks = np.split(result.reshape(len(result), -1), rows.starts[1:-1])
         columns = _columns(blocks, owners, result.shape[1:])
         found.append(_checked(columns, other.reshape(len(other), -1), owners, sample))
     return found
@@ -114,15 +108,15 @@ def _rows(
 def _columns(
     blocks: Sequence[NDArray[Any]], owners: Sequence[int], shape: tuple[int, ...]
 ) -> Columns:
-    first, *rest = blocks
-    differs = [np.any(~_same(block, first), axis=0).tolist() for block in rest]
+    first = blocks[0][:1]
+    differs = [np.any(~_same(block, first), axis=0).tolist() for block in blocks]
     who, tables = [], []
     for entry in range(first.shape[1]):
         places = [place for place, different in enumerate(differs) if different[entry]]
         if len(places) > 1:
             raise MixingError([owners[place] for place in places])
         who.append(owners[places[0]] if places else CONSTANT)
-        tables.append((rest[places[0]] if places else first)[:, entry])
+        tables.append((blocks[places[0]] if places else first)[:, entry])
     return Columns(shape, tuple(who), tuple(tables))
 
 
@@ -140,7 +134,7 @@ def _checked(
     if not _same(array, expected).all():
         if len(owners) > 1:
             raise MixingError(owners)
-        raise UnsupportedModelError("mixes rows of a batch")
+        raise UnsupportedModelError(MIXED_ROWS)
     if array.dtype.kind != "f" or np.array_equal(array, expected, equal_nan=True):
         return columns
     sizes = [np.full(len(t), 2 * _SLACK * np.abs(t).max()) for t in columns.tables]

@@ -16,7 +16,7 @@ from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
-from nn2rules.adapters.onnx.files import external_data, first_line, refuse_large
+from nn2rules.adapters.onnx.files import external_data, refuse_large
 from nn2rules.adapters.onnx.files import load as load
 from nn2rules.adapters.onnx.follow import follow
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
@@ -27,7 +27,7 @@ from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import Trace, refuse_gaps
+from nn2rules.adapters.tracing import Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.network import Network
@@ -60,7 +60,7 @@ def prepare(model: onnx.ModelProto) -> onnx.ModelProto:
         onnx.checker.check_model(model)
     except onnx.checker.ValidationError as error:
         raise UnsupportedModelError(
-            f"this is no valid ONNX model: {first_line(error)}"
+            f"this is no valid ONNX model: {reason_in(error)}"
         ) from None
     return model
 
@@ -178,7 +178,7 @@ def _tried(function: Callable[[T], U], argument: T) -> U:
         return function(argument)
     except Exception as error:  # noqa: BLE001
         raise UnsupportedModelError(
-            f"the ONNX model cannot be run: {first_line(error)}"
+            f"the ONNX model cannot be run: {reason_in(error)}"
         ) from None
 
 

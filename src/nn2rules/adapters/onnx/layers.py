@@ -11,7 +11,7 @@ import numpy as np
 from nn2rules.adapters.onnx.graph import Node
 from nn2rules.adapters.onnx.readable import READABLE
 from nn2rules.adapters.onnx.walk import Fixed, Walk, first_input
-from nn2rules.adapters.tracing import OPERATIONS, Columns, Tensor
+from nn2rules.adapters.tracing import OPERATIONS, SEVERAL, Columns, Tensor
 from nn2rules.errors import UnsupportedModelError
 
 Handler: TypeAlias = Callable[[Walk, Node], Tensor]
@@ -21,10 +21,7 @@ Handler: TypeAlias = Callable[[Walk, Node], Tensor]
 def _operation(walk: Walk, node: Node) -> Tensor:
     """Read an operator that other frameworks have, too."""
     kind, options = READABLE[node.op]
-    if kind in ("add", "divide", "multiply", "subtract"):
-        operands = walk.rows(node)
-    else:
-        operands = [first_input(walk, node)]
+    operands = walk.rows(node) if kind in SEVERAL else [first_input(walk, node)]
     return OPERATIONS[kind](walk.trace, *operands, **options(walk, node))
 
 

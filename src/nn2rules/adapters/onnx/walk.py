@@ -7,14 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.confirm import FLOAT32, FLOAT64
+from nn2rules.adapters.confirm import FLOAT64
 from nn2rules.adapters.onnx.graph import Graph, Node
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
-from nn2rules.adapters.tracing import FIXED, MIXED_ROWS, Tensor, Trace
+from nn2rules.adapters.tracing import FIXED, MIXED_ROWS, UNITS, Tensor, Trace
 from nn2rules.errors import UnsupportedModelError
-
-UNITS = {"float16": 2.0**-11, "float32": FLOAT32, "float64": FLOAT64}
-"""The unit roundoff of each type that a model may compute in."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from nn2rules.adapters.torch.values import Traced, constant, lookup, to_numpy, u
 from nn2rules.adapters.tracing import (
     ENTRYWISE,
     OPERATIONS,
+    SEVERAL,
     Step,
     Tensor,
     Trace,
@@ -48,8 +49,19 @@ def operate(trace: Trace, call: Call) -> Any:
     runs = run if _is_run(call, kind) else None
     step = Step(kind, tensors, runs, lambda: _read(trace, call, step))
     [made] = take(trace, step)
-    result = Traced(made, formats[-1] if formats else call.dtype)
+    if not formats:
+        formats.append(_format(call, kind))
+    result = Traced(made, formats[-1])
     return (result, None, None) if call.name == _OPERATOR else result
+
+
+def _format(call: Call, kind: str) -> torch.dtype:
+    """Return the format of what a step makes of sums."""
+    dtype = call.traced[0].dtype
+    for value in call.args if kind in SEVERAL else ():
+        if isinstance(value, Traced) or (torch.is_tensor(value) and value.ndim):
+            dtype = torch.promote_types(dtype, value.dtype)
+    return dtype if dtype.is_floating_point else torch.get_default_dtype()
 
 
 def _is_run(call: Call, kind: str) -> bool:
@@ -71,10 +83,7 @@ def _read(trace: Trace, call: Call, step: Step) -> Tensor:
             raise mixing(trace.domain, owners_of(step.columns))
         raise UnsupportedModelError(reason_of(call.name))
     kind, options = READABLE[call.name]
-    if kind in ("add", "divide", "multiply", "subtract"):
-        operands = _both(trace, call)
-    else:
-        operands = [call.first.tensor]
+    operands = _both(trace, call) if kind in SEVERAL else [call.first.tensor]
     return OPERATIONS[kind](trace, *operands, **options(call))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from nn2rules.adapters.torch.steps import Call
-from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
+from nn2rules.adapters.torch.values import Traced, to_numpy, unit_of
 from nn2rules.adapters.tracing import FIXED
 from nn2rules.errors import UnsupportedModelError
 
@@ -51,7 +51,7 @@ def _elu(call: Call) -> dict[str, Any]:
 
 def _softplus(call: Call) -> dict[str, Any]:
     places = _at(beta=(1, "beta", 1.0), threshold=(2, "threshold", 20.0))
-    return {**places(call), "unit": UNITS[call.first.dtype]}
+    return {**places(call), "unit": unit_of(call.first.dtype)}
 
 
 def _softmax(call: Call) -> dict[str, Any]:

@@ -135,17 +135,6 @@ class Call:
             raise UnsupportedModelError(FIXED)
         return value
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """The format of the result, if it is made of sums."""
-        dtype = self.traced[0].dtype
-        for value in (*self.traced[1:], *self.args):
-            if isinstance(value, Traced) or (
-                isinstance(value, torch.Tensor) and value.ndim
-            ):
-                dtype = torch.promote_types(dtype, value.dtype)
-        return dtype if dtype.is_floating_point else torch.get_default_dtype()
-
 
 def call_of(
     node: fx.Node,

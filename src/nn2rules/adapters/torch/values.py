@@ -1,4 +1,4 @@
-"""What is known of a tensor of a PyTorch model, and how its operations act on tables.
+"""What is known of a tensor of a PyTorch model.
 
 As long as features have not met, the tables of a tensor are made by PyTorch itself, in
 the format that the model computes in: they hold the very numbers of the model.
@@ -12,19 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
+from nn2rules.adapters.tracing import CONSTANT, UNITS, Columns, Tensor, Trace
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
 """The number of rows that shapes and constants are worked out for."""
-
-UNITS = {
-    torch.bfloat16: 2.0**-8,
-    torch.float16: 2.0**-11,
-    torch.float32: 2.0**-24,
-    torch.float64: 2.0**-53,
-}
-"""The unit roundoff of the formats that models compute in."""
 
 Run = Callable[..., Any]
 """An operation of the model, as a function of the tensors that depend on the input."""
@@ -57,6 +49,11 @@ class Traced:
     def stand_in(self) -> torch.Tensor:
         """A tensor of the same shape and format."""
         return torch.zeros(self.shape, dtype=self.dtype)
+
+
+def unit_of(dtype: torch.dtype) -> float:
+    """Return the unit roundoff of a format; 0 of whole numbers."""
+    return UNITS.get(str(dtype).removeprefix("torch."), 0.0)
 
 
 def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:

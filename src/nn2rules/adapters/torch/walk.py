@@ -11,7 +11,7 @@ from nn2rules.adapters.torch.operations import operate
 from nn2rules.adapters.torch.program import Program
 from nn2rules.adapters.torch.steps import Call, call_of, place_of
 from nn2rules.adapters.torch.values import Traced
-from nn2rules.adapters.tracing import Trace
+from nn2rules.adapters.tracing import Trace, reason_in
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -39,9 +39,9 @@ def follow(
                 place = place_of(node, modules)
                 raise UnsupportedModelError(f"{place}: {error}") from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
-                place, reason = place_of(node, modules), str(error).splitlines()
                 raise UnsupportedModelError(
-                    f"{place}: PyTorch refuses what reaches it ({reason[0]})"
+                    f"{place_of(node, modules)}: PyTorch refuses what reaches it "
+                    f"({reason_in(error)})"
                 ) from None
             _set(values, node, call, made)
             if isinstance(made, Traced) and made.dtype.is_floating_point:

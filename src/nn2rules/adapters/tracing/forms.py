@@ -98,6 +98,26 @@ def activated(tensor: Columns, name: str, slope: float | None) -> Columns:
     return Columns(tensor.shape, tensor.owners, tables, sizes=sizes, terms=tensor.terms)
 
 
+def mapped(x: Affine, weights: Array, bias: Array, terms: int) -> Affine:
+    """Return ``x @ weights + bias`` along the last axis, with so many terms more."""
+    n_in, n_out = weights.shape
+    shape = (*x.shape[:-1], n_out)
+    shift = np.broadcast_to(bias, shape).reshape(-1)
+
+    def along(rows: Array, matrix: Array) -> Array:
+        return (rows.reshape(-1, n_in) @ matrix).reshape(-1, shift.size)
+
+    return Affine(
+        shape,
+        x.level,
+        along(x.weights, weights),
+        along(x.bias[np.newaxis], weights)[0] + shift,
+        along(x.sizes, np.abs(weights)),
+        along(x.bias_sizes[np.newaxis], np.abs(weights))[0] + np.abs(shift),
+        x.terms + terms,
+    )
+
+
 def summands(domain: Domain, x: Affine, n_in: int) -> int:
     """Return how many of `n_in` numbers that are added up can be other than 0.
 

@@ -173,3 +173,6 @@ ENTRYWISE = frozenset(
     - {"average", "identity", "linear", "mean", "softmax", "log_softmax", "sum"}
 )
 """Operations on every entry alone; "each" is any that no network can hold."""
+
+SEVERAL = ("add", "average", "divide", "multiply", "subtract")
+"""Operations that join several tensors, some of which may be constant."""

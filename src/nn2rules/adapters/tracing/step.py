@@ -102,6 +102,8 @@ def _on_entries(
         return None
     rows = ValueRows(trace.domain, owners_of(columns))
     [result] = _ran(rows, [rows.of(tensor) for tensor in columns], run)
+    if result.shape[:1] != (len(rows),):
+        raise UnsupportedModelError(MIXED_ROWS)
     if not is_spread:
         try:  # constants may have made it wider
             grid = np.broadcast_to(grid, result.shape[1:])
@@ -137,11 +139,15 @@ def _ran(
         raise
     except Exception as error:  # noqa: BLE001  frameworks raise what they like
         reason = reason_in(error)
+    blamed, is_taken = None, False
     for index, (name, value) in enumerate(rows.values()):
         try:
             run([array[index : index + 1] for array in arrays])
+            is_taken = True
         except Exception as error:  # noqa: BLE001
-            raise _refused_value(name, value, reason_in(error)) from None
+            blamed = blamed or _refused_value(name, value, reason_in(error))
+        if blamed is not None and is_taken:
+            raise blamed
     raise UnsupportedModelError(f"it fails: {reason}")
 
 

@@ -12,6 +12,14 @@ from nn2rules.errors import UnsupportedModelError
 CONSTANT = -1
 """The owner of an entry that depends on no feature."""
 
+UNITS = {
+    "bfloat16": 2.0**-8,
+    "float16": 2.0**-11,
+    "float32": 2.0**-24,
+    "float64": 2.0**-53,
+}
+"""The unit roundoff of the formats that models compute in."""
+
 Array: TypeAlias = NDArray[np.float64]
 
 

@@ -12,6 +12,7 @@ from nn2rules.adapters.tracing.forms import (
     affine_of,
     flat_affine,
     flat_columns,
+    mapped,
     summands,
     unmixed,
 )
@@ -19,7 +20,6 @@ from nn2rules.adapters.tracing.hidden import HiddenLayers
 from nn2rules.adapters.tracing.tensors import (
     CONSTANT,
     Affine,
-    Array,
     Columns,
     Ending,
     Tensor,
@@ -113,18 +113,16 @@ class Trace:
         return replace(result, ending=ending)
 
     def scale(
-        self, tensor: Tensor, factor: Any, shift: Any = 0.0, shift_size: Any = None
+        self, tensor: Tensor, factor: Any, shift: Any = 0.0, size: float | None = None
     ) -> Tensor:
         """Return ``tensor * factor + shift``, broadcast to the shape of `tensor`.
 
-        `shift_size` is the sum of the absolute values that make up `shift`, if it is
-        itself the result of a computation.
+        `size` is what is added to the bound, if that is not the size of `shift`.
         """
         refuse_shares(tensor)
         factor = np.broadcast_to(floats(factor), tensor.shape).reshape(-1)
         shift = np.broadcast_to(floats(shift), tensor.shape).reshape(-1)
-        size = np.abs(shift) if shift_size is None else floats(shift_size)
-        size = np.broadcast_to(size, tensor.shape if size.ndim != 1 else shift.shape)
+        added = np.abs(shift) if size is None else size
         x = self.affine(tensor)
         return Affine(
             x.shape,
@@ -132,7 +130,7 @@ class Trace:
             x.weights * factor,
             x.bias * factor + shift,
             x.sizes * np.abs(factor),
-            x.bias_sizes * np.abs(factor) + size.reshape(-1),
+            x.bias_sizes * np.abs(factor) + added,
             x.terms + 2,
             scaled_ending(tensor.ending, factor, shift),
         )
@@ -148,12 +146,8 @@ class Trace:
                 wide = self._broadcast(one, other.shape)
                 return self.scale(wide, factor, shift * floats(other.value))
         shape = np.broadcast_shapes(left.shape, right.shape)
-        a, b = self._hidden.same_level(
-            [
-                self.affine(self._broadcast(left, shape)),
-                self.affine(self._broadcast(right, shape)),
-            ]
-        )
+        both = [self.affine(self._broadcast(each, shape)) for each in (left, right)]
+        a, b = self._hidden.same_level(both)
         return Affine(
             shape,
             a.level,
@@ -193,21 +187,7 @@ class Trace:
             )
         x = self.affine(tensor)
         shift = np.zeros(n_out) if bias is None else floats(bias)
-        shift = np.broadcast_to(shift, (*x.shape[:-1], n_out)).reshape(-1)
-        shape = (*x.shape[:-1], n_out)
-
-        def mapped(rows: Array, matrix: Array) -> Array:
-            return (rows.reshape(-1, n_in) @ matrix).reshape(-1, shift.size)
-
-        return Affine(
-            shape,
-            x.level,
-            mapped(x.weights, weights),
-            mapped(x.bias[np.newaxis], weights)[0] + shift,
-            mapped(x.sizes, np.abs(weights)),
-            mapped(x.bias_sizes[np.newaxis], np.abs(weights))[0] + np.abs(shift),
-            x.terms + summands(self.domain, x, n_in) + 1,
-        )
+        return mapped(x, weights, shift, summands(self.domain, x, n_in) + 1)
 
     def activate(
         self, tensor: Tensor, name: str, *, slope: float | None = None
@@ -283,12 +263,9 @@ class Trace:
         has_shares : bool
             Whether the model decides by shares that it makes of the scores, and rounds.
         """
+        scores = self.affine(tensor)
         return self._hidden.network(
-            self.affine(tensor),
-            classes,
-            threshold=threshold,
-            unit=unit,
-            has_shares=has_shares,
+            scores, classes, threshold=threshold, unit=unit, has_shares=has_shares
         )
 
     # Parts -----------------------------------------------------------------------
