@@ -120,6 +120,8 @@ def test_a_sigmoid_is_remembered(trace, x):
     assert made.ending.scores is x
     with pytest.raises(UnsupportedModelError, match="features have met"):
         take(trace, step("subtract", [made], lambda rows: 1 - rows))
+    [squared] = take(trace, step("each", [made], np.square))
+    assert squared.ending is None
 
 
 def test_moves_have_several_results(trace, x):

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 
 from nn2rules.adapters.keras.step import Call, Walk
-from nn2rules.adapters.keras.tables import numpy_of
+from nn2rules.adapters.keras.tables import numpy_of, plain
 from nn2rules.adapters.tracing import FIXED
 from nn2rules.errors import UnsupportedModelError
 
@@ -19,12 +19,8 @@ _NORMALIZING = 8
 
 def _at(**attributes: str) -> Options:
     """Find options by the attributes of a layer or an operation."""
-
-    def found(value: Any) -> Any:
-        return numpy_of(value) if hasattr(value, "dtype") else value
-
     return lambda _walk, call: {
-        name: found(getattr(call.op, attribute))
+        name: plain(getattr(call.op, attribute))
         for name, attribute in attributes.items()
     }
 
@@ -33,6 +29,12 @@ def _softmax(walk: Walk, call: Call) -> dict[str, Any]:
     if walk.is_masked or len(call.tensors) > 1:
         raise UnsupportedModelError("a softmax with a mask is none of all units")
     return {"axis": call.op.axis}
+
+
+def _clip(_walk: Walk, call: Call) -> dict[str, Any]:
+    """Find the limits, as Keras rounds them."""
+    limits = (keras.ops.convert_to_tensor(x) for x in (call.op.x_min, call.op.x_max))
+    return dict(zip(("low", "high"), map(numpy_of, limits), strict=True))
 
 
 def _cast(_walk: Walk, call: Call) -> dict[str, Any]:
@@ -93,7 +95,7 @@ READABLE: dict[str, tuple[str, Options]] = {
     "Average": ("average", _at()),
     "BatchNormalization": ("normalize", _batch_normalization),
     "Cast": ("cast", _cast),
-    "Clip": ("clip", _at(low="x_min", high="x_max")),
+    "Clip": ("clip", _clip),
     "Divide": ("divide", _at()),
     "ELU": ("elu", _ALPHA),
     "Elu": ("elu", _ALPHA),

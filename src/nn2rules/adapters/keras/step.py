@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT64
-from nn2rules.adapters.keras.tables import numpy_of, tensor_of, unit_of
-from nn2rules.adapters.tracing import MIXED_ROWS, Tensor, Trace, reason_in
+from nn2rules.adapters.keras.tables import numpy_of, plain, tensor_of, unit_of
+from nn2rules.adapters.tracing import Tensor, Trace, operands_of, reason_in
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -74,22 +74,11 @@ class Call:
     def operands(self, trace: Trace) -> list[Tensor]:
         """Return what is added or multiplied; arrays are constants."""
         known = dict(zip(map(id, self.symbols), self.tensors, strict=True))
-        rank = max(len(tensor.shape) for tensor in self.tensors)
-        found: list[Tensor] = []
-        for arg in keras.tree.flatten((self.args, self.kwargs)):
-            if id(arg) in known:
-                tensor = known[id(arg)]
-                if not self.is_layer and len(tensor.shape) != rank:
-                    raise UnsupportedModelError(MIXED_ROWS)
-                found.append(tensor)
-                continue
-            array = numpy_of(arg) if hasattr(arg, "dtype") else np.asarray(arg)
-            if array.ndim > rank:
-                if array.ndim > rank + 1 or len(array) != 1:
-                    raise UnsupportedModelError(MIXED_ROWS)
-                array = array[0]
-            found.append(trace.constant(array))
-        return found
+        values = [
+            known[id(arg)] if id(arg) in known else np.asarray(plain(arg))
+            for arg in keras.tree.flatten((self.args, self.kwargs))
+        ]
+        return operands_of(trace, values, of_any_rank=self.is_layer)
 
     def run(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Let Keras take this step with arrays in place of the symbolic tensors."""

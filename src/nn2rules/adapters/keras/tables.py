@@ -54,6 +54,11 @@ def numpy_of(tensor: Any) -> NDArray[Any]:
     return np.asarray(keras.ops.convert_to_numpy(tensor))
 
 
+def plain(value: Any) -> Any:
+    """Return tensors and variables as arrays, and anything else as it is."""
+    return numpy_of(value) if hasattr(value, "dtype") else value
+
+
 def tensor_of(array: NDArray[Any], dtype: str) -> Any:
     """Return an array as a tensor of the backend, in the given format."""
     return keras.ops.convert_to_tensor(array, dtype=dtype)

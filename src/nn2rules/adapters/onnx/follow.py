@@ -71,13 +71,12 @@ def _is_move(walk: Walk, node: Node) -> bool:
 
 def _moved(walk: Walk, node: Node) -> list[Tensor]:
     """Run a node that picks and places numbers on their places."""
-    rank = max(len(tensor.shape) for tensor in walk.tensors(node))
     names = list(dict.fromkeys(node.inputs if node.op == "Concat" else node.inputs[:1]))
 
     def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
         return walk.run(node, dict(zip(names, arrays, strict=True)), reference=True)
 
-    tensors = [walk.row(walk.get(name), rank) for name in names]
+    tensors = walk.rows([walk.get(name) for name in names])
     return moved(walk.trace, tensors, run, len(node.outputs))
 
 
@@ -87,7 +86,7 @@ def _taken(walk: Walk, node: Node) -> list[Tensor]:
     inputs = {n: v for n, v in found.items() if not isinstance(v, Fixed)}
     tensors = tuple(inputs.values())
     if kind in ENTRYWISE:
-        walk.rows(node)  # constants with rows of their own are refused
+        walk.rows(walk.inputs(node))  # constants with rows of their own are refused
 
     def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
         texts = [a.astype(object) if a.dtype.kind == "U" else a for a in arrays]

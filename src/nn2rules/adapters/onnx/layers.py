@@ -21,7 +21,8 @@ Handler: TypeAlias = Callable[[Walk, Node], Tensor]
 def _operation(walk: Walk, node: Node) -> Tensor:
     """Read an operator that other frameworks have, too."""
     kind, options = READABLE[node.op]
-    operands = walk.rows(node) if kind in SEVERAL else [first_input(walk, node)]
+    several = walk.rows(walk.inputs(node)) if kind in SEVERAL else None
+    operands = several or [first_input(walk, node)]
     return OPERATIONS[kind](walk.trace, *operands, **options(walk, node))
 
 
@@ -29,7 +30,7 @@ def _gemm(walk: Walk, node: Node) -> Tensor:
     made, added = _operation(walk, node), walk.value(node, 2)
     if added is None:
         return made
-    row, beta = walk.row(added, len(made.shape)), node.attributes.get("beta", 1.0)
+    (made, row), beta = walk.rows([made, added]), node.attributes.get("beta", 1.0)
     if isinstance(row, Columns) and row.is_constant:
         return walk.trace.add(made, walk.trace.constant(beta * row.value))
     return walk.trace.add(made, walk.trace.scale(row, beta))

@@ -1,6 +1,6 @@
 """A walk through an ONNX graph: what is known of its tensors so far."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.adapters.confirm import FLOAT64
 from nn2rules.adapters.onnx.graph import Graph, Node
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
-from nn2rules.adapters.tracing import FIXED, MIXED_ROWS, UNITS, Tensor, Trace
+from nn2rules.adapters.tracing import FIXED, UNITS, Tensor, Trace, operands_of
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -73,15 +73,13 @@ class Walk:
             return None
         return self.get(node.inputs[index])
 
-    def rows(self, node: Node) -> list[Tensor]:
-        """Return all inputs of a step, as they meet in a row."""
-        rank = max(len(tensor.shape) for tensor in self.tensors(node))
-        return [self.row(self.get(name), rank) for name in node.inputs if name]
+    def inputs(self, node: Node) -> list[Value]:
+        """Return all inputs of a step that are not left out."""
+        return [self.get(name) for name in node.inputs if name]
 
     def tensors(self, node: Node) -> list[Tensor]:
-        """Return the inputs of a node that depend on rows."""
-        found = [self.get(name) for name in node.inputs if name]
-        return [value for value in found if not isinstance(value, Fixed)]
+        """Return the inputs of a step that depend on rows."""
+        return [v for v in self.inputs(node) if not isinstance(v, Fixed)]
 
     def weights(self, node: Node, index: int) -> NDArray[np.float64] | None:
         """Return an input that must be fixed numbers; None where it is left out."""
@@ -102,22 +100,15 @@ class Walk:
             raise UnsupportedModelError(f"it computes in {name}")
         return numbers.astype(np.float64)
 
-    def row(self, value: Value, rank: int) -> Tensor:
-        """Return a value as it meets the rows of a tensor of so many dimensions."""
-        if not isinstance(value, Fixed):
-            if len(value.shape) != rank:
-                raise UnsupportedModelError(MIXED_ROWS)
-            return value
-        n_rows = self.batch or 2
-        array = value.at(n_rows)
-        if array.ndim > rank:
-            is_same = len(array) > 0 and (array == array[:1]).all()
-            if array.ndim > rank + 1 or len(array) not in (1, n_rows) or not is_same:
-                raise UnsupportedModelError(MIXED_ROWS)
-            array = array[0]
-        if array.dtype.kind == "f":
-            self.floats(array)
-        return self.trace.constant(array)
+    def rows(self, values: Sequence[Value]) -> list[Tensor]:
+        """Return values as they meet in a row."""
+        found: list[Any] = []
+        for value in values:
+            array = value.at(self.batch or 2) if isinstance(value, Fixed) else value
+            if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+                self.floats(array)
+            found.append(array)
+        return operands_of(self.trace, found)
 
     def run(
         self, node: Node, arrays: Mapping[str, NDArray[Any]], *, reference: bool = False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.adapters.torch.readable import READABLE, fixed
 from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.steps import CASTS, Call
-from nn2rules.adapters.torch.values import Traced, constant, lookup, to_numpy, unbatched
+from nn2rules.adapters.torch.values import Traced, constant, lookup, to_numpy
 from nn2rules.adapters.tracing import (
     ENTRYWISE,
     OPERATIONS,
@@ -20,6 +20,7 @@ from nn2rules.adapters.tracing import (
     Trace,
     mixing,
     moved,
+    operands_of,
     owners_of,
     take,
 )
@@ -39,7 +40,7 @@ def operate(trace: Trace, call: Call) -> Any:
     def run(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         values = zip(arrays, call.traced, strict=True)
         given = [torch.from_numpy(a.copy()).to(value.dtype) for a, value in values]
-        made = call.run_each(*given) if kind in ENTRYWISE else call.run(*given)
+        made = call.run(*given, by_entry=kind in ENTRYWISE)
         if not isinstance(made, torch.Tensor):
             raise UnsupportedModelError("it does not make one tensor")
         formats.append(made.dtype)
@@ -88,23 +89,12 @@ def _read(trace: Trace, call: Call, step: Step) -> Tensor:
 
 
 def _both(trace: Trace, call: Call) -> list[Tensor]:
-    """Return the two arguments as tensors without batch, of the same rank."""
-    values = [call.option(0, "input"), call.option(1, "other")]
-    ndims = {len(value.shape) for value in values if isinstance(value, Traced)}
-    if len(ndims) > 1:
-        raise UnsupportedModelError(
-            "it joins tensors of different numbers of axes, which mixes the rows of a "
-            "batch"
-        )
-    ndim = ndims.pop()
-
-    def tensor(value: Any) -> Tensor:
-        if isinstance(value, Traced):
-            return value.tensor
-        return trace.constant(to_numpy(unbatched(torch.as_tensor(value), ndim)))
-
-    both = [tensor(value) for value in values]
-    return both[::-1] if call.name == "rsub" else both
+    """Return the two arguments as tensors without batch."""
+    values = [
+        value.tensor if isinstance(value, Traced) else to_numpy(torch.as_tensor(value))
+        for value in (call.option(0, "input"), call.option(1, "other"))
+    ]
+    return operands_of(trace, values[::-1] if call.name == "rsub" else values)
 
 
 # Picking and placing -----------------------------------------------------------------

@@ -13,8 +13,8 @@ import torch
 from torch import fx, nn
 from torch.fx.node import map_aggregate
 
-from nn2rules.adapters.torch.values import Run, Traced, unbatched
-from nn2rules.adapters.tracing import FIXED
+from nn2rules.adapters.torch.values import Run, Traced
+from nn2rules.adapters.tracing import FIXED, unbatched
 from nn2rules.errors import UnsupportedModelError
 
 _NORM = (
@@ -101,10 +101,10 @@ class Call:
     name : str
     args, kwargs
         What it is given; tensors that depend on the input are `Traced`.
-    run : callable
-        The operation itself, as a function of the tensors in `traced`.
-    run_each : callable
-        The same of one that works entry by entry, for any number of rows.
+    own : callable
+        The operation itself.
+    given : tuple
+        What that takes, which may be less than `args`, and by name.
     traced : tuple of Traced
         The tensors among the arguments that depend on the input, in order.
     is_in_place : bool
@@ -114,8 +114,8 @@ class Call:
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    run: Run
-    run_each: Run
+    own: Run
+    given: tuple[Any, ...]
     traced: tuple[Traced, ...]
     is_in_place: bool = False
 
@@ -125,6 +125,24 @@ class Call:
             return self.args[position]
         other = self.kwargs.get(_OTHER_NAMES.get(name, ""), default)
         return self.kwargs.get(name, other)
+
+    def run(self, *tensors: torch.Tensor, by_entry: bool = False) -> Any:
+        """Let PyTorch take this step with tensors in place of those in `traced`.
+
+        With `by_entry`, for any number of rows: constants may have a batch, too.
+        """
+        rest, ndim = iter(tensors), max((each.ndim for each in tensors), default=0)
+
+        def filled(argument: Any) -> Any:
+            if isinstance(argument, Traced):
+                return next(rest)
+            if by_entry and torch.is_tensor(argument) and argument.ndim == ndim > 0:
+                return unbatched(argument, ndim - 1)[None]
+            return argument
+
+        args, kwargs = map_aggregate(self.given, filled)
+        with torch.no_grad():
+            return self.own(*args, **kwargs)
 
     @property
     def first(self) -> Traced:
@@ -154,7 +172,6 @@ def call_of(
     assert isinstance(args, tuple), "a node has a tuple of arguments"
     assert isinstance(kwargs, dict), "a node has named arguments"
     name, extra = name_of(node, modules)
-    own = _own(node, modules)
     traced = tuple(_leaves((args, kwargs)))
     given: tuple[Any, ...] = (*args, *extra)
     if isinstance(node.target, torch._ops.OpOverload):
@@ -164,8 +181,8 @@ def call_of(
         name,
         given,
         kwargs,
-        _runner(own, args, kwargs),
-        _runner(own, args, kwargs, elementwise=True),
+        _own(node, modules),
+        (args, kwargs),
         traced,
         bool(inplace),
     )
@@ -240,35 +257,6 @@ def _leaves(arguments: Any) -> Sequence[Traced]:
 
     map_aggregate(arguments, visit)
     return found
-
-
-def _runner(
-    own: Run,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    *,
-    elementwise: bool = False,
-) -> Run:
-    """Return an operation as a function of the tensors that depend on the input."""
-
-    def run(*tensors: torch.Tensor) -> Any:
-        rest = iter(tensors)
-        ndim = max((tensor.ndim for tensor in tensors), default=0)
-
-        def filled(argument: Any) -> Any:
-            if isinstance(argument, Traced):
-                return next(rest)
-            is_batch = isinstance(argument, torch.Tensor) and argument.ndim == ndim > 0
-            if elementwise and is_batch:
-                return unbatched(argument, ndim)[None]
-            return argument
-
-        given = map_aggregate((args, dict(kwargs)), filled)
-        assert isinstance(given, tuple), "two parts go in and come out"
-        with torch.no_grad():
-            return own(*given[0], **given[1])
-
-    return run
 
 
 def _in_order(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import CONSTANT, UNITS, Columns, Tensor, Trace
+from nn2rules.adapters.tracing import CONSTANT, UNITS, Columns, Tensor, Trace, unbatched
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
@@ -67,18 +67,8 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 def constant(trace: Trace, value: Any) -> Traced:
     """Return a constant of a batch, such as one that was expanded to its rows."""
     rows = torch.as_tensor(value)
-    first = unbatched(rows, rows.ndim)
-    return Traced(trace.constant(to_numpy(first)), rows.dtype)
-
-
-def unbatched(value: Any, ndim: int) -> Any:
-    """Return a constant without its batch, if it has one in a tensor of `ndim` axes."""
-    if not isinstance(value, torch.Tensor) or value.ndim < ndim or ndim == 0:
-        return value
-    is_same = value.ndim == ndim and bool((value[:1] == value).all())
-    if not is_same:
-        raise UnsupportedModelError("it treats the rows of a batch differently")
-    return value[0]
+    first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0))
+    return Traced(trace.constant(first), rows.dtype)
 
 
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:

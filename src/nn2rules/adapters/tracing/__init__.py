@@ -18,6 +18,8 @@ from nn2rules.adapters.tracing.operations import (
     MIXED_ROWS,
     OPERATIONS,
     SEVERAL,
+    operands_of,
+    unbatched,
 )
 from nn2rules.adapters.tracing.step import Step, columns_of, moved, reason_in, take
 from nn2rules.adapters.tracing.tables import (
@@ -48,8 +50,10 @@ __all__ = [
     "columns_of",
     "mixing",
     "moved",
+    "operands_of",
     "owners_of",
     "reason_in",
     "refuse_gaps",
     "take",
+    "unbatched",
 ]

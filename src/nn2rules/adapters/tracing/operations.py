@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.tracing.activations import ACTIVATIONS
-from nn2rules.adapters.tracing.tensors import Columns, Tensor, floats
+from nn2rules.adapters.tracing.tensors import Affine, Columns, Tensor, floats
 from nn2rules.adapters.tracing.trace import Trace
 from nn2rules.errors import UnsupportedModelError
 
@@ -176,3 +176,27 @@ ENTRYWISE = frozenset(
 
 SEVERAL = ("add", "average", "divide", "multiply", "subtract")
 """Operations that join several tensors, some of which may be constant."""
+
+
+def operands_of(
+    trace: Trace, values: Sequence[Any], *, of_any_rank: bool = False
+) -> list[Tensor]:
+    """Return what meets in a row: tensors of one rank, and arrays as constants."""
+    ranks = {len(each.shape) for each in values if isinstance(each, Columns | Affine)}
+    if len(ranks) > 1 and not of_any_rank:
+        raise UnsupportedModelError(MIXED_ROWS)
+    return [
+        each
+        if isinstance(each, Columns | Affine)
+        else trace.constant(unbatched(each, max(ranks)))
+        for each in values
+    ]
+
+
+def unbatched(array: Any, rank: int) -> Any:
+    """Return a constant without the batch that it may have, in rows of `rank` axes."""
+    if array.ndim <= rank:
+        return array
+    if array.ndim > rank + 1 or not len(array) or not (array[:1] == array).all():
+        raise UnsupportedModelError(MIXED_ROWS)
+    return array[0]

@@ -20,6 +20,9 @@ from nn2rules.adapters.tracing.trace import Trace
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.values import Value, text_of
 
+_KEEPING = frozenset({"add", "cast", "subtract"})
+"""Operations on every entry that an ending outlives, as in ``1 - sigmoid``."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -47,8 +50,8 @@ class Step:
     @property
     def columns(self) -> list[Columns] | None:
         """The tensors, if features have not met and the framework can run on them."""
-        is_free = self.kind in ("each", "spread")
-        return columns_of(self.tensors, with_endings=is_free)
+        loses = self.kind == "spread" or self.kind in ENTRYWISE - _KEEPING
+        return columns_of(self.tensors, with_endings=loses)
 
 
 def columns_of(
@@ -56,7 +59,7 @@ def columns_of(
 ) -> list[Columns] | None:
     """Return tensors as tables that the framework can run on; None if they are not.
 
-    Those with an ending are left to the trace, which knows ``1 - sigmoid``.
+    Those with an ending are left to the trace, unless it is lost in any case.
     """
     found = [t for t in tensors if isinstance(t, Columns) and t.sizes is None]
     is_plain = with_endings or all(tensor.ending is None for tensor in found)
