@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nn2rules import Domain, Feature, UnsupportedModelError
-from nn2rules.adapters.tracing import OPERATIONS, Step, Trace, moved, take
+from nn2rules.adapters.tracing import OPERATIONS, Step, Trace, moved, operands_of, take
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
@@ -122,6 +122,20 @@ def test_a_sigmoid_is_remembered(trace, x):
         take(trace, step("subtract", [made], lambda rows: 1 - rows))
     [squared] = take(trace, step("each", [made], np.square))
     assert squared.ending is None
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_constants_may_have_the_batch_that_they_were_worked_out_for(trace, x, rows):
+    [_, constant] = operands_of(trace, [x, np.full((rows, 2), 7.0)], batch=2)
+    assert constant.value.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((3, 2)), np.array([[1, 2], [1, 3]]), np.zeros((1, 1, 2))]
+)
+def test_constants_with_other_rows_are_refused(trace, x, array):
+    with pytest.raises(UnsupportedModelError, match="mixes rows of a batch"):
+        operands_of(trace, [array, x], batch=2)
 
 
 def test_moves_have_several_results(trace, x):

@@ -103,12 +103,13 @@ class Walk:
     def rows(self, values: Sequence[Value]) -> list[Tensor]:
         """Return values as they meet in a row."""
         found: list[Any] = []
+        batch = self.batch or 2
         for value in values:
-            array = value.at(self.batch or 2) if isinstance(value, Fixed) else value
+            array = value.at(batch) if isinstance(value, Fixed) else value
             if isinstance(array, np.ndarray) and array.dtype.kind == "f":
                 self.floats(array)
             found.append(array)
-        return operands_of(self.trace, found)
+        return operands_of(self.trace, found, batch=batch)
 
     def run(
         self, node: Node, arrays: Mapping[str, NDArray[Any]], *, reference: bool = False

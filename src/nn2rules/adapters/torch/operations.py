@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.adapters.torch.readable import READABLE, fixed
 from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.steps import CASTS, Call
-from nn2rules.adapters.torch.values import Traced, constant, lookup, to_numpy
+from nn2rules.adapters.torch.values import BATCH, Traced, constant, lookup, to_numpy
 from nn2rules.adapters.tracing import (
     ENTRYWISE,
     OPERATIONS,
@@ -94,7 +94,8 @@ def _both(trace: Trace, call: Call) -> list[Tensor]:
         value.tensor if isinstance(value, Traced) else to_numpy(torch.as_tensor(value))
         for value in (call.option(0, "input"), call.option(1, "other"))
     ]
-    return operands_of(trace, values[::-1] if call.name == "rsub" else values)
+    ordered = values[::-1] if call.name == "rsub" else values
+    return operands_of(trace, ordered, batch=BATCH)
 
 
 # Picking and placing -----------------------------------------------------------------

@@ -13,7 +13,7 @@ import torch
 from torch import fx, nn
 from torch.fx.node import map_aggregate
 
-from nn2rules.adapters.torch.values import Run, Traced
+from nn2rules.adapters.torch.values import BATCH, Run, Traced
 from nn2rules.adapters.tracing import FIXED, unbatched
 from nn2rules.errors import UnsupportedModelError
 
@@ -137,7 +137,7 @@ class Call:
             if isinstance(argument, Traced):
                 return next(rest)
             if by_entry and torch.is_tensor(argument) and argument.ndim == ndim > 0:
-                return unbatched(argument, ndim - 1)[None]
+                return unbatched(argument, ndim - 1, BATCH)[None]
             return argument
 
         args, kwargs = map_aggregate(self.given, filled)

@@ -67,7 +67,7 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 def constant(trace: Trace, value: Any) -> Traced:
     """Return a constant of a batch, such as one that was expanded to its rows."""
     rows = torch.as_tensor(value)
-    first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0))
+    first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0), BATCH)
     return Traced(trace.constant(first), rows.dtype)
 
 

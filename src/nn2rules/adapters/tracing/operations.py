@@ -179,7 +179,7 @@ SEVERAL = ("add", "average", "divide", "multiply", "subtract")
 
 
 def operands_of(
-    trace: Trace, values: Sequence[Any], *, of_any_rank: bool = False
+    trace: Trace, values: Sequence[Any], *, batch: int = 1, of_any_rank: bool = False
 ) -> list[Tensor]:
     """Return what meets in a row: tensors of one rank, and arrays as constants."""
     ranks = {len(each.shape) for each in values if isinstance(each, Columns | Affine)}
@@ -188,15 +188,19 @@ def operands_of(
     return [
         each
         if isinstance(each, Columns | Affine)
-        else trace.constant(unbatched(each, max(ranks)))
+        else trace.constant(unbatched(each, max(ranks), batch))
         for each in values
     ]
 
 
-def unbatched(array: Any, rank: int) -> Any:
-    """Return a constant without the batch that it may have, in rows of `rank` axes."""
+def unbatched(array: Any, rank: int, batch: int = 1) -> Any:
+    """Return a constant without the batch that it may have, in rows of `rank` axes.
+
+    `batch` is the number of rows that constants were worked out for.
+    """
     if array.ndim <= rank:
         return array
-    if array.ndim > rank + 1 or not len(array) or not (array[:1] == array).all():
+    is_batch = array.ndim == rank + 1 and len(array) in (1, batch)
+    if not is_batch or not (array[:1] == array).all():
         raise UnsupportedModelError(MIXED_ROWS)
     return array[0]
