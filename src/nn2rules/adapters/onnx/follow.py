@@ -102,7 +102,8 @@ def _taken(walk: Walk, node: Node) -> list[Tensor]:
     is_pattern = node.inputs != tuple(node.proto.input)
     is_batched = node.attributes.get("training_mode", 0) == 1
     is_run = not (is_pattern or is_batched or node.op in _LAST)
-    return take(walk.trace, Step(kind, tensors, run if is_run else None, read))
+    name, runs = f"{node}, {node.kind},", run if is_run else None
+    return take(walk.trace, Step(kind, tensors, runs, read, name))
 
 
 def _kind(walk: Walk, node: Node) -> str:

@@ -40,12 +40,15 @@ class Step:
         read in any case.
     read : callable
         Returns what it makes where features have met, or refuses that.
+    name : str
+        What it is called if it cannot take a value.
     """
 
     kind: str
     tensors: tuple[Tensor, ...]
     run: Run | None
     read: Callable[[], Tensor]
+    name: str = "this step"
 
     @property
     def columns(self) -> list[Columns] | None:
@@ -74,7 +77,7 @@ def take(trace: Trace, step: Step) -> list[Tensor]:
         if made is not None:
             return made
         if len(owners_of(columns)) <= 1:
-            return [*_on_one_feature(trace, columns, run)]
+            return [*_on_one_feature(trace, step, columns, run)]
     return [step.read()]
 
 
@@ -104,7 +107,7 @@ def _on_entries(
     if grid is None:
         return None
     rows = ValueRows(trace.domain, owners_of(columns))
-    [result] = _ran(rows, [rows.of(tensor) for tensor in columns], run)
+    [result] = _ran(step, rows, [rows.of(tensor) for tensor in columns], run)
     if result.shape[:1] != (len(rows),):
         raise UnsupportedModelError(MIXED_ROWS)
     if not is_spread:
@@ -118,22 +121,29 @@ def _on_entries(
     return [made]
 
 
-def _on_one_feature(trace: Trace, columns: list[Columns], run: Run) -> list[Columns]:
+def _on_one_feature(
+    trace: Trace, step: Step, columns: list[Columns], run: Run
+) -> list[Columns]:
     """Run a step on the values of the only feature that it concerns."""
     rows = ValueRows(trace.domain, owners_of(columns))
     arrays = [rows.of(tensor) for tensor in columns]
-    results = _ran(rows, arrays, run)
+    results = _ran(step, rows, arrays, run)
     if any(result.shape[:1] != (len(rows),) for result in results):
         raise UnsupportedModelError(MIXED_ROWS)
     for chosen in (slice(0, 1), slice(None, None, -1)):
-        again = _ran(rows, [array[chosen] for array in arrays], run)
-        if not all(map(_is_same, (r[chosen] for r in results), again)):
+        try:
+            again = run([array[chosen] for array in arrays])
+        except Exception:  # noqa: BLE001  it took these rows a moment ago
+            again = []
+        if [*map(_is_same, (r[chosen] for r in results), again)] != [True] * len(
+            results
+        ):
             raise UnsupportedModelError(MIXED_ROWS)
     return [rows.whole(result) for result in results]
 
 
 def _ran(
-    rows: ValueRows, arrays: Sequence[NDArray[Any]], run: Run
+    step: Step, rows: ValueRows, arrays: Sequence[NDArray[Any]], run: Run
 ) -> list[NDArray[Any]]:
     """Run a step; if that fails, find the value that is to blame."""
     try:
@@ -148,7 +158,8 @@ def _ran(
             run([array[index : index + 1] for array in arrays])
             is_taken = True
         except Exception as error:  # noqa: BLE001
-            blamed = blamed or _refused_value(name, value, reason_in(error))
+            reason = reason_in(error)
+            blamed = blamed or _refused_value(step, name, value, reason)
         if blamed is not None and is_taken:
             raise blamed
     raise UnsupportedModelError(f"it fails: {reason}")
@@ -160,14 +171,16 @@ def reason_in(error: Exception) -> str:
     return text.splitlines()[0].rpartition("Status Message: ")[2].rstrip(". ")
 
 
-def _refused_value(name: str, value: Value, reason: str) -> UnsupportedModelError:
+def _refused_value(
+    step: Step, name: str, value: Value, reason: str
+) -> UnsupportedModelError:
     if value is None:
         return UnsupportedModelError(
-            f"feature {name!r} is missing in some rows, and this step cannot take that "
-            f"({reason}); leave out those rows, or fill the gaps"
+            f"feature {name!r} is missing in some rows, and {step.name} cannot take "
+            f"that ({reason}); leave out those rows, or impute in the pipeline"
         )
     return UnsupportedModelError(
-        f"feature {name!r}: this step cannot take the value {text_of(value)!r} "
+        f"feature {name!r}: {step.name} cannot take the value {text_of(value)!r} "
         f"({reason})"
     )
 
