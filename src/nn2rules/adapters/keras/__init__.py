@@ -16,15 +16,16 @@ from nn2rules.adapters.confirm import FLOAT64, Reading
 from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
-from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
-from nn2rules.adapters.keras.layers import NO_TABLES, READABLE
+from nn2rules.adapters.keras.graph import fitted, is_graph, outputs
+from nn2rules.adapters.keras.layers import NO_TABLES
 from nn2rules.adapters.keras.losses import said_by_loss
-from nn2rules.adapters.keras.tables import UNITS, numpy_of, rounded, unit_of
+from nn2rules.adapters.keras.step import Walk
+from nn2rules.adapters.keras.tables import numpy_of, rounded, unit_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import Tensor, Trace, refuse_gaps
+from nn2rules.adapters.tracing import UNITS, Tensor, Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.values import Value
@@ -80,8 +81,8 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     fine = finer(source.domain, max(unit, FLOAT64))
     maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
-    walk = Walk(Trace(fine.domain), READABLE)
-    [scores] = walk.outputs(model, tensors)
+    walk = Walk(Trace(fine.domain))
+    [scores] = outputs(walk, model, tensors)
     labels = _labels(scores, how.classes)
     try:
         decision = decide(
@@ -126,7 +127,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
+    text = str(error)
     if "lambda" in text.lower():
         return (
             "the model has a Lambda layer, which is Python code, and code of files is "
@@ -138,7 +139,7 @@ def _reason(error: Exception) -> str:
             f"the model uses {unknown[1]}, which Keras does not know; load the file "
             f"with keras.saving.load_model and its custom_objects"
         )
-    return f"the model cannot be read ({text.splitlines()[0].rstrip('.')})"
+    return f"the model cannot be read ({reason_in(error)})"
 
 
 # Inputs --------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import onnx
 
-from nn2rules.adapters.onnx.graph import Step
+from nn2rules.adapters.onnx.graph import Node
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.values import Value, text_of
 
 IMPUTE = "impute in the pipeline"
 """What to do about missing numbers."""
@@ -26,7 +25,7 @@ _NO_TABLES = {
 }
 
 
-def refuse_kind(step: Step) -> None:
+def refuse_kind(step: Node) -> None:
     """Refuse what is no network, each with its reason."""
     if step.op.startswith("TreeEnsemble"):
         raise UnsupportedModelError(
@@ -68,7 +67,7 @@ def refuse_bfloat16(model: onnx.ModelProto) -> None:
 
 
 def unknown(
-    step: Step, tensors: Sequence[Tensor], domain: Domain
+    step: Node, tensors: Sequence[Tensor], domain: Domain
 ) -> UnsupportedModelError:
     """Return the error of an operator that is not read where features meet."""
     owners: set[int] = set()
@@ -82,20 +81,4 @@ def unknown(
     return UnsupportedModelError(
         f"{step} is {step.kind}, and mixes features such as {names}; where features "
         f"meet, nn2rules reads {_READ}"
-    )
-
-
-def refused_value(
-    step: Step, name: str, value: Value, reason: str
-) -> UnsupportedModelError:
-    """Return the error of a step that fails on a value of a feature."""
-    if value is None:
-        return UnsupportedModelError(
-            f"feature {name!r} is missing in some rows, and {step}, {step.kind}, "
-            f"cannot take that ({reason}); leave out those rows, or impute in the "
-            f"pipeline"
-        )
-    return UnsupportedModelError(
-        f"feature {name!r}: {step}, {step.kind}, cannot take the value "
-        f"{text_of(value)!r} ({reason})"
     )

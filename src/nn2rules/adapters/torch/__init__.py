@@ -23,7 +23,7 @@ from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
 from nn2rules.adapters.torch.refusals import reason_of
-from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
+from nn2rules.adapters.torch.values import Traced, to_numpy, unit_of
 from nn2rules.adapters.torch.walk import follow
 from nn2rules.adapters.tracing import Trace, refuse_gaps
 from nn2rules.domain import Rows
@@ -158,7 +158,7 @@ def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
         refuse_gaps(trace.domain, tensor, "fill the gaps in encode=")
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
-    unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
+    unit = max(unit_of(dtype) for dtype in program.dtypes | dtypes)
     labels = labels_of(how.classes, result.tensor.shape)
     decision = decide(trace, result.tensor, labels, how, unit=unit)
 

@@ -1,10 +1,10 @@
-"""What is known of a tensor of a PyTorch model, and how its operations act on tables.
+"""What is known of a tensor of a PyTorch model.
 
 As long as features have not met, the tables of a tensor are made by PyTorch itself, in
 the format that the model computes in: they hold the very numbers of the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,28 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import (
-    CONSTANT,
-    Columns,
-    Tensor,
-    Trace,
-    ValueRows,
-    grid_of,
-    mixing,
-    owners_of,
-)
+from nn2rules.adapters.tracing import CONSTANT, UNITS, Columns, Tensor, Trace, unbatched
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
 """The number of rows that shapes and constants are worked out for."""
-
-UNITS = {
-    torch.bfloat16: 2.0**-8,
-    torch.float16: 2.0**-11,
-    torch.float32: 2.0**-24,
-    torch.float64: 2.0**-53,
-}
-"""The unit roundoff of the formats that models compute in."""
 
 Run = Callable[..., Any]
 """An operation of the model, as a function of the tensors that depend on the input."""
@@ -63,9 +46,14 @@ class Traced:
         return (BATCH, *self.tensor.shape)
 
     @property
-    def kind(self) -> str:
-        """What its ending is called; empty without one."""
-        return "" if self.tensor.ending is None else self.tensor.ending.kind
+    def stand_in(self) -> torch.Tensor:
+        """A tensor of the same shape and format."""
+        return torch.zeros(self.shape, dtype=self.dtype)
+
+
+def unit_of(dtype: torch.dtype) -> float:
+    """Return the unit roundoff of a format; 0 of whole numbers."""
+    return UNITS.get(str(dtype).removeprefix("torch."), 0.0)
 
 
 def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
@@ -79,64 +67,8 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 def constant(trace: Trace, value: Any) -> Traced:
     """Return a constant of a batch, such as one that was expanded to its rows."""
     rows = torch.as_tensor(value)
-    first = unbatched(rows, rows.ndim)
-    return Traced(trace.constant(to_numpy(first)), rows.dtype)
-
-
-def unbatched(value: Any, ndim: int) -> Any:
-    """Return a constant without its batch, if it has one in a tensor of `ndim` axes."""
-    if not isinstance(value, torch.Tensor) or value.ndim < ndim or ndim == 0:
-        return value
-    is_same = value.ndim == ndim and bool((value[:1] == value).all())
-    if not is_same:
-        raise UnsupportedModelError("it treats the rows of a batch differently")
-    return value[0]
-
-
-def columns_of(values: Sequence[Traced]) -> list[Columns]:
-    """Return tensors that are tables."""
-    found = [value.tensor for value in values if isinstance(value.tensor, Columns)]
-    assert len(found) == len(values), "all of them are tables"
-    return found
-
-
-def on_tables(
-    trace: Trace, values: Sequence[Traced], run: Run, *, elementwise: bool
-) -> Traced:
-    """Return what PyTorch makes of tables.
-
-    Parameters
-    ----------
-    values : sequence of Traced
-        All of them tables.
-    run : callable
-        Takes a tensor of shape ``(n_rows, *shape)`` for each of `values`.
-    elementwise : bool
-        Whether an entry of the result depends on the same entries of `values` alone.
-        Otherwise all of them must belong to one feature.
-    """
-    columns = columns_of(values)
-    owners, grid = owners_of(columns), None
-    if elementwise:
-        grid = grid_of(columns)
-        if grid is None:
-            raise UnsupportedModelError(
-                "features meet here before the first layer; each number that enters "
-                "the first layer must come from one feature"
-            )
-    elif len(owners) > 1:
-        raise mixing(trace.domain, owners)
-    rows = ValueRows(trace.domain, owners)
-    arrays = [
-        torch.from_numpy(rows.of(tensor)).to(value.dtype)
-        for tensor, value in zip(columns, values, strict=True)
-    ]
-    made = run(*arrays)
-    if not isinstance(made, torch.Tensor):
-        raise UnsupportedModelError("it does not make one tensor")
-    result = to_numpy(made)
-    tensor = rows.whole(result) if grid is None else rows.entries(result, grid)
-    return Traced(tensor, made.dtype)
+    first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0), BATCH)
+    return Traced(trace.constant(first), rows.dtype)
 
 
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:
@@ -158,31 +90,6 @@ def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Trac
     shape = (BATCH, *tensor.shape, rows.shape[1])
     joined = trace.rearrange(parts, lambda *found: np.stack(found, 1).reshape(shape))
     return Traced(joined, matrix.dtype)
-
-
-def moved(trace: Trace, values: Sequence[Traced], run: Run) -> Any:
-    """Return what an operation makes of tensors whose entries it only picks and places.
-
-    `run` takes and returns a tensor; or it returns several, and so does this.
-    """
-    tensors = [value.tensor for value in values]
-    dtype = values[0].dtype
-    for value in values[1:]:
-        dtype = torch.promote_types(dtype, value.dtype)
-    trial = run(*(torch.zeros(v.shape, dtype=torch.int64) for v in values))
-    if isinstance(trial, torch.Tensor):
-        return _moved(trace, tensors, dtype, run)
-    return tuple(
-        _moved(trace, tensors, dtype, lambda *rows, i=i: run(*rows)[i])
-        for i in range(len(trial))
-    )
-
-
-def _moved(trace: Trace, tensors: list[Tensor], dtype: torch.dtype, run: Run) -> Traced:
-    def function(*rows: NDArray[np.int64]) -> NDArray[Any]:
-        return to_numpy(run(*(torch.from_numpy(r) for r in rows)))
-
-    return Traced(trace.rearrange(tensors, function), dtype)
 
 
 def _refuse_outside(

@@ -4,8 +4,8 @@ Whatever a step does, as long as its inputs depend on one feature, so do its out
 and running it on the values of that feature says all about it.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from nn2rules.adapters.tracing.tensors import CONSTANT, Columns, Tensor
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.values import Value, text_of
+
+Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
+"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
 
 
 def owners_of(tensors: Sequence[Columns]) -> list[int]:
@@ -119,3 +122,12 @@ def refuse_gaps(domain: Domain, tensor: Tensor, instead: str) -> None:
             f"feature {feature.name!r}: the model turns its {text_of(value)!r} into a "
             f"number that is not finite"
         )
+
+
+def mixing(domain: Domain, owners: Sequence[int]) -> UnsupportedModelError:
+    """Return the error that says which features a step mixes too early."""
+    names = " and ".join(repr(domain.names[owner]) for owner in owners[:4])
+    return UnsupportedModelError(
+        f"a step of the model mixes the features {names} before its first layer; each "
+        f"number that enters the first layer must come from one feature"
+    )
