@@ -820,7 +820,10 @@ MIXING = {
         lambda: layers.CategoryEncoding(5, output_mode="multi_hot"),
         r"\(CategoryEncoding\).*mixes the features 'a' and 'b' and 'c'",
     ),
-    "own layer": (lambda: Wrapped(2), r"\(Wrapped\).*mixes the features 'a' and 'b'"),
+    "own layer": (
+        lambda: Wrapped(2),
+        r"\(Wrapped\).*is Python code.*\('a', 'b'",
+    ),
     "Lambda": (lambda: layers.Lambda(lambda x: x * x[:, :1]), "is Python code"),
     "rows": (lambda: layers.Lambda(lambda x: ops.cumsum(x, 0)), "mixes rows|is Python"),
 }
@@ -835,11 +838,25 @@ def test_layers_that_mix_features(name):
 
 def test_layers_of_any_kind_that_keep_features_apart():
     """LayerNormalization of one-hot columns divides by a spread that is fixed."""
-    own = layers.Lambda(lambda x: ops.sin(x) + x**2)
     norm = layers.LayerNormalization(center=False, scale=False)
-    model = sequential([own, norm, layers.Dense(4, "relu")])
+    model = sequential([norm, layers.Dense(4, "relu")])
     network = read_network(randomize(model, seed=2), domain=WORDS)
     check_everywhere(model, network, one_hot)
+
+
+def test_own_code_that_sees_several_features_is_refused():
+    """A flag for one combination of values would be missed by any sample of rows."""
+    flag = layers.Lambda(lambda x: x + 50 * ops.prod(x, axis=1, keepdims=True) * 0)
+    with pytest.raises(UnsupportedModelError, match="sees several features at once"):
+        read_network(sequential([flag], width=3), domain=NUMBERS)
+
+
+def test_own_code_may_see_one_feature():
+    own = layers.Lambda(lambda x: ops.sin(x) + x**2)
+    model = randomize(sequential([own, layers.Dense(3, "relu")], width=1), seed=2)
+    domain = Domain((Feature("a", (0.5, 1, 2, 7)),))
+    network = read_network(model, domain=domain)
+    check_everywhere(model, network, lambda rows: np.array([[r["a"]] for r in rows]))
 
 
 def test_wrong_classes():

@@ -12,7 +12,16 @@ from nn2rules.adapters.keras.layers import OWN, REFUSED, read
 from nn2rules.adapters.keras.readable import MOVES, READABLE
 from nn2rules.adapters.keras.step import Call, Walk
 from nn2rules.adapters.keras.tables import MixingError, rounded, spread
-from nn2rules.adapters.tracing import UNITS, Affine, Tensor, columns_of, mixing, moved
+from nn2rules.adapters.tracing import (
+    UNITS,
+    Affine,
+    Columns,
+    Tensor,
+    columns_of,
+    mixing,
+    moved,
+)
+from nn2rules.adapters.tracing.tables import owners_of
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -63,6 +72,7 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
         return moved(walk.trace, call.tensors, call.place, call.n_outputs)
     reason, columns = REFUSED.get(call.name), columns_of(call.tensors)
     if columns is not None:
+        _refuse_own_code(walk, call, columns)
         try:
             return [*spread(walk.trace.domain, columns, call.run)]
         except MixingError as error:
@@ -77,6 +87,24 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
             else "nn2rules cannot read this operation once features have met"
         )
     raise UnsupportedModelError(reason)
+
+
+def _refuse_own_code(walk: Walk, call: Call, columns: Sequence[Columns]) -> None:
+    """Refuse code that is not Keras' own, where it sees several features at once.
+
+    That it keeps them apart could only be tried on some rows, and a rule that holds on
+    these alone would be called proved.
+    """
+    cls, owners = type(call.op), owners_of(columns)
+    is_known = cls.__module__.partition(".")[0] == "keras" and cls.__name__ != "Lambda"
+    if is_known or len(owners) < 2:
+        return
+    names = ", ".join(repr(walk.trace.domain.names[owner]) for owner in owners[:3])
+    raise UnsupportedModelError(
+        f"is Python code that sees several features at once ({names}"
+        f"{', …' if len(owners) > 3 else ''}), and nn2rules cannot know that it treats "
+        f"each on its own; use one such layer for each feature, or layers of Keras"
+    )
 
 
 def _cast(walk: Walk, call: Call) -> Call:
