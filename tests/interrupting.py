@@ -68,6 +68,8 @@ def check_right(rules, network):
 def interrupted(network, options, after):
     """Extract and interrupt; return the result or the error, and how late it came."""
     default, done, shots = signal.default_int_handler, threading.Event(), []
+    # Shells start programs in the background with a signal that is ignored.
+    before = signal.signal(signal.SIGINT, default)
 
     def shoot():
         while signal.getsignal(signal.SIGINT) is default:
@@ -87,7 +89,7 @@ def interrupted(network, options, after):
     done.set()
     thread.join()
     assert isinstance(found, KeyboardInterrupt) == bool(shots)  # none is swallowed
-    assert signal.getsignal(signal.SIGINT) is default
+    assert signal.signal(signal.SIGINT, before) is default
     return found, late - shots[0] if shots else 0.0
 
 

@@ -207,6 +207,7 @@ def test_labels_that_the_model_does_not_name(folder, people):
     encoder = OneHotEncoder().fit(people[["job"]])
     skops.io.dump(encoder, folder / "encoder.skops")
     module = torch.nn.Linear(3, 1).eval()
+    module.weight.data = torch.tensor([[-2.0, 0.5, 3.0]])  # no probability
     row = torch.zeros(2, 3)
     program = torch.export.export(
         module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)

@@ -27,6 +27,7 @@ from nn2rules import (
     RuleList,
     UnknownValueError,
 )
+from nn2rules.given_rows import GivenRows, with_decided
 from nn2rules.rules import Facts
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
 
@@ -608,7 +609,8 @@ def test_undecided_inputs_are_those_that_can_occur():
         ({**listed, "possible": 4}, 4),
         (listed, None),  # found by search, which does not count them
     ):
-        found = rules.replace(certificate=certificate).counted_on(ROWS[:1])
+        rows = GivenRows(DOMAIN.encode(ROWS[:1]))
+        found = with_decided(rules.replace(certificate=certificate), rows)
         assert found.certificate.get("undecided") == undecided
         assert found.certificate["rows_decided"] == 0
 
