@@ -699,6 +699,17 @@ def test_certificates_of_the_wrong_types_can_be_printed(certificate):
     assert "otherwise unripe" in str(rules)
 
 
+def test_rows_that_the_model_answers_otherwise_are_said():
+    model = {"rows": 300, "rows_agreeing": 298}
+    rules = RULES.replace(certificate={"different": 0, "model": model})
+    assert rules.warnings() == [
+        "NEAREST VALUES: the model itself answers otherwise on 2 of 300 given rows, "
+        "whose numbers stand for others here"
+    ]
+    for model in ({"rows": 300, "rows_agreeing": 300}, {"rows": "2"}, {"rows": 2}):
+        assert RULES.replace(certificate={"model": model}).warnings() == []
+
+
 def test_what_was_read_by_probing_is_said():
     model = {"probed": ["scale", "flags"], "probed_rows": 2048}
     certificate = {"different": 0, "model": model}

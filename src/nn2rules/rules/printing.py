@@ -40,7 +40,23 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"answer on {different:,} of {count(inputs, 'input')} "
             f"({share(different, inputs)})"
         )
-    return [*found, *_probed(rules)]
+    return [*found, *_moved(rules), *_probed(rules)]
+
+
+def _moved(rules: "RuleList") -> list[str]:
+    """Say where the model answers otherwise, since values stand for other numbers."""
+    model = rules.certificate.get("model")
+    numbers = model if isinstance(model, Mapping) else {}
+    n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
+    if not isinstance(n_rows, int) or not isinstance(n_agreeing, int):
+        return []
+    n_other = n_rows - n_agreeing
+    if n_other < 1:
+        return []
+    return [
+        f"NEAREST VALUES: the model itself answers otherwise on {n_other:,} of "
+        f"{count(n_rows, 'given row')}, whose numbers stand for others here"
+    ]
 
 
 def _probed(rules: "RuleList") -> list[str]:
