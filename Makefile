@@ -1,8 +1,10 @@
 # Every target sets itself up: a virtual environment in .venv, nothing global.
 PYTHON ?= python3
 BIN := .venv/bin
+SEED := $(or $(SEED),$(shell date +%s))
+MINUTES ?= 10
 
-.PHONY: demo test lint bench paper clean
+.PHONY: demo test lint fuzz bench paper clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
@@ -12,12 +14,17 @@ demo: .venv/user
 
 test: lint
 	$(BIN)/python -m pytest -q -n auto
+	NN2RULES_HYPOTHESIS=fresh $(BIN)/python -m pytest -q -n auto tests \
+	  -m hypothesis --hypothesis-seed=$(SEED)
 
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: .venv/dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py

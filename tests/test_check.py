@@ -263,7 +263,8 @@ def test_a_declared_exclusion_is_counted_and_said():
     assert str(report).splitlines() == [
         "EQUAL: the rules answer as the network does on every input but the 1 declared "
         "impossible.",
-        "Method: every input but the impossible. Compared: 5 inputs of the domain.",
+        "Method: every input but those named below. Compared: 5 of the 6 inputs of the "
+        "domain.",
         "Answers compared: 5. Different: 0.",
         "Not compared, declared impossible: 1.",
     ]

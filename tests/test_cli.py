@@ -25,6 +25,7 @@ from typer.testing import CliRunner, Result
 import nn2rules
 import nn2rules.checker
 from nn2rules import cli, datasets
+from nn2rules.cli.extract import _summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.paper import select_weights
 
@@ -853,6 +854,15 @@ def test_edits_of_what_a_file_claims_change_no_verdict(change):
     assert result.stdout.startswith("EQUAL: the rules answer as the network does on ev")
 
 
+def test_a_summary_says_what_was_only_probed():
+    rules = nn2rules.load("rules.json")
+    model = {"probed": ["scale"]}
+    rules = rules.replace(certificate={**rules.certificate, "model": model})
+    lines = summary_of(rules, 0.0).splitlines()
+    assert lines[2] == "answers  equal to the network on every input"
+    assert lines[3].startswith("         READ BY PROBING (scale): ")
+
+
 # predict: what is open
 
 
@@ -1386,9 +1396,9 @@ WRONG_OPTIONS = {
         [*PAPER, "--fidelity", "0.9"],
         ["fidelity", "not 'paper'"],
     ),
-    "fewer rules of a search": (
-        ["--engine", "search", "--max-rules", "1"],
-        ["number of inputs they decide"],
+    "fidelity of a search": (
+        ["--engine", "search", "--fidelity", "0.9"],
+        ["fidelity is counted on a table"],
     ),
     "fidelity of a support": (
         ["--data", "rows.csv", "--scope", "support", "--fidelity", "0.9"],
@@ -1733,7 +1743,15 @@ def test_an_interrupt_that_a_library_loses_is_noticed(
         except KeyboardInterrupt:
             raise SystemError("a library does not know what to do") from None
 
-    for way in (lose, turn):
+    class Dropped:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)  # Python can only print what comes here
+
+    def drop(*args: object, progress: object, **options: object) -> None:
+        Dropped()
+        progress("on we go", 0.5)  # type: ignore[operator]
+
+    for way in (lose, turn, drop):
         monkeypatch.setattr(nn2rules, "extract", way)
         result = run("extract", "net.json", "-o", "old")
         assert (result.exit_code, result.stderr) == (130, "interrupted\n")
@@ -1786,3 +1804,12 @@ def test_program_prints_on_a_terminal_without_unicode():
 def test_program_checks_rules():
     result = program("check", "net.json", "rules.json")
     assert (result.returncode, result.stdout, result.stderr) == (0, EQUAL, "")
+
+
+def test_a_search_that_stops_at_so_many_rules_claims_no_rows(tmp_path):
+    network = nn2rules.datasets.network_file("car")
+    args = ["--engine", "search", "--max-rules", "2", "-o", str(tmp_path / "r.json")]
+    result = run("extract", str(network), *args)
+    assert result.exit_code == 0
+    assert "what none decides is not proved" in result.stdout
+    assert len(nn2rules.load(tmp_path / "r.json")) == 2

@@ -328,7 +328,7 @@ def test_mistakes():
     with pytest.raises(OptionError, match="numbers: 0, expected 1 or more"):
         RuleListClassifier(pipeline(), numbers=0).fit(rows, answers(rows))
     tree = RuleListClassifier(DecisionTreeClassifier())
-    with pytest.raises(UnsupportedModelError, match="a DecisionTreeClassifier is made"):
+    with pytest.raises(UnsupportedModelError, match="DecisionTreeClassifier is a tree"):
         tree.fit(rows[["age"]], answers(rows))
     with pytest.raises(ValueError, match="y has one class only"):
         RuleListClassifier(pipeline()).fit(rows, ["same"] * len(rows))

@@ -8,10 +8,12 @@ from nn2rules import (
     Layer,
     Network,
     OptionError,
+    UnsupportedModelError,
     datasets,
     extract,
     load,
 )
+from nn2rules.engine import count_classes
 from nn2rules.extraction import ENGINES, FORMS
 from strategies import plain_domain
 
@@ -86,6 +88,23 @@ def refused(**options):
         ),
         ({"max_rules": -1}, "max_rules: -1, expected 0 or more"),
         ({"fidelity": 90}, "fidelity: 90, expected 0 to 1"),
+        ({"fidelity": "0.9"}, "fidelity: '0.9', expected a number, 0 to 1"),
+        ({"budget": 5}, "budget: 5, expected Budget(seconds=5)"),
+        ({"budget": "5 s"}, "budget: '5 s', expected a Budget"),
+        (
+            {"progress": True},
+            "progress: True, expected a function that is told what is being done, and "
+            "the share that is done",
+        ),
+        ({"effort": True}, "effort: True, expected 0, 1, 2, …"),
+        (
+            {"data": ROWS, "labels": (label for label in ("ripe", "unripe"))},
+            "labels: a generator, expected a list, an array or a column",
+        ),
+        (
+            {"data": ROWS, "labels": np.array([["ripe", "ripe"]] * 3)},
+            "labels: 3 × 2 of them, expected one for each row",
+        ),
     ],
 )
 def test_options_that_make_no_sense(options, message):
@@ -133,6 +152,96 @@ def test_a_number_of_rules_is_whole(max_rules):
 @pytest.mark.parametrize("impossible", [3, "red"])
 def test_impossible_inputs_are_boxes_or_a_function(impossible):
     assert refused(impossible=impossible).startswith("impossible: ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"form": "tree"},
+        {"fidelity": 2},
+        {"max_rules": -1},
+        {"budget": 5},
+        {"effort": -1},
+        {"scope": "support"},
+        {"scope": "support", "data": ROWS, "fidelity": 0.5},
+        {"engine": "search", "fidelity": 0.5},
+        {"form": "paper", "max_rules": 3},
+        {"target": "ripe"},
+        {"engine": "paper", "approximate": "x"},
+        {"data": ROWS, "labels": "color"},
+    ],
+)
+def test_options_are_checked_before_the_model_is_read(options):
+    with pytest.raises(OptionError):
+        extract(object(), **options)
+
+
+def test_numbers_of_numpy_are_numbers():
+    options = {"effort": 2, "seed": 3, "max_rules": 1, "n_jobs": 2}
+    expected = extract(TOMATO, fidelity=0.5, **options)
+    given = {name: np.int64(value) for name, value in options.items()}
+    found = extract(TOMATO, fidelity=np.float32(0.5), **given)
+    assert found == expected
+    assert extract(TOMATO, budget=Budget(seconds=np.float64(60))) == extract(TOMATO)
+
+
+def many_classes(n_classes):
+    layer = Layer(np.eye(n_classes), np.zeros(n_classes), "softmax")
+    labels = tuple(f"c{index}" for index in range(n_classes))
+    return Network(plain_domain([n_classes]), (layer,), labels)
+
+
+def test_more_classes_than_a_table_holds():
+    most = extract(many_classes(255), effort=0)
+    assert most.certificate["engine"] == "table"
+    network = many_classes(256)
+    codes = np.arange(256)[:, np.newaxis]
+    rules = extract(network, effort=0)
+    assert rules.certificate["engine"] == "search"
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    assert answers[rules.match(codes)].tolist() == list(range(256))
+    with pytest.raises(UnsupportedModelError) as error:
+        extract(network, engine="table")
+    assert str(error.value) == (
+        "a table holds at most 255 classes, and the network has 256; use the engine "
+        "'search'"
+    )
+    assert count_classes(network).lower == (1,) * 256
+
+
+def test_rows_are_read_once(monkeypatch):
+    read = []
+    encode = Domain.encode
+
+    def counted(domain, rows, **options):
+        if not isinstance(rows, np.ndarray):
+            read.append(len(rows))
+        return encode(domain, rows, **options)
+
+    monkeypatch.setattr(Domain, "encode", counted)
+    for options in (
+        {},
+        {"form": "set", "scope": "support"},
+        {"engine": "search", "scope": "support", "max_rules": 1},
+        {"max_rules": 0},
+        {"form": "paper"},
+        {"form": "paper", "engine": "paper", "scope": "support"},
+    ):
+        read.clear()
+        extract(TOMATO, ROWS, labels=["ripe", "unripe"], **options)
+        assert read == [2]
+
+
+def test_rules_for_rows_come_from_a_table_where_it_is_small():
+    rng = np.random.default_rng(0)
+    for n_features, engine in ((9, "table"), (10, "search")):
+        domain = plain_domain([4] * n_features)
+        weights = rng.normal(size=(4 * n_features, 1))
+        network = Network(domain, (Layer(weights, [0], "sigmoid"),), ("a", "b"))
+        rows = domain.decode(rng.integers(4, size=(5, n_features)))
+        rules = extract(network, rows, scope="support")
+        assert rules.certificate["engine"] == engine
+        assert rules.certificate["rows_decided"] == 5
 
 
 def test_several_classes_have_no_target():

@@ -367,8 +367,8 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
             [(("layers", 1, "activation"), "relu")],
             "layers[1].activation: relu, expected sigmoid for a last layer of 1 unit",
         ),
-        ([(("threshold",), 0)], "threshold: 0.0 is not between 0 and 1 (exclusive)"),
-        ([(("threshold",), 1)], "threshold: 1.0 is not between 0 and 1 (exclusive)"),
+        ([(("threshold",), 0)], "threshold: 0 is not between 0 and 1 (exclusive)"),
+        ([(("threshold",), 1)], "threshold: 1 is not between 0 and 1 (exclusive)"),
         ([(("threshold",), math.nan)], f"threshold: {FINITE}"),
         ([(("threshold",), "x")], "threshold: expected a number, found a string"),
         (

@@ -207,12 +207,17 @@ def test_labels_that_the_model_does_not_name(folder, people):
     encoder = OneHotEncoder().fit(people[["job"]])
     skops.io.dump(encoder, folder / "encoder.skops")
     module = torch.nn.Linear(3, 1).eval()
+    module.weight.data = torch.tensor([[-2.0, 0.5, 3.0]])  # no probability
     row = torch.zeros(2, 3)
     program = torch.export.export(
         module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
     )
     torch.export.save(program, folder / "line.pt2")
     given = ("line.pt2", "--data", "rows.csv", "--labels", "label")
+    code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
+    assert code == 2
+    assert "predict a number; if it tells two classes apart" in text
+    given = (*given, "--gives", "score")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert (

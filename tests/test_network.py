@@ -136,7 +136,7 @@ SOFTMAX = Layer(np.ones((3, 2)), [0, 0], "softmax")
         ),
         ((SOFTMAX,), CLASSES, 0.7, "threshold: only a network with one output has one"),
         ((SIGMOID,), CLASSES, 0, "threshold: 0 is not between 0 and 1 (exclusive)"),
-        ((SIGMOID,), CLASSES, 1.0, "threshold: 1.0 is not between 0 and 1"),
+        ((SIGMOID,), CLASSES, 1.0, "threshold: 1 is not between 0 and 1"),
         ((SIGMOID,), CLASSES, float("nan"), "threshold: nan is not finite"),
     ],
 )
@@ -215,12 +215,12 @@ def test_numbers_of_numpy_become_floats(tmp_path):
 
 @pytest.mark.parametrize("number", ["0.5", None, True, Fraction(1, 3), float("nan")])
 def test_thresholds_and_slopes_are_numbers_that_float64_holds(number):
-    with pytest.raises(FormatError, match="^threshold: "):
+    with pytest.raises(FormatError, match=r"^threshold: "):
         Network(DOMAIN, (SIGMOID,), CLASSES, number)
     if number is not None:
-        with pytest.raises(FormatError, match="^slope: "):
+        with pytest.raises(FormatError, match=r"^slope: "):
             Layer([[1]], [0], "leaky_relu", number)
-        with pytest.raises(FormatError, match="^model_error: "):
+        with pytest.raises(FormatError, match=r"^model_error: "):
             Network(DOMAIN, (SIGMOID,), CLASSES, 0.5, number)
 
 

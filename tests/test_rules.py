@@ -27,6 +27,7 @@ from nn2rules import (
     RuleList,
     UnknownValueError,
 )
+from nn2rules.given_rows import GivenRows, with_decided
 from nn2rules.rules import Facts
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
 
@@ -600,6 +601,20 @@ def test_arrays_are_not_rows():
             method(np.array([[2, 0]]))
 
 
+def test_undecided_inputs_are_those_that_can_occur():
+    rules = RuleList(DOMAIN, (), "unripe", CLASSES, scope="support")
+    listed = {"impossible": [{"color": ["red"]}]}
+    for certificate, undecided in (
+        ({"inputs": 8}, 8),
+        ({**listed, "possible": 4}, 4),
+        (listed, None),  # found by search, which does not count them
+    ):
+        rows = GivenRows(DOMAIN.encode(ROWS[:1]))
+        found = with_decided(rules.replace(certificate=certificate), rows)
+        assert found.certificate.get("undecided") == undecided
+        assert found.certificate["rows_decided"] == 0
+
+
 # What cannot be rules.
 
 
@@ -684,12 +699,24 @@ def test_certificates_of_the_wrong_types_can_be_printed(certificate):
     assert "otherwise unripe" in str(rules)
 
 
+def test_rows_that_the_model_answers_otherwise_are_said():
+    model = {"rows": 300, "rows_agreeing": 298}
+    rules = RULES.replace(certificate={"different": 0, "model": model})
+    assert rules.warnings() == [
+        "NEAREST VALUES: the model itself answers otherwise on 2 of 300 given rows, "
+        "whose numbers stand for others here"
+    ]
+    for model in ({"rows": 300, "rows_agreeing": 300}, {"rows": "2"}, {"rows": 2}):
+        assert RULES.replace(certificate={"model": model}).warnings() == []
+
+
 def test_what_was_read_by_probing_is_said():
-    certificate = {"different": 0, "model": {"probed": ["scale", "flags"]}}
+    model = {"probed": ["scale", "flags"], "probed_rows": 2048}
+    certificate = {"different": 0, "model": model}
     rules = RULES.replace(certificate=certificate)
     assert rules.warnings() == [
-        "READ BY PROBING: scale, flags; tried on samples, so that the model is the "
-        "network that was read is not proved"
+        "READ BY PROBING (scale, flags): that each column is treated on its own was "
+        "tried on 2,048 rows, and is not proved"
     ]
     assert str(rules).startswith("READ BY PROBING")
     assert RULES.replace(certificate={"model": {"probed": []}}).warnings() == []

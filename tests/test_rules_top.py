@@ -124,8 +124,7 @@ def test_inputs_that_cannot_occur_are_not_counted():
 def test_top_needs_counts_of_a_whole_domain():
     message = (
         "only rules with a certificate that carry the number of inputs they decide can "
-        "be cut short; those found by search carry none, and rules that were changed "
-        "have no certificate"
+        "be cut short; those found by search carry none"
     )
     for rules in (
         extract(random_network(1), engine="search"),

@@ -81,7 +81,7 @@ def pieces(rules: RuleList, index: int) -> list[tuple[int, int, int, int]]:
 def draw_grid(axes: Axes, network: Network) -> None:
     """Draw every input as a square in the colour of its class."""
     for x, y in next(network.domain.inputs()).tolist():
-        label = network.predict(np.array([[x, y]]))[0]
+        label = network.classes[network.predict_codes(np.array([[x, y]]))[0]]
         color = GRANTED if label == "granted" else REFUSED
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, edgecolor="#d8d8d8"))
     width, height = network.domain.sizes

@@ -14,6 +14,7 @@ Nn2RulesError
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
 
 Nn2RulesWarning
+├── BinsWarning             the model seems to have bins that it does not name
 ├── CertificateWarning      a certificate belongs to other rules, and is left out
 └── OpenRowsWarning         rows got a default that is not proved
 

@@ -17,7 +17,7 @@ from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
 from nn2rules.engine.budget import Progress
 from nn2rules.engine.interrupts import interruptible
-from nn2rules.engine.table import fits, table_obstacle
+from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
 from nn2rules.given_rows import (
     GivenRows,
@@ -49,6 +49,9 @@ __all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
 
 COVERED_INPUTS = 1 << 22
 """Up to so many inputs "auto" makes lists and sets from a table."""
+
+SUPPORT_INPUTS = 1 << 19
+"""The same for rules that decide rows: there the search needs far less time."""
 
 
 def extract(
@@ -109,6 +112,7 @@ def extract(
     max_rules : int, optional
         The first so many rules of the exact list, with the best default for the rest.
         The certificate says on how many inputs, and rows, it differs from the network.
+        A search stops at so many rules, and nothing is proved of the rest.
     fidelity : float, optional
         As many of the first rules as are needed to answer as the network does on this
         share of the inputs.
@@ -145,6 +149,8 @@ def extract(
         If no adapter reads the model, or the engine cannot be exact on it.
     BudgetExceededError
         If the budget is spent; its `rules` are those proved so far.
+    KeyboardInterrupt
+        After Ctrl-C; its `rules` are those proved so far, if any.
 
     Examples
     --------
@@ -220,7 +226,7 @@ def _check_length(length: Length, kind: Kind) -> None:
 
 def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) -> Kind:
     """Return the kind with the scope and the engine chosen, where they were open."""
-    domain, obstacle = network.domain, table_obstacle(network)
+    domain, obstacle = network.domain, array_obstacle(network)
     if kind.engine == "table" and obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     if kind.scope is None:
@@ -230,7 +236,8 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
         return kind
     fitting = obstacle is None and fits(domain, how.budget or Budget())
     if kind.form != "paper":
-        fitting = fitting and domain.n_inputs <= COVERED_INPUTS
+        most = SUPPORT_INPUTS if kind.scope == "support" else COVERED_INPUTS
+        fitting = fitting and domain.n_inputs <= most
     return replace(kind, engine="table" if fitting else "search")
 
 
@@ -272,6 +279,6 @@ def _shortened(rules: RuleList, length: Length) -> RuleList:
     if max_rules is None or max_rules >= len(rules):
         return rules
     if rules.scope == "support":
-        first = rules.take(range(max_rules))
-        return first.replace(certificate=rules.certificate)
+        proved = {k: v for k, v in rules.certificate.items() if k != "rules"}
+        return rules.take(range(max_rules)).replace(certificate=proved)
     return rules.top(max_rules)

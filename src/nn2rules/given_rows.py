@@ -141,11 +141,18 @@ def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
     support = np.array([facts.support for facts in rules.facts], dtype=np.int64)
     order = np.argsort(-support, kind="stable")
     certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
-    if scope == "domain":
-        return rules.take(order).replace(certificate=certificate)
-    certificate.pop("different", None)
-    rules = rules.take(order[: int((support > 0).sum())])
-    return with_decided(rules.replace(scope="support", certificate=certificate), rows)
+    if scope == "support":
+        certificate.pop("different", None)
+        order = order[: int((support > 0).sum())]
+    # The rules have one answer and no input in common, so the facts hold in any order.
+    rules = rules.replace(
+        boxes=rules.boxes[order],
+        answers=rules.answers[order],
+        facts=[rules.facts[index] for index in order.tolist()],
+        scope=scope,
+        certificate=certificate,
+    )
+    return rules if scope == "domain" else with_decided(rules, rows)
 
 
 def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:

@@ -400,7 +400,7 @@ def test_the_bound_is_narrow_for_wide_one_hot_inputs():
     model = sequential([layers.Dense(32, "relu"), layers.Dense(16, "relu")], width=900)
     network = read_network(randomize(model, seed=3, scale=0.1), domain=domain)
     codes = np.random.default_rng(0).integers(30, size=(2000, 30))
-    scores = scores_of(model, hot(domain, codes))
+    scores = scores_of(model, hot(domain, domain.decode(codes)))
     assert np.abs(scores - network.scores_codes(codes)).max() <= network.model_error
     assert fragile(network, scores).mean() < 0.02
 
@@ -550,7 +550,7 @@ def test_data_sets(name, labels, by_width):
     if len(codes) > 40_000:
         codes = codes[np.random.default_rng(0).integers(len(codes), size=40_000)]
     clear = ~fragile(network, network.scores_codes(codes))
-    own = answers_of(model, hot(domain, codes))
+    own = answers_of(model, hot(domain, domain.decode(codes)))
     assert clear.mean() > 0.99
     assert (network.predict_codes(codes) == own)[clear].all()
     assert (rules.predict(rules.domain.decode(codes)) == classes[own])[clear].all()
@@ -757,11 +757,11 @@ REFUSED = {
     ),
     "softmax of one unit": (
         lambda: keras.Sequential([keras.Input((9,)), layers.Dense(1, "softmax")]),
-        "softmax of a single unit is always 1",
+        "softmax of a single score is always 1",
     ),
     "softmax inside": (
         lambda: sequential([layers.Dense(3, "softmax")]),
-        "comes after a softmax",
+        "computes with the shares of a softmax",
     ),
     "part of a softmax": (
         lambda: functional(lambda x: layers.Dense(3, "softmax")(x)[:, 1:2]),
@@ -820,7 +820,10 @@ MIXING = {
         lambda: layers.CategoryEncoding(5, output_mode="multi_hot"),
         r"\(CategoryEncoding\).*mixes the features 'a' and 'b' and 'c'",
     ),
-    "own layer": (lambda: Wrapped(2), r"\(Wrapped\).*mixes the features 'a' and 'b'"),
+    "own layer": (
+        lambda: Wrapped(2),
+        r"\(Wrapped\).*is Python code.*\('a', 'b'",
+    ),
     "Lambda": (lambda: layers.Lambda(lambda x: x * x[:, :1]), "is Python code"),
     "rows": (lambda: layers.Lambda(lambda x: ops.cumsum(x, 0)), "mixes rows|is Python"),
 }
@@ -835,11 +838,25 @@ def test_layers_that_mix_features(name):
 
 def test_layers_of_any_kind_that_keep_features_apart():
     """LayerNormalization of one-hot columns divides by a spread that is fixed."""
-    own = layers.Lambda(lambda x: ops.sin(x) + x**2)
     norm = layers.LayerNormalization(center=False, scale=False)
-    model = sequential([own, norm, layers.Dense(4, "relu")])
+    model = sequential([norm, layers.Dense(4, "relu")])
     network = read_network(randomize(model, seed=2), domain=WORDS)
     check_everywhere(model, network, one_hot)
+
+
+def test_own_code_that_sees_several_features_is_refused():
+    """A flag for one combination of values would be missed by any sample of rows."""
+    flag = layers.Lambda(lambda x: x + 50 * ops.prod(x, axis=1, keepdims=True) * 0)
+    with pytest.raises(UnsupportedModelError, match="sees several features at once"):
+        read_network(sequential([flag], width=3), domain=NUMBERS)
+
+
+def test_own_code_may_see_one_feature():
+    own = layers.Lambda(lambda x: ops.sin(x) + x**2)
+    model = randomize(sequential([own, layers.Dense(3, "relu")], width=1), seed=2)
+    domain = Domain((Feature("a", (0.5, 1, 2, 7)),))
+    network = read_network(model, domain=domain)
+    check_everywhere(model, network, lambda rows: np.array([[r["a"]] for r in rows]))
 
 
 def test_wrong_classes():

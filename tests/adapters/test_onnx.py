@@ -799,7 +799,7 @@ def test_encode_of_the_user():
 
     network = read_network(model, domain=DOMAIN, encode=encode)
     codes = np.concatenate(list(DOMAIN.inputs()))
-    feeds = encode(codes) | {"ignored": np.zeros((18, 1), "f4")}
+    feeds = encode(DOMAIN.decode(codes)) | {"ignored": np.zeros((18, 1), "f4")}
     feeds["numbers"] = feeds["numbers"].astype("f4")
     check_scores(network, codes, run(model, **feeds)[0])
     with pytest.raises(UnsupportedModelError, match=r"no array for .* 'numbers'"):
@@ -1510,7 +1510,7 @@ def test_missing_numbers_without_an_imputer():
         {"W": W2[:2], "B2": B2},
         COLUMNS[1:],
     )
-    message = "'age' is missing in some rows, and the ONNX model has no step that fills"
+    message = "'age' is missing in some rows, and the model has no step that fills"
     with pytest.raises(UnsupportedModelError, match=message):
         read_network(model, data=mixed_rows())
 

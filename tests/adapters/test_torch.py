@@ -482,7 +482,7 @@ def test_a_flipped_softmax_is_not_taken_for_a_plain_one():
     model = Written(
         lambda m, x: m.wide(x.float()).softmax(1).flip(1), wide=lin(3, 3)
     ).eval()
-    with pytest.raises(UnsupportedModelError, match="takes softmax apart"):
+    with pytest.raises(UnsupportedModelError, match="some of the shares of a softmax"):
         read(model, domain=FEATURES)
 
 
@@ -888,7 +888,7 @@ REFUSED = {
     ),
     "softmax inside": (
         nn.Sequential(nn.Linear(3, 3), nn.Softmax(1), nn.Linear(3, 1)),
-        r"2 \(Linear\): it follows softmax",
+        r"2 \(Linear\): it computes with the shares of a softmax",
     ),
     "dropout that stays": (
         Written(lambda m, x: F.dropout(m.one(x), 0.5), one=lin(3, 1)),
@@ -1001,7 +1001,7 @@ def test_mistakes_of_encoding():
     with pytest.raises(UnsupportedModelError, match="gives texts"):
         read(model, data=WORDS, encode=lambda rows: rows.to_numpy())
     gaps = pd.DataFrame({"a": [1.0, None], "b": [0.0, 1.0]})
-    with pytest.raises(UnsupportedModelError, match="'a': missing reaches the model"):
+    with pytest.raises(UnsupportedModelError, match="'a' is missing in some rows"):
         read(model, data=gaps)
     table = Written(lambda m, x: m.table(x[:, 0]), table=nn.Embedding(4, 1)).eval()
     with pytest.raises(UnsupportedModelError, match=r"whole numbers, not 0\.5"):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -10,6 +11,7 @@ from tables import SMALL, Table, domain_of, first, network_of, tables
 
 import naive
 from nn2rules import Layer, Network, OptionError, RuleList, UndecidedError, extract
+from nn2rules.cover import by_table, paper_form
 from nn2rules.cover.describe import (
     describe_search,
     describe_table,
@@ -18,6 +20,7 @@ from nn2rules.cover.describe import (
 )
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.engine import Meter
+from nn2rules.errors import InternalError
 from nn2rules.given_rows import GivenRows, with_rows
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
 
@@ -340,3 +343,39 @@ def test_rules_that_decide_most_come_first():
     rules = extract(network_of(table), form="set", target="class 0", data=rows)
     support = [rule.support for rule in rules.rules]
     assert support[0] == max(support) > 0
+
+
+# The check of the result
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scope", ["domain", "support"])
+def test_rules_that_are_wrong_are_never_returned(form, scope, monkeypatch):
+    """Whatever goes wrong on the way, the result is compared with the table."""
+    table = Table(np.array([1, 0, 0, 1, 1, 0], dtype=np.uint8), (3, 2), 2)
+    network = network_of(table)
+    rows = network.domain.decode(table.inputs)
+    extract(network, rows, form=form, scope=scope)
+
+    def broken(*args):
+        found = cover(*args)
+        return replace(found, classes=1 - found.classes)
+
+    cover = by_table._cover
+    monkeypatch.setattr(by_table, "_cover", broken)
+    with pytest.raises(InternalError, match="this is a bug in nn2rules"):
+        extract(network, rows, form=form, scope=scope)
+
+
+def test_papers_rules_that_are_wrong_are_never_returned(monkeypatch):
+    network = network_of(Table(np.array([1, 0, 0, 1], dtype=np.uint8), (2, 2), 2))
+    monkeypatch.setattr(paper_form, "table_prefixes", lambda *_: [(0,)])
+    with pytest.raises(InternalError, match="otherwise than the network"):
+        extract(network, form="paper", engine="table")
+
+
+def test_questions_are_counted_by_search():
+    table = Table(np.array([1, 0, 0, 1, 1, 0], dtype=np.uint8), (3, 2), 2)
+    rows = network_of(table).domain.decode(table.inputs)
+    rules = extract(network_of(table), rows, scope="support", engine="search")
+    assert rules.certificate["questions"] > 0

@@ -246,3 +246,37 @@ def test_rules_by_search_say_what_is_impossible():
     rules = nn2rules.extract(network, engine="search", impossible=impossible)
     assert rules.certificate["impossible"] == impossible
     assert nn2rules.check(network, rules, impossible=impossible).ok
+
+
+def test_rows_different_are_those_of_the_network():
+    """Also where a row is impossible, and where the list is cut short."""
+    classes = np.array([1, 1, 0, 1, 0, 0], dtype=np.uint8)
+    table = Table(classes, (2, 3), 2)
+    network = network_of(table)
+    codes = table.inputs[[0, 0, 1, 2, 3, 3, 3, 4, 5]]
+    rows = network.domain.decode(codes)
+    impossible = network.domain.decode(table.inputs[[3]])
+    for options in ({}, {"max_rules": 0}, {"max_rules": 1}):
+        rules = extract(network, rows, impossible=impossible, **options)
+        wrong = rules.predict(rows) != network.predict(rows)
+        assert rules.certificate["rows_different"] == wrong.sum()
+    assert "rows_different" not in extract(network, rows).certificate
+
+
+@pytest.mark.parametrize("engine", ["table", "search"])
+def test_what_cannot_occur_is_not_undecided(engine):
+    table = Table(np.array([0, 1, 0, 1, 0, 0], dtype=np.uint8), (2, 3), 2)
+    network = network_of(table)
+    rows = network.domain.decode(table.inputs[[0, 2]])
+    impossible = network.domain.decode(table.inputs[[1, 5]])
+    rules = extract(
+        network,
+        rows,
+        scope="support",
+        form="set",
+        impossible=impossible,
+        engine=engine,
+    )
+    assert len(rules) == 0  # both rows are of the default
+    expected = 4 if engine == "table" else None
+    assert rules.certificate.get("undecided") == expected

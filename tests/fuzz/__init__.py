@@ -2,19 +2,41 @@
 
 Every kind of question is one function in `KINDS`: it is given a random generator, asks
 something of nn2rules, compares with the judge, and returns how many answers it
-compared. A wrong answer is an `AssertionError` whose text is code that shows it.
+compared. A wrong answer is an `AssertionError` whose text is code that shows it::
+
+    judge      the class of every input, in exact arithmetic
+    networks   random networks, of ordinary numbers and of every magnitude
+    questions  of the engines: classes, boxes, counts, ranges
+    rules      lists, sets and supports
+    edits      files of rules that someone edited
+    words      printed conditions
+    endings    models whose one output may mean several things
+
+Ctrl-C at any moment is in `interrupting`.
 """
 
 from collections.abc import Callable
 
 from numpy.random import Generator
 
+from fuzz.edits import edit_certificates, edit_rules
+from fuzz.endings import read_endings
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
+from fuzz.rules import make_rules, make_support
+from fuzz.words import read_conditions
+from interrupting import interrupts
 
 KINDS: dict[str, Callable[[Generator], int]] = {
     "table": ask_table,
     "search": ask_search,
     "counts": ask_counts,
     "ranges": ask_ranges,
+    "rules": make_rules,
+    "support": make_support,
+    "edited rules": edit_rules,
+    "edited certificates": edit_certificates,
+    "conditions": read_conditions,
+    "endings": read_endings,
+    "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

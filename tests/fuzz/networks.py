@@ -1,6 +1,8 @@
 """Random networks: of ordinary numbers, and of every magnitude that float64 has."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +15,11 @@ from strategies import PIECEWISE_LINEAR, SMOOTH
 THRESHOLDS = (0.5, 0.5, 0.5, 0.25, 0.9, 0.999, 0.5 + 2**-30, 1e-300, 1 - 2**-53)
 SLOPES = (None, 0.0, 1.0, -0.5, 0.25, 1e300, -1e-300)
 MAGNITUDES = (-320, -310, -300, -200, -150, -100, -20, 0, 0, 20, 100, 150, 200, 300)
+
+
+def pick(rng: Generator, items: Sequence[Any]) -> Any:
+    """Return one of `items`."""
+    return items[int(rng.integers(len(items)))]
 
 
 def ordinary_network(rng: Generator, **options: int) -> Network:

@@ -139,9 +139,9 @@ def ask_ranges(rng: Generator) -> int:
     every = judge.scores(output)
     numbers = [every[i] for i in inside(judge, box)]
     with mp.workprec(BITS[0]):
-        for name, choose, sign, (low, high), at in (
-            ("smallest", min, 1, ends.low, ends.at_low),
-            ("largest", max, -1, ends.high, ends.at_high),
+        for name, choose, (low, high), at in (
+            ("smallest", min, ends.low, ends.at_low),
+            ("largest", max, ends.high, ends.at_high),
         ):
             value, error = choose(numbers, key=lambda number: number[0])
             error = max(off for _, off in numbers) if error else error

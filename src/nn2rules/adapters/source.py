@@ -163,6 +163,8 @@ def as_array(part: Any) -> NDArray[Any]:
     """Return a tensor, a sparse matrix, a frame or an array as an array."""
     if hasattr(part, "detach"):
         part = part.detach().cpu()
+        if str(part.dtype) == "torch.bfloat16":  # which numpy has not
+            part = part.float()
     if hasattr(part, "toarray"):
         part = part.toarray()
     elif hasattr(part, "to_numpy"):

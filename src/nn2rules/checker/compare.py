@@ -149,11 +149,11 @@ class _Comparison:
         domain = self.network.domain
         for codes in domain.inputs(chunk=_CHUNK):
             self._add(codes)
-        number = f"all {domain.n_inputs:,}"
-        if self.impossible:
-            self.method = "every input but the impossible"
-            number = f"{domain.n_inputs - self.impossible:,}"
-        self.compared = f"{number} inputs of the domain"
+        number, left = f"{domain.n_inputs:,}", self.impossible + self.left_to_default
+        if left:
+            self.method = "every input but those named below"
+            number = f"{domain.n_inputs - left:,} of the {number}"
+        self.compared = f"{number if left else f'all {number}'} inputs of the domain"
 
     def add_samples(self, samples: int, random: np.random.Generator) -> None:
         """Compare inputs from the whole domain and from every box."""

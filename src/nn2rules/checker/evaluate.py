@@ -29,8 +29,7 @@ def classify(network: Network, codes: _Codes) -> _Codes:
         classes: _Codes = scores.argmax(axis=1)
         ordered = np.sort(scores, axis=1)
         margin = ordered[:, -1] - ordered[:, -2]
-        largest = _largest_sum(network)
-        sure = (margin > 1e-9 * largest) & (largest < 1e300)  # nothing overflowed
+        sure = margin > 1e-9 * _largest_sum(network)
     for index in np.flatnonzero(~sure):
         classes[index] = _exact_class(network, codes[index])
     return classes

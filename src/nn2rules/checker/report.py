@@ -32,7 +32,7 @@ class CheckReport:
 
     Attributes
     ----------
-    method : {"every input", "every input but the impossible", "sample"}
+    method : {"every input", "every input but those named below", "sample"}
     scope : {"domain", "support"}
         What the rules were held to: every answer, or those of a rule.
     checked, different : int

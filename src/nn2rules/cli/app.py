@@ -78,7 +78,8 @@ def _remembered() -> Iterator[None]:
     """Remember that Ctrl-C was pressed, and end with it whatever comes of it.
 
     Libraries catch a KeyboardInterrupt, as scikit-learn does while it trains, or turn
-    it into another error, and some places lose it. `progress_bar` asks, too.
+    it into another error, and callbacks from C, as those of the compiler, lose it.
+    `progress_bar` asks, too.
     """
     global _interrupted  # noqa: PLW0603  a signal belongs to the whole process
     _interrupted = False
@@ -91,7 +92,12 @@ def _remembered() -> Iterator[None]:
         _interrupted = True
         raise KeyboardInterrupt
 
+    def unraisable(lost: Any) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(lost)
+
     before = signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook, hook = unraisable, sys.unraisablehook
     try:
         yield
     except Exception:
@@ -100,6 +106,7 @@ def _remembered() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = hook
     if _interrupted:
         raise KeyboardInterrupt
 

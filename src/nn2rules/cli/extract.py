@@ -166,10 +166,7 @@ def extract(
         partial = getattr(stopped, "rules", None)
         if partial is not None:
             show(partial, top, partial_place(output))
-            stderr.print(
-                f"stopped early: these {count(len(partial), 'rule')} are proved, and "
-                f"what they do not decide is not known yet"
-            )
+            stderr.print(_stopped(partial))
         raise
     seconds = time.perf_counter() - started
     show(rules, top, output)
@@ -220,6 +217,14 @@ def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None
         stderr.print(f"note: {n_open:,} of {n_rows:,} rows are not decided by any rule")
 
 
+def _stopped(rules: RuleList) -> str:
+    """Say what rules are worth that were kept when the work was stopped."""
+    proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
+    if rules.certificate.get("complete", True):
+        return f"{proved}, and complete; fewer might have been found"
+    return f"{proved}, and what they do not decide is not known yet"
+
+
 def _open_rows(rules: RuleList) -> tuple[int, int]:
     """Return how many of the given rows no rule decides, and how many there are."""
     n_rows = rules.certificate.get("rows", 0)
@@ -255,12 +260,12 @@ def _answers(rules: RuleList) -> list[str]:
             said = [f"{said[0]},", f"and on {wrong}"]
     elif rules.scope == "support":
         n_open, n_rows = _open_rows(rules)
-        said = ["right wherever a rule decides; every given row is decided"]
+        rest = "every given row is decided"
         if n_open:
-            said = [
-                f"right wherever a rule decides; {n_open:,} of {n_rows:,} given rows "
-                f"are not decided by any rule"
-            ]
+            rest = f"{n_open:,} of {n_rows:,} given rows are not decided by any rule"
+        elif not n_rows:
+            rest = "what none decides is not proved"
+        said = [f"right wherever a rule decides; {rest}"]
         left = certificate.get("undecided")
         if left is not None:
             said.append(

@@ -7,15 +7,9 @@ import numpy as np
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover.describe import describe_search, in_order
+from nn2rules.cover.growing import Cases, Goal
 from nn2rules.cover.job import Job, impossible_inputs
-from nn2rules.cover.searched import (
-    Cases,
-    Cover,
-    Goal,
-    cover_domain,
-    cover_rows,
-    find_uncovered,
-)
+from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
@@ -36,8 +30,7 @@ def rules_by_search(job: Job) -> RuleList:
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
         raise OptionError("impossible: no input is left that can occur")
-    tries = max(1, TRIES * job.how.effort)
-    goal = Goal(job.form == "list", tries, job.how.seed, job.how.n_jobs)
+    goal = Goal(job.form == "list", _tries(job), job.how.seed, job.how.n_jobs)
     if job.scope == "support":
         _support(oracle, job, goal, cover)
     elif not _domain(oracle, job, goal, cover):
@@ -48,6 +41,18 @@ def rules_by_search(job: Job) -> RuleList:
     known = search_certificate(job.network, oracle, job.meter)
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
     return _described(rules, job)
+
+
+def _tries(job: Job) -> int:
+    """Return how many boxes to grow for each rule.
+
+    More for rows in a domain that is not very large: there a table would be the other
+    way, and finds fewer rules in more time.
+    """
+    tries = TRIES * job.how.effort
+    if job.scope == "support":
+        tries *= max(1, min(4, (1 << 21) // job.network.domain.n_inputs))
+    return max(1, tries)
 
 
 def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:

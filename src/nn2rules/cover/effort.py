@@ -48,6 +48,27 @@ def effort_of(level: int, n_inputs: int) -> Effort:
     return replace(once, runs=level * once.runs, sweeps=level * once.sweeps)
 
 
+_SUPPORT_RUNS, _SUPPORT_TRIES, _SUPPORT_STEPS = 3, 128, 512
+_SUPPORT_INPUTS = 1 << 17
+
+
+def support_effort(effort: Effort, n_inputs: int) -> Effort:
+    """Return the work for rules that decide rows, of which there are fewer: try harder.
+
+    On a large table each try takes longer, so that there are fewer of them. An effort
+    of 0, without sweeps, makes one run.
+    """
+    share = min(1.0, _SUPPORT_INPUTS / n_inputs)
+    runs = max(1, round(_SUPPORT_RUNS * share))
+    scale = min(1.0, _SUPPORT_RUNS * share / runs)
+    return replace(
+        effort,
+        runs=max(effort.runs, runs) if effort.sweeps else 1,
+        tries=max(1, round(scale * _SUPPORT_TRIES)),
+        steps=max(1, round(scale * _SUPPORT_STEPS)),
+    )
+
+
 def generator(seed: int, run: int) -> NDArray[np.uint64]:
     """Return the state of a generator that depends on seed and run alone."""
     sequence = np.random.SeedSequence([seed, run])

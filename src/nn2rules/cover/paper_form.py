@@ -15,7 +15,7 @@ from nn2rules.certificate import search_certificate, table_certificate
 from nn2rules.cover.describe import refuse_different
 from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine import Meter, Oracle, Table, build_table
-from nn2rules.engine.table import fits, table_obstacle
+from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.given_rows import GivenRows, by_support
 from nn2rules.network import Network
@@ -95,7 +95,7 @@ def paper_form(
             f"{len(network.classes)}"
         )
     positions = feature_order(network, kind.order)
-    fitting = fits(network.domain, meter.budget) and table_obstacle(network) is None
+    fitting = fits(network.domain, meter.budget) and array_obstacle(network) is None
     if kind.engine == "table" or (kind.engine == "auto" and fitting):
         table = build_table(network, meter=meter, n_jobs=how.n_jobs)
         prefixes = table_prefixes(table, positions, meter)

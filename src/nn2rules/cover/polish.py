@@ -14,7 +14,7 @@ from nn2rules.errors import BudgetExceededError
 _SWEEP_BYTES = 1 << 30
 _LATE, _SWEEP_NOISE, _JITTER = 0.5, 0.2, 2.0
 _SIZE, _TRIES, _REBUILD_NOISE = 6, 4, 0.3
-_MOST_ROUNDS = 50
+_MOST_ROUNDS, _ROUNDS_A_RULE = 50, 10
 
 
 def polish(
@@ -42,7 +42,7 @@ def polish(
             if not len(rules):
                 break
             rules = _sweep(rules, state, todo, words, is_ordered, run, paces[0])
-            rounds = min(_MOST_ROUNDS, effort.rebuilds // max(len(rules), 1))
+            rounds = _rounds(len(rules), effort)
             for start, stop in run.meter.pieces(rounds, paces[1]):
                 rules = _rebuilt(rules, state, todo, is_ordered, stop - start, run)
             share = 0.8 + 0.2 * (number + 1) / n_sweeps
@@ -51,6 +51,12 @@ def polish(
     except BudgetExceededError:
         rules = run.so_far()
     return rules
+
+
+def _rounds(n_rules: int, effort: Effort) -> int:
+    """Return how often to decide parts anew: there are few ways to part a few rules."""
+    rounds = effort.rebuilds // max(n_rules, 1)
+    return min(rounds, _MOST_ROUNDS, _ROUNDS_A_RULE * n_rules)
 
 
 def _sweep(

@@ -1,6 +1,7 @@
 """Several attempts at the same rules: the shortest result is taken."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -61,8 +62,8 @@ def best_run(
     (work.keep or work.meter.keep)(so_far)
     tasks = [partial(_finished, run, attempts[i][1]) for i, run in enumerate(runs)]
     try:
-        found = in_threads(tasks, work.n_jobs, work.meter.stop)
-        done.extend(_tidied(unpacked(rules, state), work) for rules in found)
+        with closing(in_threads(tasks, work.n_jobs, work.meter.stop)) as found:
+            done.extend(_tidied(unpacked(rules, state), work) for rules in found)
     except BudgetExceededError:
         best = so_far()
         if best is None or not best.is_complete:

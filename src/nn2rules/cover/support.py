@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.cover.effort import support_effort
 from nn2rules.cover.greedy import Run, choose
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.runs import Work, best_run
-
-_RUNS, _TRIES, _STEPS = 3, 128, 512  # rows are fewer than inputs: try harder
 
 
 def support_rules(
@@ -37,7 +36,7 @@ def support_rules(
         The class of what no rule decides; nothing is proved about it.
     """
     state = state_of(table, sizes)
-    effort = replace(work.effort, tries=_TRIES, steps=_STEPS)
+    effort = support_effort(work.effort, len(table))
     wanted = (counts > 0) & (table != DONT_CARE)
     if not is_ordered:
         wanted &= table != default
@@ -50,5 +49,4 @@ def support_rules(
         )
         return replace(chosen, default=default)
 
-    numbers = range(max(effort.runs, _RUNS))
-    return best_run([(number, attempt) for number in numbers], state, work)
+    return best_run([(run, attempt) for run in range(effort.runs)], state, work)

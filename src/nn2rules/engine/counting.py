@@ -17,7 +17,7 @@ from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
-from nn2rules.engine.table import build_table, fits, settle_codes, table_obstacle
+from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
 from nn2rules.values import Value
@@ -79,7 +79,8 @@ def count_classes(
     """
     meter = meter or Meter()
     chances = value_chances(network.domain, probabilities)
-    fitting = fits(network.domain, meter.budget) and table_obstacle(network) is None
+    fitting = fits(network.domain, meter.budget)
+    fitting = fitting and len(network.classes) <= MOST_CLASSES
     if probabilities is None and fitting:
         total = network.domain.n_inputs
         counts = tuple(build_table(network, meter=meter).counts())

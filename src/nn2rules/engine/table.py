@@ -4,6 +4,7 @@ The whole truth table is one byte for each input. It is the fast path for domain
 fit, and the referee of the search engine.
 """
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -102,16 +103,24 @@ def fits(domain: Domain, budget: Budget) -> bool:
 
 
 def table_obstacle(network: Network) -> str | None:
-    """Say why no table can hold a network, however much memory there is, or None.
-
-    A table is an array with a dimension for each feature, and a byte for each input.
-    """
-    n_features, n_classes = len(network.domain.sizes), len(network.classes)
-    if n_features > _MOST_DIMENSIONS:
-        return f"a table has {_MOST_DIMENSIONS} features at most, not {n_features}"
-    if n_classes > MOST_CLASSES:
-        return f"a table has {MOST_CLASSES} classes at most, not {n_classes}"
+    """Say why no table can hold a network, however much memory there is, or None."""
+    n_classes = len(network.classes)
+    if n_classes > MOST_CLASSES:  # a byte for each input
+        return (
+            f"a table holds at most {MOST_CLASSES} classes, and the network has "
+            f"{n_classes}"
+        )
     return None
+
+
+def array_obstacle(network: Network) -> str | None:
+    """Say why rules cannot be made from a table, or None.
+
+    For that it becomes an array with a dimension for each feature.
+    """
+    if len(network.domain.sizes) > _MOST_DIMENSIONS:
+        return f"the engine 'table' takes {_MOST_DIMENSIONS} features at most"
+    return table_obstacle(network)
 
 
 def build_table(
@@ -139,9 +148,10 @@ def build_table(
             f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
             f"budget of {meter.budget.memory:,}"
         )
-    obstacle = table_obstacle(network)
-    if obstacle is not None:
-        raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
+    if len(network.classes) > MOST_CLASSES:
+        raise UnsupportedModelError(
+            f"{table_obstacle(network)}; use the engine 'search'"
+        )
     net = flatten(network.layers, domain)
     limit, fragile = _limits(network)
     classes = np.empty(domain.n_inputs, dtype=np.uint8)
@@ -163,13 +173,13 @@ def build_table(
         )
         for start in starts
     ]
-    results = in_threads(work, n_jobs, meter.stop)
-    for number, (settled, margin, counted, positions) in enumerate(results, 1):
-        smallest, n_settled = min(smallest, margin), n_settled + settled
-        n_fragile += counted
-        listed += positions
-        meter.spend()
-        meter.report("classifying every input", number / len(starts))
+    with closing(in_threads(work, n_jobs, meter.stop)) as results:
+        for number, (settled, margin, counted, positions) in enumerate(results, 1):
+            smallest, n_settled = min(smallest, margin), n_settled + settled
+            n_fragile += counted
+            listed += positions
+            meter.spend()
+            meter.report("classifying every input", number / len(starts))
     kinds = fragile_margins(network)
     return Table(
         domain,
@@ -239,7 +249,7 @@ def settle_codes(
     codes: NDArray[np.int64],
     numbers: NDArray[np.float64] | None = None,
 ) -> int:
-    """Return the class of an input by exact arithmetic; its numbers are 1 by default."""
+    """Return the class of an input by exact arithmetic; numbers are 1 by default."""
     amounts = np.ones(len(codes)) if numbers is None else numbers
     columns = (network.domain.offsets[:-1] + codes).tolist()
     picks = list(zip(columns, amounts.tolist(), strict=True))

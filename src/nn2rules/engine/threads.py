@@ -1,7 +1,7 @@
 """Work shared out to threads, with results in order and one way to stop."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from joblib import effective_n_jobs
@@ -11,14 +11,16 @@ from nn2rules.errors import BudgetExceededError
 
 Result = TypeVar("Result")
 
+_LOOK = 0.1  # seconds
+
 
 def in_threads(
     tasks: Sequence[Callable[[], Result]], n_jobs: int | None, stop: Stop
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Yield the result of each task, in order; by default they run one by one.
 
-    If one fails, or the caller has seen enough, those not begun are left out, and the
-    others are asked to stop.
+    If one fails, those not begun are left out, and the others are asked to stop. Close
+    it when done: it waits for them.
     """
     n_threads = 1 if n_jobs is None else min(effective_n_jobs(n_jobs), len(tasks))
     if n_threads <= 1:
@@ -29,6 +31,8 @@ def in_threads(
     try:
         futures = [pool.submit(task) for task in tasks]
         for future in futures:
+            while not future.done():  # a signal must not have to wait
+                wait([future], timeout=_LOOK)
             yield future.result()
     except (BudgetExceededError, GeneratorExit):
         raise  # a spent budget stops the others, too

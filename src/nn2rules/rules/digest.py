@@ -2,9 +2,12 @@
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from nn2rules.errors import OptionError
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -31,3 +34,27 @@ def digest_of(rules: "RuleList") -> str:
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.packbits(rules.boxes, axis=1).tobytes())
     return digest.hexdigest()
+
+
+def own_certificate(
+    certificate: Mapping[str, Any] | None, digest: str
+) -> dict[str, Any] | None:
+    """Return a certificate of rules with this digest; None if it is of others."""
+    if not isinstance(certificate, Mapping | None):
+        raise OptionError(
+            f"certificate: a {type(certificate).__name__}, expected a dict"
+        )
+    if not certificate:
+        return {}
+    is_theirs = certificate.get("rules", digest) == digest
+    return {**certificate, "rules": digest} if is_theirs else None
+
+
+def of_any(certificate: Any, digest: str) -> Any:
+    """Return a certificate of rules with this digest as one that names no rules.
+
+    So whoever changes rules in a way that leaves it true can hand it on.
+    """
+    if not isinstance(certificate, Mapping) or certificate.get("rules") != digest:
+        return certificate
+    return {key: value for key, value in certificate.items() if key != "rules"}

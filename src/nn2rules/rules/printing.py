@@ -40,20 +40,38 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"answer on {different:,} of {count(inputs, 'input')} "
             f"({share(different, inputs)})"
         )
-    steps = _probed(rules)
-    if steps:
-        found.append(
-            f"READ BY PROBING: {', '.join(steps)}; tried on samples, so that the model "
-            f"is the network that was read is not proved"
-        )
-    return found
+    return [*found, *_moved(rules), *_probed(rules)]
+
+
+def _moved(rules: "RuleList") -> list[str]:
+    """Say where the model answers otherwise, since values stand for other numbers."""
+    model = rules.certificate.get("model")
+    numbers = model if isinstance(model, Mapping) else {}
+    n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
+    if not isinstance(n_rows, int) or not isinstance(n_agreeing, int):
+        return []
+    n_other = n_rows - n_agreeing
+    if n_other < 1:
+        return []
+    return [
+        f"NEAREST VALUES: the model itself answers otherwise on {n_other:,} of "
+        f"{count(n_rows, 'given row')}, whose numbers stand for others here"
+    ]
 
 
 def _probed(rules: "RuleList") -> list[str]:
-    """Return the steps of the model that were only probed, by the certificate."""
+    """Say which steps of the model were only probed, by the certificate."""
     model = rules.certificate.get("model")
-    steps = model.get("probed") if isinstance(model, Mapping) else None
-    return [str(step) for step in steps] if isinstance(steps, list | tuple) else []
+    if not isinstance(model, Mapping) or not isinstance(model.get("probed"), list):
+        return []
+    steps, n_rows = ", ".join(map(str, model["probed"])), model.get("probed_rows")
+    tried = count(n_rows, "row") if isinstance(n_rows, int) else "rows"
+    if not steps:
+        return []
+    return [
+        f"READ BY PROBING ({steps}): that each column is treated on its own was tried "
+        f"on {tried}, and is not proved"
+    ]
 
 
 def text_of_rule(rules: "RuleList", rule: "Rule") -> str:

@@ -19,8 +19,9 @@ from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import checked_classes
 from nn2rules.rules.answering import OUTSIDE, Undecided, predictions
+from nn2rules.rules.choosing import sorted_by_support, taken
 from nn2rules.rules.curve import curve_of
-from nn2rules.rules.digest import digest_of
+from nn2rules.rules.digest import digest_of, of_any, own_certificate
 from nn2rules.rules.frame import frame_of
 from nn2rules.rules.given import (
     check_domain,
@@ -43,6 +44,11 @@ Unknown: TypeAlias = Literal["error", "default", "none"]
 """What to do with a row whose value is outside the domain."""
 
 _SHOWN = 100
+_NOT_THEIRS = (
+    "the certificate does not belong to these rules: they were changed after it was "
+    "made, or written by an older version; it is left out, with what was said of each "
+    "rule"
+)
 
 
 class RuleList:
@@ -170,28 +176,12 @@ class RuleList:
             scope=scope,
             facts=checked_facts(facts, len(frozen)),
         )
-        self.__dict__["certificate"] = self._checked(certificate)
-
-    def _checked(self, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return a certificate of these rules, or none, if it is of others."""
-        if not isinstance(certificate, Mapping | None):
-            raise OptionError(
-                f"certificate: a {type(certificate).__name__}, expected a dict"
-            )
-        if not certificate:
-            return {}
-        if certificate.get("rules", self.digest) == self.digest:
-            return {**certificate, "rules": self.digest}
-        warnings.warn(
-            "the certificate does not belong to these rules: they were changed after "
-            "it was made, or written by an older version; it is left out, with what "
-            "was said of each rule",
-            CertificateWarning,
-            stacklevel=4,
-        )
-        self.__dict__["facts"] = checked_facts(None, len(self))
-        del self.__dict__["digest"]
-        return {}
+        own = own_certificate(certificate, self.digest if certificate else "")
+        if own is None:
+            warnings.warn(_NOT_THEIRS, CertificateWarning, stacklevel=3)
+            del self.__dict__["digest"]
+            self.__dict__["facts"] = checked_facts(None, len(frozen))
+        self.__dict__["certificate"] = own or {}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a RuleList is immutable; use replace()")
@@ -212,8 +202,8 @@ class RuleList:
         made = known | fields
         if not fields.keys() <= {"facts", "certificate"}:
             made["certificate"] = fields.get("certificate")
-        elif made["certificate"].get("rules") == self.digest:
-            made["certificate"] = _of_any(made["certificate"])
+        elif made["certificate"]:
+            made["certificate"] = of_any(made["certificate"], self.digest)
         return self.from_boxes(**made)
 
     @cached_property
@@ -354,24 +344,7 @@ class RuleList:
         It has no certificate. The first rules of a list keep what is known of them,
         which depends on the rules before them only.
         """
-        chosen = self._checked_positions(positions)
-        is_prefix = np.array_equal(chosen, np.arange(len(chosen)))
-        return self.replace(
-            boxes=self.boxes[chosen],
-            answers=self.answers[chosen],
-            facts=self.facts[: len(chosen)] if is_prefix else None,
-        )
-
-    def _checked_positions(self, positions: Any) -> NDArray[np.int64]:
-        given = np.asarray(positions)
-        if not given.size:
-            return np.zeros(0, dtype=np.int64)
-        try:
-            return np.asarray(np.arange(len(self))[given])
-        except (IndexError, ValueError):
-            raise OptionError(
-                f"take: {positions!r}, expected positions of {len(self)} rules, from 0"
-            ) from None
+        return taken(self, positions)
 
     def sorted_by_support(self, rows: Rows) -> "RuleList":
         """Return the rules in descending order of their support, which they carry.
@@ -379,18 +352,7 @@ class RuleList:
         Only for rules of one class, which answer the same in any order, so that the
         certificate still holds: the order of others is part of their meaning.
         """
-        if len(set(self.answers.tolist())) > 1:
-            raise OptionError("rules of several classes cannot be sorted by support")
-        codes = self.domain.encode(rows)
-        fired = self.match(codes)
-        support = np.bincount(fired[fired >= 0], minlength=len(self))
-        ranked = self.take(np.argsort(-support, kind="stable"))
-        fired = ranked.match(codes)
-        support = np.bincount(fired[fired >= 0], minlength=len(self))
-        return ranked.replace(
-            facts=[Facts(support=number) for number in support.tolist()],
-            certificate=_of_any(self.certificate),
-        )
+        return sorted_by_support(self, rows)
 
     def positions(self, labels: Sequence[Value], n_rows: int) -> NDArray[np.int64]:
         """Return the positions of the classes that `labels`, one a row, name.
@@ -398,20 +360,6 @@ class RuleList:
         The text of a CSV file finds the class that it spells.
         """
         return label_positions(self.classes, labels, n_rows)
-
-    def counted_on(self, rows: Rows) -> "RuleList":
-        """Return rules of scope "support" whose certificate says how much they decide.
-
-        Of the given rows and, where the rules carry the inputs they decide, of inputs.
-        """
-        fired = self.apply(rows)
-        certificate = {**self.certificate, "rows": len(fired)}
-        certificate["rows_decided"] = int((fired != NO_RULE).sum())
-        decided = [facts.inputs for facts in self.facts]
-        is_counted = "impossible" not in certificate or "possible" in certificate
-        if None not in decided and is_counted:
-            certificate["undecided"] = self.n_possible - sum(decided)  # type: ignore[arg-type]
-        return self.replace(certificate=certificate)
 
     def top(self, k: int) -> "RuleList":
         """Return the list of the first `k` rules, with the best default for the rest.
@@ -488,8 +436,3 @@ _FIELDS = (
 )
 _FORMS = ("list", "set")
 _SCOPES = ("domain", "support")
-
-
-def _of_any(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a certificate that does not say which rules it is of."""
-    return {key: value for key, value in certificate.items() if key != "rules"}

@@ -37,8 +37,7 @@ def _refuse_uncounted(rules: "RuleList") -> None:
     if not rules.certificate or any(facts.inputs is None for facts in rules.facts):
         raise OptionError(
             "only rules with a certificate that carry the number of inputs they decide "
-            "can be cut short; those found by search carry none, and rules that were "
-            "changed have no certificate"
+            "can be cut short; those found by search carry none"
         )
 
 

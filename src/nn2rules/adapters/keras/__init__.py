@@ -16,16 +16,17 @@ from nn2rules.adapters.confirm import FLOAT64, Reading
 from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of, labels_of
 from nn2rules.adapters.keras.bins import finer
-from nn2rules.adapters.keras.graph import Walk, fitted, is_graph
-from nn2rules.adapters.keras.layers import NO_TABLES, READABLE
+from nn2rules.adapters.keras.graph import fitted, is_graph, outputs
+from nn2rules.adapters.keras.layers import NO_TABLES
 from nn2rules.adapters.keras.losses import said_by_loss
-from nn2rules.adapters.keras.tables import UNITS, numpy_of, rounded, unit_of
+from nn2rules.adapters.keras.step import Walk
+from nn2rules.adapters.keras.tables import numpy_of, rounded, unit_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
-from nn2rules.domain import Domain, Rows
+from nn2rules.adapters.tracing import UNITS, Tensor, Trace, reason_in, refuse_gaps
+from nn2rules.domain import Rows
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.values import Value
 
@@ -80,15 +81,16 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     fine = finer(source.domain, max(unit, FLOAT64))
     maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
-    walk = Walk(Trace(fine.domain), READABLE)
-    [scores] = walk.outputs(model, tensors)
+    walk = Walk(Trace(fine.domain))
+    [scores] = outputs(walk, model, tensors)
     labels = _labels(scores, how.classes)
     try:
         decision = decide(
             walk.trace, scores, labels, how, unit=walk.unit, said=said_by_loss(model)
         )
     except FormatError:
-        _refuse_gaps(fine.domain, tensors)
+        for tensor in tensors:
+            refuse_gaps(fine.domain, tensor, "fill the gaps in encode=")
         raise
     decision = replace(decision, network=fine.put_together(decision.network))
     return Reading(
@@ -101,18 +103,6 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
             "backend": keras.backend.backend(),
         },
     )
-
-
-def _refuse_gaps(domain: Domain, tensors: Sequence[Columns]) -> None:
-    """Name the feature whose missing values make the model compute NaN."""
-    for tensor in tensors:
-        for owner, table in zip(tensor.owners, tensor.tables, strict=True):
-            if table.dtype.kind == "f" and np.isnan(table).any() and owner != CONSTANT:
-                raise UnsupportedModelError(
-                    f"feature {domain.names[owner]!r} is missing in some rows, and the "
-                    f"model computes NaN of it; leave out those rows, or fill the gaps "
-                    f"in encode="
-                )
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -137,7 +127,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
+    text = str(error)
     if "lambda" in text.lower():
         return (
             "the model has a Lambda layer, which is Python code, and code of files is "
@@ -149,7 +139,7 @@ def _reason(error: Exception) -> str:
             f"the model uses {unknown[1]}, which Keras does not know; load the file "
             f"with keras.saving.load_model and its custom_objects"
         )
-    return f"the model cannot be read ({text.splitlines()[0].rstrip('.')})"
+    return f"the model cannot be read ({reason_in(error)})"
 
 
 # Inputs --------------------------------------------------------------------------

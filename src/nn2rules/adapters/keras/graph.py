@@ -1,185 +1,148 @@
 """Walk through the graph of a Keras model, step by step, with a trace."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import keras
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.confirm import FLOAT64
-from nn2rules.adapters.keras.step import Step
-from nn2rules.adapters.keras.tables import (
+from nn2rules.adapters.keras.layers import OWN, REFUSED, read
+from nn2rules.adapters.keras.readable import MOVES, READABLE
+from nn2rules.adapters.keras.step import Call, Walk
+from nn2rules.adapters.keras.tables import MixingError, rounded, spread
+from nn2rules.adapters.tracing import (
     UNITS,
-    MixingError,
-    elementwise,
-    rounded,
-    spread,
-    unit_of,
+    Affine,
+    Columns,
+    Tensor,
+    columns_of,
+    mixing,
+    moved,
 )
-from nn2rules.adapters.tracing import Affine, Tensor, Trace, mixing
+from nn2rules.adapters.tracing.tables import owners_of
 from nn2rules.errors import UnsupportedModelError
 
 
-class Walk:
-    """A walk through a model.
+def outputs(walk: Walk, model: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return what a model makes of tensors, one for each of its inputs."""
+    values = dict(zip(map(id, model.inputs), tensors, strict=True))
+    return [_value(walk, symbol, values) for symbol in model.outputs]
 
-    Parameters
-    ----------
-    trace : Trace
-    readable : Readable
 
-    Attributes
-    ----------
-    unit : float
-        The unit roundoff of the coarsest format that was met.
-    is_masked : bool
-        Whether some embedding masks its zeros.
-    """
+def _value(walk: Walk, symbol: Any, values: dict[int, Tensor]) -> Tensor:
+    if id(symbol) not in values:
+        op, index, _ = symbol._keras_history
+        node = op._inbound_nodes[index]
+        symbols = tuple(node.input_tensors)
+        call = Call(
+            op,
+            tuple(node.arguments.args),
+            dict(node.arguments.kwargs),
+            symbols,
+            tuple(_value(walk, each, values) for each in symbols),
+            len(node.outputs),
+        )
+        for output, tensor in zip(node.outputs, _taken(walk, call), strict=True):
+            values[id(output)] = tensor
+        if not isinstance(op, keras.Layer):
+            walk.meet(symbol.dtype)
+    return values[id(symbol)]
 
-    def __init__(self, trace: Trace, readable: "Readable") -> None:
-        self.trace, self.readable = trace, readable
-        self.unit = FLOAT64
-        self.is_masked = False
 
-    def outputs(self, model: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Return what a model makes of tensors, one for each of its inputs."""
-        values = {
-            id(symbol): tensor
-            for symbol, tensor in zip(model.inputs, tensors, strict=True)
-        }
-        return [self._value(symbol, values) for symbol in model.outputs]
+def _taken(walk: Walk, call: Call) -> list[Tensor]:
+    """Take a step, or say what keeps us from it."""
+    if is_graph(call.op):
+        return outputs(walk, call.op, _inner(walk, call))
+    try:
+        return _made(walk, _cast(walk, call) if call.is_layer else call)
+    except UnsupportedModelError as error:
+        what = "layer" if call.is_layer else "operation"
+        name, cls = call.op.name, type(call.op).__name__
+        raise UnsupportedModelError(f"{what} {name!r} ({cls}): {error}") from None
 
-    def _value(self, symbol: Any, values: dict[int, Tensor]) -> Tensor:
-        if id(symbol) not in values:
-            op, index, _ = symbol._keras_history
-            node = op._inbound_nodes[index]
-            symbols = tuple(node.input_tensors)
-            step = Step(
-                op,
-                tuple(node.arguments.args),
-                dict(node.arguments.kwargs),
-                symbols,
-                tuple(self._value(each, values) for each in symbols),
-                len(node.outputs),
-            )
-            for output, tensor in zip(node.outputs, self._taken(step), strict=True):
-                values[id(output)] = tensor
-            if not isinstance(op, keras.Layer):
-                self._meet(symbol.dtype)
-        return values[id(symbol)]
 
-    def _taken(self, step: Step) -> list[Tensor]:
-        """Take a step, or say what keeps us from it."""
-        if is_graph(step.op):
-            return self.outputs(step.op, self._inner(step))
+def _made(walk: Walk, call: Call) -> list[Tensor]:
+    if call.name in OWN:
+        return OWN[call.name](walk, call)
+    if call.name in READABLE:
+        return read(walk, call)
+    if call.name in MOVES:
+        return moved(walk.trace, call.tensors, call.place, call.n_outputs)
+    reason, columns = REFUSED.get(call.name), columns_of(call.tensors)
+    if columns is not None:
+        _refuse_own_code(walk, call, columns)
         try:
-            found = self._step(step)
-        except UnsupportedModelError as error:
-            what = "layer" if step.is_layer else "operation"
-            name, cls = step.op.name, type(step.op).__name__
-            raise UnsupportedModelError(f"{what} {name!r} ({cls}): {error}") from None
-        return found if isinstance(found, list) else [found]
-
-    def _step(self, step: Step) -> Tensor | list[Tensor]:
-        known = self.readable
-        handlers = known.layers if step.is_layer else known.operations
-        if step.is_layer:
-            step = self._cast(step)
-        if step.kind in known.moves:
-            return self._moved(step)
-        if any(t.ending and t.ending.is_softmax for t in step.tensors):
-            raise UnsupportedModelError(
-                "comes after a softmax, which nn2rules reads as the last step only"
-            )
-        if step.kind in handlers:
-            return handlers[step.kind](self, step)
-        reason = known.refused.get(step.kind)
-        if step.columns is not None:
-            return self.spread(step, reason)
-        if reason is None:
-            shown = ", ".join(sorted(known.layers))
-            reason = (
-                f"nn2rules cannot read it once features have met; it reads {shown}"
-                if step.is_layer
-                else "nn2rules cannot read this operation once features have met"
-            )
-        raise UnsupportedModelError(reason)
-
-    def spread(self, step: Step, reason: str | None = None) -> list[Tensor]:
-        """Let Keras take a step on the tables of features, if it keeps them apart."""
-        columns = step.columns
-        assert columns is not None, "features have not met"
-        try:
-            return [*spread(self.trace.domain, columns, step.run)]
+            return [*spread(walk.trace.domain, columns, call.run)]
         except MixingError as error:
-            if reason is not None:
-                raise UnsupportedModelError(reason) from None
-            raise mixing(self.trace.domain, error.owners) from None
+            if reason is None:
+                raise mixing(walk.trace.domain, error.owners) from None
+    if reason is None:
+        shown = {*OWN, *READABLE}.intersection(dir(keras.layers)) - {"Multiply"}
+        reason = (
+            f"nn2rules cannot read it once features have met; it reads "
+            f"{', '.join(sorted(shown))}"
+            if call.is_layer
+            else "nn2rules cannot read this operation once features have met"
+        )
+    raise UnsupportedModelError(reason)
 
-    def elementwise(self, step: Step) -> Tensor | None:
-        """Let Keras take a step on every entry; None where features have met."""
-        columns = step.columns
-        if columns is None or len(columns) != 1:
-            return None
-        return elementwise(columns[0], step.run)
 
-    def _moved(self, step: Step) -> list[Tensor]:
-        """Take a step that only picks and places entries."""
-        found = []
-        for index in range(step.n_outputs):
+def _refuse_own_code(walk: Walk, call: Call, columns: Sequence[Columns]) -> None:
+    """Refuse code that is not Keras' own, where it sees several features at once.
 
-            def move(*rows: NDArray[Any], index: int = index) -> NDArray[Any]:
-                return step.place(*rows)[index]
+    That it keeps them apart could only be tried on some rows, and a rule that holds on
+    these alone would be called proved.
+    """
+    cls, owners = type(call.op), owners_of(columns)
+    is_known = cls.__module__.partition(".")[0] == "keras" and cls.__name__ != "Lambda"
+    if is_known or len(owners) < 2:
+        return
+    names = ", ".join(repr(walk.trace.domain.names[owner]) for owner in owners[:3])
+    raise UnsupportedModelError(
+        f"is Python code that sees several features at once ({names}"
+        f"{', …' if len(owners) > 3 else ''}), and nn2rules cannot know that it treats "
+        f"each on its own; use one such layer for each feature, or layers of Keras"
+    )
 
-            found.append(self.trace.rearrange(step.tensors, move))
-        had = any(t.ending is not None and t.ending.is_softmax for t in step.tensors)
-        if had and any(tensor.ending is None for tensor in found):
-            raise UnsupportedModelError(
-                "takes some of the shares of a softmax; nn2rules reads it whole, as "
-                "the last step"
-            )
-        return found
 
-    def _cast(self, step: Step) -> Step:
-        """Round what goes into a layer to the format that it computes in."""
-        dtype = step.op.compute_dtype
-        if dtype not in UNITS or not getattr(step.op, "autocast", True):
-            return step
-        self._meet(dtype)
-        cast = []
-        for tensor, symbol in zip(step.tensors, step.symbols, strict=True):
-            new = tensor
-            if symbol.dtype in UNITS and UNITS[symbol.dtype] < UNITS[dtype]:
-                if isinstance(tensor, Affine):
-                    new = replace(tensor, terms=tensor.terms + 1)
-                else:
-                    tables = tuple(rounded(table, dtype) for table in tensor.tables)
-                    new = replace(tensor, tables=tables)
-            cast.append(new)
-        return replace(step, tensors=tuple(cast))
+def _cast(walk: Walk, call: Call) -> Call:
+    """Round what goes into a layer to the format that it computes in."""
+    dtype = call.op.compute_dtype
+    if dtype not in UNITS or not getattr(call.op, "autocast", True):
+        return call
+    walk.meet(dtype)
+    cast = []
+    for tensor, symbol in zip(call.tensors, call.symbols, strict=True):
+        new = tensor
+        if symbol.dtype in UNITS and UNITS[symbol.dtype] < UNITS[dtype]:
+            if isinstance(tensor, Affine):
+                new = walk.trace.rounded(tensor)
+            else:
+                tables = tuple(rounded(table, dtype) for table in tensor.tables)
+                new = replace(tensor, tables=tables)
+        cast.append(new)
+    return replace(call, tensors=tuple(cast))
 
-    def _meet(self, dtype: str) -> None:
-        self.unit = max(self.unit, unit_of(dtype))
 
-    def _inner(self, step: Step) -> list[Tensor]:
-        """Return the tensors that a model inside the model is given, in its order."""
-        known = dict(zip(map(id, step.symbols), step.tensors, strict=True))
-        given = step.args[0] if step.args else step.kwargs["inputs"]
-        inputs = step.op.inputs
-        if isinstance(given, dict):
-            by_name = [given.get(symbol.name) for symbol in inputs]
-            if all(symbol is not None for symbol in by_name):
-                given = by_name
-        tensors = []
-        for symbol, wanted in zip(keras.tree.flatten(given), inputs, strict=True):
-            shape = tuple(wanted.shape[1:])
-            tensor = known[id(symbol)]
-            if len(shape) != len(tensor.shape):
-                tensor = self.trace.rearrange([tensor], fitted(shape))
-            tensors.append(tensor)
-        return tensors
+def _inner(walk: Walk, call: Call) -> list[Tensor]:
+    """Return the tensors that a model inside the model is given, in its order."""
+    known = dict(zip(map(id, call.symbols), call.tensors, strict=True))
+    given = call.args[0] if call.args else call.kwargs["inputs"]
+    inputs = call.op.inputs
+    if isinstance(given, dict):
+        by_name = [given.get(symbol.name) for symbol in inputs]
+        if all(symbol is not None for symbol in by_name):
+            given = by_name
+    tensors = []
+    for symbol, wanted in zip(keras.tree.flatten(given), inputs, strict=True):
+        shape = tuple(wanted.shape[1:])
+        tensor = known[id(symbol)]
+        if len(shape) != len(tensor.shape):
+            tensor = walk.trace.rearrange([tensor], fitted(shape))
+        tensors.append(tensor)
+    return tensors
 
 
 def fitted(shape: Sequence[int | None]) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -205,27 +168,3 @@ def is_graph(op: Any) -> bool:
         return bool(op.inputs) and bool(op.outputs)
     except (AttributeError, ValueError):
         return False
-
-
-Handler: TypeAlias = Callable[[Walk, Step], Tensor | list[Tensor]]
-"""Takes a step of one kind."""
-
-
-@dataclass(frozen=True)
-class Readable:
-    """What can be read.
-
-    Attributes
-    ----------
-    layers, operations : dict
-        By the name of the class: what can be read even where features have met.
-    moves : set
-        Classes of both that pick and place entries, and compute nothing.
-    refused : dict
-        Why others cannot be read where features have met.
-    """
-
-    layers: dict[str, Handler]
-    operations: dict[str, Handler]
-    moves: frozenset[str]
-    refused: dict[str, str]

@@ -1,110 +1,146 @@
-"""What of Keras can be read, and why the rest cannot."""
+"""Layers of Keras that no other framework has, and why some cannot be read."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import keras
+import numpy as np
+from numpy.typing import NDArray
 
-from nn2rules.adapters.keras import activations as activations
-from nn2rules.adapters.keras import sums as sums
-from nn2rules.adapters.keras.graph import Handler, Readable, Walk
-from nn2rules.adapters.keras.step import Step
-from nn2rules.adapters.tracing import Tensor
-from nn2rules.errors import UnsupportedModelError
-
-
-def _same(_walk: Walk, step: Step) -> Tensor:
-    return step.tensors[0]
-
-
-def _entrywise(walk: Walk, step: Step) -> Tensor:
-    done = walk.elementwise(step)
-    if done is None:
-        raise UnsupportedModelError(
-            "nn2rules cannot read this operation once features have met"
-        )
-    return done
-
-
-def _cast(walk: Walk, step: Step) -> Tensor:
-    done = walk.elementwise(step)
-    if done is not None:
-        return done
-    if not str(step.op.dtype).startswith(("float", "bfloat")):
-        raise UnsupportedModelError("rounds numbers that depend on several features")
-    tensor = walk.trace.affine(step.tensors[0])
-    return replace(tensor, terms=tensor.terms + 1)
-
-
-_LAYERS: dict[str, Handler] = {
-    "Activation": activations.activation,
-    "ActivityRegularization": _same,
-    "Add": sums.added(),
-    "AlphaDropout": _same,
-    "Average": sums.average,
-    "BatchNormalization": sums.batch_normalization,
-    "Dense": sums.dense,
-    "Dropout": _same,
-    "ELU": activations.elu,
-    "Embedding": sums.embedding,
-    "GaussianDropout": _same,
-    "GaussianNoise": _same,
-    "GlobalAveragePooling1D": sums.pooled,
-    "Identity": _same,
-    "LeakyReLU": activations.leaky_relu,
-    "Normalization": sums.normalization,
-    "PReLU": activations.prelu,
-    "ReLU": activations.relu,
-    "Rescaling": sums.rescaling,
-    "Softmax": activations.softmax("softmax"),
-    "SpatialDropout1D": _same,
-    "SpatialDropout2D": _same,
-    "Subtract": sums.added(-1),
-}
-"""Layers that are read even where features have met."""
-
-_OPERATIONS: dict[str, Handler] = {
-    "Absolute": _entrywise,
-    "Add": sums.added(),
-    "Cast": _cast,
-    "Clip": activations.clip,
-    "Divide": sums.divided,
-    "Elu": activations.elu,
-    "Exp": _entrywise,
-    "Gelu": activations.gelu,
-    "HardSigmoid": activations.named("hard_sigmoid"),
-    "HardTanh": activations.named("hard_tanh"),
-    "LeakyRelu": activations.leaky_relu,
-    "Log": _entrywise,
-    "Log1p": _entrywise,
-    "LogSoftmax": activations.softmax("log_softmax"),
-    "Matmul": sums.matmul,
-    "Mean": sums.reduced(mean=True),
-    "Multiply": sums.multiplied,
-    "Negative": sums.negative,
-    "ReLU": activations.relu,
-    "Relu": activations.named("relu"),
-    "Relu6": activations.relu6,
-    "Sigmoid": activations.named("sigmoid"),
-    "Silu": activations.named("silu"),
-    "Softmax": activations.softmax("softmax"),
-    "Softplus": activations.named("softplus"),
-    "Sqrt": _entrywise,
-    "Square": _entrywise,
-    "Subtract": sums.added(-1),
-    "Sum": sums.reduced(mean=False),
-    "Tanh": activations.named("tanh"),
-    "TrueDivide": sums.divided,
-}
-"""Operations of `keras.ops`."""
-
-_MOVES = frozenset(
-    {
-        *("Concatenate", "Cropping1D", "ExpandDims", "Flatten", "Flip", "GetItem"),
-        *("Moveaxis", "Permute", "Repeat", "RepeatVector", "Reshape", "Split"),
-        *("Squeeze", "Stack", "Swapaxes", "Transpose"),
-    }
+from nn2rules.activations import ACTIVATIONS
+from nn2rules.adapters.keras.readable import READABLE
+from nn2rules.adapters.keras.step import Call, Walk
+from nn2rules.adapters.keras.tables import format_of, numpy_of, spread
+from nn2rules.adapters.tracing import (
+    CONSTANT,
+    ENTRYWISE,
+    OPERATIONS,
+    SEVERAL,
+    Step,
+    Tensor,
+    columns_of,
+    take,
 )
-"""Layers and operations that pick and place entries, and compute nothing."""
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.values import text_of
+
+_PRODUCT = (
+    "multiplies two numbers that both depend on the input; nn2rules reads sums with "
+    "fixed weights"
+)
+
+_FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
+    getattr(keras.activations, name): (name, {})
+    for name in (
+        *("elu", "gelu", "hard_sigmoid", "hard_tanh", "log_softmax", "relu", "relu6"),
+        *("sigmoid", "silu", "softmax", "softplus", "tanh"),
+    )
+} | {
+    keras.activations.leaky_relu: ("leaky_relu", {"slope": 0.2}),
+    keras.activations.linear: ("identity", {}),
+}
+"""Functions that layers hold, as operations with their options."""
+
+
+def read(walk: Walk, call: Call) -> list[Tensor]:
+    """Take a step that other frameworks have, too."""
+    kind, options = READABLE[call.name]
+    several = call.operands(walk.trace) if kind in SEVERAL else None
+
+    def read() -> Tensor:
+        if kind not in OPERATIONS:
+            raise UnsupportedModelError(
+                "nn2rules cannot read this operation once features have met"
+            )
+        operands = several or call.tensors[:1]
+        return OPERATIONS[kind](walk.trace, *operands, **options(walk, call))
+
+    is_sum = kind in OPERATIONS and kind not in ENTRYWISE
+    run = None if is_sum else call.run
+    return take(walk.trace, Step(kind, call.tensors, run, read))
+
+
+def _dense(walk: Walk, call: Call) -> list[Tensor]:
+    """Read a Dense layer with its activation."""
+    layer = call.op
+    if getattr(layer, "quantization_mode", None):
+        raise UnsupportedModelError(
+            "its weights are quantized, and it rounds what it is given; extract the "
+            "rules before quantizing"
+        )
+    kernel = _weights(layer, layer.kernel)
+    bias = None if layer.bias is None else _weights(layer, layer.bias)
+    result = walk.trace.linear(call.tensors[0], kernel, bias)
+    if format_of(layer.compute_dtype) != layer.compute_dtype:
+        result = walk.trace.rounded(result, 2)  # it rounds what it is given
+    return _activation(walk, replace(call, tensors=(result,)))
+
+
+def _weights(layer: Any, variable: Any) -> NDArray[Any]:
+    """Return weights as the layer uses them: rounded to its format."""
+    return numpy_of(keras.ops.cast(variable, format_of(layer.compute_dtype)))
+
+
+def _activation(walk: Walk, call: Call) -> list[Tensor]:
+    """Read the activation that a layer holds, as a function or as a layer."""
+    function = call.op.activation
+    inner = replace(call, op=function)
+    if isinstance(function, keras.Layer) and inner.name in READABLE:
+        kind, options = READABLE[inner.name]
+        return [OPERATIONS[kind](walk.trace, *call.tensors, **options(walk, inner))]
+    if function not in _FUNCTIONS:
+        called = getattr(function, "__name__", type(function).__name__)
+        raise UnsupportedModelError(
+            f"the activation {called!r} is none that nn2rules reads; it reads "
+            f"{', '.join(sorted(ACTIVATIONS))} and, as the last step, softmax"
+        )
+    name, given = _FUNCTIONS[function]
+    return [OPERATIONS[name](walk.trace, *call.tensors, **given)]
+
+
+def _embedding(walk: Walk, call: Call) -> list[Tensor]:
+    """Read an Embedding: Keras looks up the codes of each feature."""
+    layer, columns = call.op, columns_of(call.tensors)
+    if columns is None:
+        raise UnsupportedModelError(
+            "takes the codes of features, and is given numbers that layers computed"
+        )
+    [codes] = columns
+    for owner, table in zip(codes.owners, codes.tables, strict=True):
+        numbers = np.asarray(table).astype(np.float64)
+        wrong = ~((numbers > -1) & (numbers < layer.input_dim))
+        if wrong.any():
+            index, given = int(np.argmax(wrong)), "a feature"
+            if owner != CONSTANT:
+                feature = walk.trace.domain.features[owner]
+                given = f"{feature.name!r} = {text_of(feature.values[index])}"
+            raise UnsupportedModelError(
+                f"takes codes from 0 to {layer.input_dim - 1}, and {given} gives "
+                f"{numbers[index]:g}"
+            )
+    walk.is_masked = walk.is_masked or bool(layer.mask_zero)
+    return [*spread(walk.trace.domain, [codes], call.run)]
+
+
+def _pooled(walk: Walk, call: Call) -> list[Tensor]:
+    """Read a mean over the first axis of a row."""
+    layer = call.op
+    if walk.is_masked or layer.data_format != "channels_last":
+        raise UnsupportedModelError(
+            "averages over what a mask leaves; nn2rules reads an average over all"
+        )
+    mean = OPERATIONS["mean"]
+    return [mean(walk.trace, call.tensors[0], axes=1, keep=layer.keepdims)]
+
+
+OWN: dict[str, Callable[[Walk, Call], list[Tensor]]] = {
+    "Activation": _activation,
+    "Dense": _dense,
+    "Embedding": _embedding,
+    "GlobalAveragePooling1D": _pooled,
+}
+"""Layers that only Keras has."""
 
 
 def _no_tables() -> dict[str, str]:
@@ -130,7 +166,6 @@ NO_TABLES = _no_tables()
 
 def _reasons() -> dict[str, str]:
     reasons = {
-        "Multiply": sums.PRODUCT,
         "Lambda": "is Python code, which nn2rules cannot read; use layers of Keras",
         "HashedCrossing": "makes one number of two features, and nn2rules reads "
         "numbers that come from one feature each; cross the columns of your data",
@@ -144,8 +179,8 @@ def _reasons() -> dict[str, str]:
     for name in ("Maximum", "Minimum"):
         reasons[name] = "compares two numbers that both depend on the input"
     attention = [name for name in dir(keras.layers) if "Attention" in name]
-    return reasons | dict.fromkeys(("Dot", *attention), sums.PRODUCT)
+    return reasons | dict.fromkeys(("Dot", *attention), _PRODUCT)
 
 
-READABLE = Readable(_LAYERS, _OPERATIONS, _MOVES, _reasons())
-"""All that this module knows."""
+REFUSED = _reasons()
+"""Why some layers cannot be read where features have met."""

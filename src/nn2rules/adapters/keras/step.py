@@ -1,4 +1,4 @@
-"""One step of a Keras model: what is called, and with what."""
+"""One use of a layer or an operation in a Keras model, and what a walk has met."""
 
 import inspect
 from collections.abc import Sequence
@@ -6,15 +6,39 @@ from dataclasses import dataclass
 from typing import Any
 
 import keras
+import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.keras.tables import numpy_of, tensor_of
-from nn2rules.adapters.tracing import Columns, Tensor
+from nn2rules.adapters.confirm import FLOAT64
+from nn2rules.adapters.keras.tables import numpy_of, plain, tensor_of, unit_of
+from nn2rules.adapters.tracing import Tensor, Trace, operands_of, reason_in
 from nn2rules.errors import UnsupportedModelError
 
 
+@dataclass
+class Walk:
+    """A walk through a model.
+
+    Attributes
+    ----------
+    trace : Trace
+    unit : float
+        The unit roundoff of the coarsest format that was met.
+    is_masked : bool
+        Whether some embedding masks its zeros.
+    """
+
+    trace: Trace
+    unit: float = FLOAT64
+    is_masked: bool = False
+
+    def meet(self, dtype: str) -> None:
+        """Note a format that the model computes in."""
+        self.unit = max(self.unit, unit_of(dtype))
+
+
 @dataclass(frozen=True)
-class Step:
+class Call:
     """One use of a layer, or of an operation of `keras.ops`.
 
     Attributes
@@ -37,7 +61,7 @@ class Step:
     n_outputs: int = 1
 
     @property
-    def kind(self) -> str:
+    def name(self) -> str:
         """The name of the class, if it is one of Keras itself; else nothing."""
         cls = type(self.op)
         return cls.__name__ if cls.__module__.partition(".")[0] == "keras" else ""
@@ -47,30 +71,30 @@ class Step:
         """Whether this is a layer, and no bare operation."""
         return isinstance(self.op, keras.Layer)
 
-    @property
-    def columns(self) -> list[Columns] | None:
-        """The tensors, if features have not met in any and Keras can run on them."""
-        found = [t for t in self.tensors if isinstance(t, Columns) and t.sizes is None]
-        is_plain = all(tensor.ending is None for tensor in found)
-        return found if is_plain and len(found) == len(self.tensors) else None
+    def operands(self, trace: Trace) -> list[Tensor]:
+        """Return what is added or multiplied; arrays are constants."""
+        known = dict(zip(map(id, self.symbols), self.tensors, strict=True))
+        values = [
+            known[id(arg)] if id(arg) in known else np.asarray(plain(arg))
+            for arg in keras.tree.flatten((self.args, self.kwargs))
+        ]
+        return operands_of(trace, values, of_any_rank=self.is_layer)
 
     def run(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Let Keras take this step with arrays in place of the symbolic tensors."""
-        given = {
-            id(symbol): tensor_of(array, symbol.dtype)
-            for symbol, array in zip(self.symbols, arrays, strict=True)
-        }
-        return self._called(given)
+        return self._called(arrays, [symbol.dtype for symbol in self.symbols])
 
-    def place(self, *indices: NDArray[Any]) -> list[NDArray[Any]]:
+    def place(self, indices: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Let Keras take this step with arrays of integers, whatever the formats."""
-        given = {
-            id(symbol): tensor_of(array, "int64")
-            for symbol, array in zip(self.symbols, indices, strict=True)
-        }
-        return self._called(given)
+        return self._called(indices, ["int64"] * len(self.symbols))
 
-    def _called(self, given: dict[int, Any]) -> list[NDArray[Any]]:
+    def _called(
+        self, arrays: Sequence[NDArray[Any]], formats: Sequence[str]
+    ) -> list[NDArray[Any]]:
+        given = {
+            id(symbol): tensor_of(array, dtype)
+            for symbol, array, dtype in zip(self.symbols, arrays, formats, strict=True)
+        }
         args, kwargs = keras.tree.map_structure(
             lambda x: given.get(id(x), x), (self.args, self.kwargs)
         )
@@ -79,8 +103,8 @@ class Step:
         try:
             made = self.op(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  a layer may raise anything
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UnsupportedModelError(
-                f"Keras cannot run it on the values of the features ({reason})"
+                f"Keras cannot run it on the values of the features "
+                f"({reason_in(error)})"
             ) from None
         return [numpy_of(tensor) for tensor in keras.tree.flatten(made)]

@@ -1,32 +1,27 @@
 """Let Keras itself run a step on the tables of features that have not met."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import keras
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.confirm import FLOAT32, FLOAT64
-from nn2rules.adapters.tracing import CONSTANT, Columns
+from nn2rules.adapters.tracing import (
+    CONSTANT,
+    MIXED_ROWS,
+    UNITS,
+    Columns,
+    Run,
+    ValueRows,
+    owners_of,
+)
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 
-Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
-"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
-
 _CHECKED_ROWS = 256
 _SLACK = 16  # roundings that may depend on which rows go in together
-
-
-UNITS = {
-    "float64": FLOAT64,
-    "float32": FLOAT32,
-    "float16": 2.0**-11,
-    "bfloat16": 2.0**-8,
-}
-"""The unit roundoff of the formats that Keras computes in."""
 
 
 def format_of(dtype: str) -> str:
@@ -59,6 +54,11 @@ def numpy_of(tensor: Any) -> NDArray[Any]:
     return np.asarray(keras.ops.convert_to_numpy(tensor))
 
 
+def plain(value: Any) -> Any:
+    """Return tensors and variables as arrays, and anything else as it is."""
+    return numpy_of(value) if hasattr(value, "dtype") else value
+
+
 def tensor_of(array: NDArray[Any], dtype: str) -> Any:
     """Return an array as a tensor of the backend, in the given format."""
     return keras.ops.convert_to_tensor(array, dtype=dtype)
@@ -67,24 +67,6 @@ def tensor_of(array: NDArray[Any], dtype: str) -> Any:
 def rounded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     """Return an array as it is after it has been stored in the given format."""
     return numpy_of(tensor_of(array, dtype))
-
-
-def elementwise(tensor: Columns, run: Run) -> Columns:
-    """Return what a step makes of every entry on its own.
-
-    The tables of all entries lie side by side, so one call is enough.
-    """
-    n_rows = max((len(table) for table in tensor.tables), default=1)
-    padded = [np.resize(table, n_rows) for table in tensor.tables]
-    rows = np.stack(padded, axis=1).reshape(n_rows, *tensor.shape)
-    [result] = run([rows])
-    if result.shape != rows.shape:
-        raise UnsupportedModelError(
-            f"makes an array of shape {result.shape} of one of shape {rows.shape}"
-        )
-    flat = result.reshape(n_rows, -1)
-    tables = tuple(flat[: len(t), entry] for entry, t in enumerate(tensor.tables))
-    return Columns(tensor.shape, tensor.owners, tables)
 
 
 def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns]:
@@ -98,22 +80,18 @@ def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns
     MixingError
         If an entry of the result depends on several features.
     """
-    owners = sorted({o for tensor in tensors for o in tensor.owners} - {CONSTANT})
-    sizes = np.array([domain.sizes[owner] for owner in owners], dtype=np.int64)
-    design = np.zeros((1 + int(sizes.sum()), len(owners)), dtype=np.int64)
-    starts = 1 + np.cumsum([0, *sizes])
-    for place, size in enumerate(sizes):
-        design[starts[place] : starts[place + 1], place] = np.arange(size)
+    owners = owners_of(tensors)
+    rows, sizes = ValueRows(domain, owners), [domain.sizes[owner] for owner in owners]
     sample = np.random.default_rng(0).integers(
         sizes, size=(_CHECKED_ROWS, len(owners)), dtype=np.int64
     )
-    results = run([_rows(tensor, owners, design) for tensor in tensors])
+    results = run([rows.of(tensor) for tensor in tensors])
     checked = run([_rows(tensor, owners, sample) for tensor in tensors])
     found = []
     for result, other in zip(results, checked, strict=True):
-        if len(result) != len(design) or len(other) != len(sample):
-            raise UnsupportedModelError("mixes rows of a batch")
-        blocks = np.split(result.reshape(len(result), -1), starts[:-1])
+        if len(result) != len(rows) or len(other) != len(sample):
+            raise UnsupportedModelError(MIXED_ROWS)
+        blocks = np.split(result.reshape(len(result), -1), rows.starts[1:-1])
         columns = _columns(blocks, owners, result.shape[1:])
         found.append(_checked(columns, other.reshape(len(other), -1), owners, sample))
     return found
@@ -135,15 +113,15 @@ def _rows(
 def _columns(
     blocks: Sequence[NDArray[Any]], owners: Sequence[int], shape: tuple[int, ...]
 ) -> Columns:
-    first, *rest = blocks
-    differs = [np.any(~_same(block, first), axis=0).tolist() for block in rest]
+    first = blocks[0][:1]
+    differs = [np.any(~_same(block, first), axis=0).tolist() for block in blocks]
     who, tables = [], []
     for entry in range(first.shape[1]):
         places = [place for place, different in enumerate(differs) if different[entry]]
         if len(places) > 1:
             raise MixingError([owners[place] for place in places])
         who.append(owners[places[0]] if places else CONSTANT)
-        tables.append((rest[places[0]] if places else first)[:, entry])
+        tables.append((blocks[places[0]] if places else first)[:, entry])
     return Columns(shape, tuple(who), tuple(tables))
 
 
@@ -161,7 +139,7 @@ def _checked(
     if not _same(array, expected).all():
         if len(owners) > 1:
             raise MixingError(owners)
-        raise UnsupportedModelError("mixes rows of a batch")
+        raise UnsupportedModelError(MIXED_ROWS)
     if array.dtype.kind != "f" or np.array_equal(array, expected, equal_nan=True):
         return columns
     sizes = [np.full(len(t), 2 * _SLACK * np.abs(t).max()) for t in columns.tables]

@@ -16,18 +16,18 @@ from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
 from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
-from nn2rules.adapters.onnx.files import external_data, first_line, refuse_large
+from nn2rules.adapters.onnx.files import external_data, refuse_large
 from nn2rules.adapters.onnx.files import load as load
+from nn2rules.adapters.onnx.follow import follow
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
-from nn2rules.adapters.onnx.layers import HANDLERS
 from nn2rules.adapters.onnx.patterns import fused
-from nn2rules.adapters.onnx.refusals import refuse_bfloat16, refuse_gaps, refuse_kind
+from nn2rules.adapters.onnx.refusals import IMPUTE, refuse_bfloat16, refuse_kind
 from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.source import Port, Source
-from nn2rules.adapters.tracing import Trace
+from nn2rules.adapters.tracing import Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.network import Network
@@ -60,7 +60,7 @@ def prepare(model: onnx.ModelProto) -> onnx.ModelProto:
         onnx.checker.check_model(model)
     except onnx.checker.ValidationError as error:
         raise UnsupportedModelError(
-            f"this is no valid ONNX model: {first_line(error)}"
+            f"this is no valid ONNX model: {reason_in(error)}"
         ) from None
     return model
 
@@ -85,13 +85,13 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     tensors = probe(encode, source.maker, names=_names(inputs))
     batch = next((i.batch for i in inputs if i.batch is not None), None)
     values = dict(zip([i.name for i in inputs], tensors, strict=True))
-    walk = Walk(graph, Trace(source.domain), dict(values), HANDLERS, batch)
-    tensor = walk.tensor(answer.scores)
+    walk = Walk(graph, Trace(source.domain), dict(values), batch)
+    tensor = follow(walk, answer.scores)
     ask = _asking(graph, inputs, encode, batch)
     run_by, run = ask(answer.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))
     own, labels = classes_of(graph, answer, tensor, how.classes)
-    refuse_gaps(source.domain, tensor)
+    refuse_gaps(source.domain, tensor, IMPUTE)
     has_classes = answer.label is not None or answer.classes is not None
     decision = decide(
         walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes
@@ -178,7 +178,7 @@ def _tried(function: Callable[[T], U], argument: T) -> U:
         return function(argument)
     except Exception as error:  # noqa: BLE001
         raise UnsupportedModelError(
-            f"the ONNX model cannot be run: {first_line(error)}"
+            f"the ONNX model cannot be run: {reason_in(error)}"
         ) from None
 
 

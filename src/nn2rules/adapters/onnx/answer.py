@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from nn2rules.adapters.onnx.graph import FLOATS, Graph, Step
+from nn2rules.adapters.onnx.graph import FLOATS, Graph, Node
 from nn2rules.adapters.onnx.running import part_of, reference_runner
 from nn2rules.adapters.tracing import Tensor
 from nn2rules.errors import OptionError, UnsupportedModelError
@@ -86,7 +86,7 @@ def _refuse_several_questions(graph: Graph, scores: str) -> None:
         )
 
 
-def _listed_classes(step: Step) -> tuple[Value, ...] | None:
+def _listed_classes(step: Node) -> tuple[Value, ...] | None:
     """Return the labels that a step lists in its attributes."""
     for name in ("classlabels_strings", "classlabels_int64s", "classlabels_ints"):
         labels = step.attributes.get(name)
@@ -142,7 +142,7 @@ def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | 
     if not after or not others <= graph.constants.keys():
         return tuple(range(n_classes)) if not after else None
     part = part_of(
-        graph.model, [s.node for s in after], {place: TensorProto.INT64}, [label]
+        graph.model, [s.proto for s in after], {place: TensorProto.INT64}, [label]
     )
     part.graph.initializer.extend(
         onnx.numpy_helper.from_array(graph.constants[name], name) for name in others
@@ -159,7 +159,7 @@ def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | 
     return tuple(_plain(item) for item in found.reshape(-1).tolist())
 
 
-def _after(steps: Sequence[Step], place: str) -> list[Step]:
+def _after(steps: Sequence[Node], place: str) -> list[Node]:
     """Return the steps that depend on a tensor."""
     reached, found = {place}, []
     for step in steps:

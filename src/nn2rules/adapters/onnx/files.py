@@ -7,6 +7,7 @@ from pathlib import Path
 import onnx
 from onnx import external_data_helper
 
+from nn2rules.adapters.tracing import reason_in
 from nn2rules.errors import FormatError, UnsupportedModelError
 
 MOST_PARAMETERS = 200_000_000
@@ -77,7 +78,7 @@ def _problem(model: onnx.ModelProto, error: Exception) -> str:
             f"the numbers of this model are in a second file, {second!r}, which is "
             f"missing or damaged; put it into the same folder"
         )
-    return f"this is no valid ONNX model: {first_line(error)}"
+    return f"this is no valid ONNX model: {reason_in(error)}"
 
 
 def external_data(model: onnx.ModelProto) -> str | None:
@@ -87,12 +88,6 @@ def external_data(model: onnx.ModelProto) -> str | None:
             places = {entry.key: entry.value for entry in tensor.external_data}
             return str(places.get("location", ""))
     return None
-
-
-def first_line(error: Exception) -> str:
-    """Return the first sentence of an error message."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")
 
 
 def refuse_large(model: onnx.ModelProto) -> None:

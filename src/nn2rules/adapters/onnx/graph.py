@@ -25,7 +25,7 @@ _PASSING = ("Identity", "Dropout", "Cast")
 
 
 @dataclass(frozen=True)
-class Step:
+class Node:
     """A node of a graph, with its attributes as Python values."""
 
     op: str
@@ -33,7 +33,7 @@ class Step:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
-    node: onnx.NodeProto
+    proto: onnx.NodeProto
 
     @property
     def kind(self) -> str:
@@ -69,10 +69,10 @@ class Graph:
     """The steps of a model, in an order in which they can be run."""
 
     model: onnx.ModelProto
-    steps: tuple[Step, ...]
+    steps: tuple[Node, ...]
     constants: Mapping[str, NDArray[Any]]
     inputs: tuple[Input, ...]
-    producers: Mapping[str, Step] = field(repr=False)
+    producers: Mapping[str, Node] = field(repr=False)
 
     @property
     def opset(self) -> int:
@@ -97,7 +97,7 @@ class Graph:
             return None
         return float(array.reshape(-1)[0])
 
-    def needed(self, outputs: Iterable[str]) -> list[Step]:
+    def needed(self, outputs: Iterable[str]) -> list[Node]:
         """Return the steps that tensors depend on, in order."""
         wanted, found = set(outputs), []
         for step in reversed(self.steps):
@@ -136,14 +136,14 @@ def _refuse_old(model: onnx.ModelProto) -> None:
             )
 
 
-def _step(node: onnx.NodeProto) -> Step:
+def _step(node: onnx.NodeProto) -> Node:
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     if node.op_type == "FeatureVectorizer":  # joins columns, as Concat does
         node = helper.make_node(
             "Concat", list(node.input), list(node.output), name=node.name, axis=1
         )
     own = node.domain in ("", "ai.onnx", "ai.onnx.ml")
-    return Step(
+    return Node(
         node.op_type if own else f"{node.domain}.{node.op_type}",
         node.name,
         tuple(node.input),
@@ -154,17 +154,17 @@ def _step(node: onnx.NodeProto) -> Step:
 
 
 def _folded(
-    model: onnx.ModelProto, step: Step, constants: Mapping[str, NDArray[Any]]
+    model: onnx.ModelProto, step: Node, constants: Mapping[str, NDArray[Any]]
 ) -> dict[str, NDArray[Any]] | None:
     """Return what a step makes of constants; None if it has other inputs."""
     names = [name for name in step.inputs if name]
     if not all(name in constants for name in names) or step.op.startswith("Random"):
         return None
-    if any(a.type == onnx.AttributeProto.GRAPH for a in step.node.attribute):
+    if any(a.type == onnx.AttributeProto.GRAPH for a in step.proto.attribute):
         return None
     feeds = {name: constants[name] for name in names}
     try:
-        made = run_node(model, step.node, feeds, reference=True)
+        made = run_node(model, step.proto, feeds, reference=True)
     except Exception:  # noqa: BLE001  a step that nothing needs may be anything
         return None
     return dict(zip([name for name in step.outputs if name], made, strict=True))

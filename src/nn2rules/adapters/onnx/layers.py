@@ -1,188 +1,60 @@
 """The ONNX operators that can be read where features have met.
 
-Each is a function of a `Walk` and a `Step` that returns the tensor the step makes.
+Each is a function of a `Walk` and a `Node` that returns the tensor the node makes.
 """
 
-import math
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nn2rules.adapters.onnx.activations import ACTIVATIONS
-from nn2rules.adapters.onnx.graph import FLOATS, Step
-from nn2rules.adapters.onnx.walk import Fixed, Handler, Walk, first_input
-from nn2rules.adapters.tracing import Columns, Tensor
+from nn2rules.adapters.onnx.graph import Node
+from nn2rules.adapters.onnx.readable import READABLE
+from nn2rules.adapters.onnx.walk import Fixed, Walk, first_input
+from nn2rules.adapters.tracing import OPERATIONS, SEVERAL, Columns, Tensor
 from nn2rules.errors import UnsupportedModelError
 
-# Sums and products ---------------------------------------------------------------
+Handler: TypeAlias = Callable[[Walk, Node], Tensor]
+"""Reads a step on numbers in which features have met."""
 
 
-def _both(walk: Walk, step: Step) -> tuple[Tensor, Tensor]:
-    """Return the two inputs of a step, as they meet in a row."""
-    rank = max(len(tensor.shape) for tensor in walk.tensors(step))
-    left, right = (walk.row(walk.get(name), rank) for name in step.inputs)
-    return left, right
+def _operation(walk: Walk, node: Node) -> Tensor:
+    """Read an operator that other frameworks have, too."""
+    kind, options = READABLE[node.op]
+    several = walk.rows(walk.inputs(node)) if kind in SEVERAL else None
+    operands = several or [first_input(walk, node)]
+    return OPERATIONS[kind](walk.trace, *operands, **options(walk, node))
 
 
-def _add(walk: Walk, step: Step) -> Tensor:
-    return walk.trace.add(*_both(walk, step))
-
-
-def _sub(walk: Walk, step: Step) -> Tensor:
-    return walk.trace.add(*_both(walk, step), sign=-1)
-
-
-def _sum(walk: Walk, step: Step) -> Tensor:
-    rank = max(len(tensor.shape) for tensor in walk.tensors(step))
-    first, *others = (walk.row(walk.get(name), rank) for name in step.inputs)
-    for other in others:
-        first = walk.trace.add(first, other)
-    return first
-
-
-def _mul(walk: Walk, step: Step) -> Tensor:
-    return walk.trace.multiply(*_both(walk, step))
-
-
-def _div(walk: Walk, step: Step) -> Tensor:
-    left, right = _both(walk, step)
-    if not (isinstance(right, Columns) and right.is_constant):
-        raise UnsupportedModelError("it divides by a number that depends on the input")
-    divisor = right.value.astype(np.float64)
-    if not divisor.all():
-        raise UnsupportedModelError("it divides by zero")
-    return walk.trace.multiply(left, walk.trace.constant(1.0 / divisor))
-
-
-def _neg(walk: Walk, step: Step) -> Tensor:
-    return walk.trace.scale(first_input(walk, step), -1.0)
-
-
-def _gemm(walk: Walk, step: Step) -> Tensor:
-    options = step.attributes
-    x, weights = first_input(walk, step), walk.weights(step, 1)
-    if options.get("transA", 0):
-        raise UnsupportedModelError("it mixes rows of a batch")
-    assert weights is not None, "the checker asks for two inputs"
-    matrix = weights.T if options.get("transB", 0) else weights
-    made = walk.trace.linear(x, options.get("alpha", 1.0) * matrix)
-    added = walk.value(step, 2)
+def _gemm(walk: Walk, node: Node) -> Tensor:
+    made, added = _operation(walk, node), walk.value(node, 2)
     if added is None:
         return made
-    row, beta = walk.row(added, len(x.shape)), options.get("beta", 1.0)
+    (made, row), beta = walk.rows([made, added]), node.attributes.get("beta", 1.0)
     if isinstance(row, Columns) and row.is_constant:
         return walk.trace.add(made, walk.trace.constant(beta * row.value))
     return walk.trace.add(made, walk.trace.scale(row, beta))
 
 
-def _matmul(walk: Walk, step: Step) -> Tensor:
-    x, weights = first_input(walk, step), walk.weights(step, 1)
-    assert weights is not None, "the checker asks for two inputs"
-    if weights.ndim > 2:
-        raise UnsupportedModelError("it multiplies by a stack of matrices")
-    if weights.ndim == 2:
-        return walk.trace.linear(x, weights)
-    made = walk.trace.linear(x, weights[:, np.newaxis])
-    return walk.trace.rearrange([made], lambda rows: rows[..., 0])
+def _max(walk: Walk, node: Node) -> Tensor:
+    fixed = [v for n in node.inputs if isinstance(v := walk.get(n), Fixed)]
+    tensors = walk.tensors(node)
+    if len(tensors) != 1 or len(fixed) != 1 or fixed[0].value.any():
+        raise UnsupportedModelError("nn2rules reads the maximum of a number and 0 only")
+    return walk.trace.activate(tensors[0], "relu")
 
 
-def _batch_normalization(walk: Walk, step: Step) -> Tensor:
-    if step.attributes.get("training_mode", 0):
-        raise UnsupportedModelError(
-            "it is in training mode; export the model after model.eval()"
-        )
-    x = first_input(walk, step)
-    scale, bias, mean, variance = (walk.weights(step, index) for index in range(1, 5))
-    assert scale is not None, "the checker asks for five inputs"
-    assert bias is not None
-    assert mean is not None
-    assert variance is not None
-    factor = scale / np.sqrt(variance + step.attributes.get("epsilon", 1e-5))
-    shape = (-1, *(1,) * (len(x.shape) - 1))
-    size = np.abs(bias) + np.abs(mean * factor)
-    return walk.trace.scale(
-        x,
-        factor.reshape(shape),
-        (bias - mean * factor).reshape(shape),
-        np.broadcast_to(size.reshape(shape), x.shape).reshape(-1),
-    )
-
-
-def _scaler(walk: Walk, step: Step) -> Tensor:
-    """Read ai.onnx.ml's Scaler, ``(x - offset) * scale``."""
-    attributes = step.attributes
-    offset = walk.floats(np.array(attributes.get("offset", [0.0]), np.float32))
-    scale = walk.floats(np.array(attributes.get("scale", [1.0]), np.float32))
-    return walk.trace.scale(first_input(walk, step), scale, -offset * scale)
-
-
-def _reduced(walk: Walk, step: Step) -> Tensor:
-    """Read ReduceSum and ReduceMean along dimensions of a row."""
-    x = first_input(walk, step)
-    axes = _axes(walk, step, len(x.shape))
-    if 0 in axes:
-        raise UnsupportedModelError("it mixes rows of a batch")
-    kept = [axis for axis in range(1, len(x.shape) + 1) if axis not in axes]
-    size = math.prod(x.shape[axis - 1] for axis in axes)
-    shape = [x.shape[axis - 1] for axis in kept]
-
-    def gathered(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        return rows.transpose(0, *kept, *axes).reshape(2, *shape, size)
-
-    weight = 1.0 / size if step.op == "ReduceMean" else 1.0
-    together = walk.trace.rearrange([x], gathered)
-    made = walk.trace.linear(together, np.full((size, 1), weight))
-    if step.attributes.get("keepdims", 1):
-        shape = [1 if a in axes else x.shape[a - 1] for a in range(1, len(x.shape) + 1)]
-    return walk.trace.rearrange([made], lambda rows: rows.reshape(2, *shape))
-
-
-def _axes(walk: Walk, step: Step, rank: int) -> list[int]:
-    listed: Any = step.attributes.get("axes")
-    given = walk.value(step, 1)
-    if isinstance(given, Fixed):
-        listed = given.value.tolist()
-    if listed is None:
-        listed = range(rank + 1)
-    return sorted(axis % (rank + 1) for axis in listed)
-
-
-# Types and shares ----------------------------------------------------------------
-
-
-def _cast(walk: Walk, step: Step) -> Tensor:
-    kind = step.attributes["to"]
-    if kind not in FLOATS:
-        raise UnsupportedModelError("it rounds numbers in which features have met")
-    names = dict(zip(FLOATS, ("float32", "float64", "float16"), strict=True))
-    walk.floats(np.zeros(0, dtype=names[kind]))
-    return first_input(walk, step)
-
-
-def _softmax(walk: Walk, step: Step) -> Tensor:
-    x = first_input(walk, step)
-    axis = step.attributes.get("axis", -1 if walk.graph.opset >= 13 else 1)
-    axis = axis % (len(x.shape) + 1)
-    size = math.prod(x.shape)
-    is_whole = axis > 0 and (x.shape[axis - 1] == size or walk.graph.opset < 13)
-    if not is_whole or size < 2:
-        raise UnsupportedModelError("its shares are not those of the classes")
-    name = "softmax" if step.op == "Softmax" else "log_softmax"
-    return walk.trace.activate(x, name)
-
-
-def _log(walk: Walk, step: Step) -> Tensor:
-    x = first_input(walk, step)
+def _log(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
     if x.ending is None or x.ending.kind != "softmax":
         raise UnsupportedModelError("nn2rules reads Log right after Softmax only")
     return walk.trace.activate(x.ending.scores, "log_softmax")
 
 
-def _normalizer(walk: Walk, step: Step) -> Tensor:
-    x = first_input(walk, step)
+def _normalizer(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
     is_share = x.ending is not None and x.ending.kind in ("softmax", "pair")
-    is_sum = step.attributes.get("norm") == b"L1" or step.attributes.get("p") == 1
+    is_sum = node.attributes.get("norm") == b"L1" or node.attributes.get("p") == 1
     if is_sum and is_share:
         return x  # shares add up to one as they are
     raise UnsupportedModelError(
@@ -191,13 +63,13 @@ def _normalizer(walk: Walk, step: Step) -> Tensor:
     )
 
 
-def _linear_classifier(walk: Walk, step: Step) -> Tensor:
-    x = first_input(walk, step)
-    transform = step.attributes.get("post_transform", b"NONE").decode()
-    numbers = walk.floats(np.array(step.attributes["coefficients"], np.float32))
+def _linear_classifier(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
+    transform = node.attributes.get("post_transform", b"NONE").decode()
+    numbers = walk.floats(np.array(node.attributes["coefficients"], np.float32))
     weights = numbers.reshape(-1, x.shape[-1])
     n_rows = len(weights)
-    bias = np.array(step.attributes.get("intercepts", np.zeros(n_rows)), np.float32)
+    bias = np.array(node.attributes.get("intercepts", np.zeros(n_rows)), np.float32)
     scores = walk.trace.linear(x, weights.T, walk.floats(bias))
     if n_rows > 1 and transform == "NONE":
         return scores
@@ -218,25 +90,12 @@ def _linear_classifier(walk: Walk, step: Step) -> Tensor:
 
 
 HANDLERS: dict[str, Handler] = {
-    **ACTIVATIONS,
-    "Add": _add,
-    "BatchNormalization": _batch_normalization,
-    "Cast": _cast,
-    "Div": _div,
+    **dict.fromkeys(READABLE, _operation),
     "Gemm": _gemm,
     "LinearClassifier": _linear_classifier,
     "Log": _log,
-    "LogSoftmax": _softmax,
     "LpNormalization": _normalizer,
-    "MatMul": _matmul,
-    "Mul": _mul,
-    "Neg": _neg,
+    "Max": _max,
     "Normalizer": _normalizer,
-    "ReduceMean": _reduced,
-    "ReduceSum": _reduced,
-    "Scaler": _scaler,
-    "Softmax": _softmax,
-    "Sub": _sub,
-    "Sum": _sum,
 }
 """Every operator that can be read where features have met."""

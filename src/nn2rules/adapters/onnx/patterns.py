@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from nn2rules.adapters.onnx.graph import Graph, Step
+from nn2rules.adapters.onnx.graph import Graph, Node
 
 _CLOSE = 1e-6
 """Constants are stored in float32: so far may they lie from what is meant."""
@@ -35,7 +35,7 @@ def fused(graph: Graph) -> Graph:
     return replace(graph, steps=tuple(steps), producers=producers)
 
 
-def _silu(graph: Graph, step: Step) -> Found:
+def _silu(graph: Graph, step: Node) -> Found:
     if step.op != "Mul":
         return None
     for x, other in (step.inputs, step.inputs[::-1]):
@@ -45,7 +45,7 @@ def _silu(graph: Graph, step: Step) -> Found:
     return None
 
 
-def _gelu(graph: Graph, step: Step) -> Found:
+def _gelu(graph: Graph, step: Node) -> Found:
     factor, names = _factors(graph, step.outputs[0])
     if len(names) != 2 or not _is_close(factor, 0.5):
         return None
@@ -63,7 +63,7 @@ def _gelu(graph: Graph, step: Step) -> Found:
     return None
 
 
-def _softplus(graph: Graph, step: Step) -> Found:
+def _softplus(graph: Graph, step: Node) -> Found:
     if step.op != "Where":
         return None
     condition, large, small = step.inputs
@@ -78,10 +78,10 @@ def _softplus(graph: Graph, step: Step) -> Found:
     return "Softplus", large
 
 
-_MATCHES: tuple[Callable[[Graph, Step], Found], ...] = (_silu, _gelu, _softplus)
+_MATCHES: tuple[Callable[[Graph, Node], Found], ...] = (_silu, _gelu, _softplus)
 
 
-def _made_by(graph: Graph, name: str, op: str) -> Step | None:
+def _made_by(graph: Graph, name: str, op: str) -> Node | None:
     step = graph.producers.get(graph.source(name))
     return step if step is not None and step.op == op else None
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import onnx
 
-from nn2rules.adapters.onnx.graph import Step
+from nn2rules.adapters.onnx.graph import Node
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.values import Value, text_of
+
+IMPUTE = "impute in the pipeline"
+"""What to do about missing numbers."""
 
 _READ = (
     "dense layers (Gemm, MatMul, Add, Sub, Mul, Div by constants, BatchNormalization) "
@@ -24,7 +25,7 @@ _NO_TABLES = {
 }
 
 
-def refuse_kind(step: Step) -> None:
+def refuse_kind(step: Node) -> None:
     """Refuse what is no network, each with its reason."""
     if step.op.startswith("TreeEnsemble"):
         raise UnsupportedModelError(
@@ -66,7 +67,7 @@ def refuse_bfloat16(model: onnx.ModelProto) -> None:
 
 
 def unknown(
-    step: Step, tensors: Sequence[Tensor], domain: Domain
+    step: Node, tensors: Sequence[Tensor], domain: Domain
 ) -> UnsupportedModelError:
     """Return the error of an operator that is not read where features meet."""
     owners: set[int] = set()
@@ -81,40 +82,3 @@ def unknown(
         f"{step} is {step.kind}, and mixes features such as {names}; where features "
         f"meet, nn2rules reads {_READ}"
     )
-
-
-def refused_value(
-    step: Step, name: str, value: Value, reason: str
-) -> UnsupportedModelError:
-    """Return the error of a step that fails on a value of a feature."""
-    if value is None:
-        return UnsupportedModelError(
-            f"feature {name!r} is missing in some rows, and {step}, {step.kind}, "
-            f"cannot take that ({reason}); leave out those rows, or impute in the "
-            f"pipeline"
-        )
-    return UnsupportedModelError(
-        f"feature {name!r}: {step}, {step.kind}, cannot take the value "
-        f"{text_of(value)!r} ({reason})"
-    )
-
-
-def refuse_gaps(domain: Domain, tensor: Tensor) -> None:
-    """Refuse numbers that are missing or infinite where features are about to meet."""
-    if not isinstance(tensor, Columns):
-        return
-    for owner, table in zip(tensor.owners, tensor.tables, strict=True):
-        if owner == CONSTANT or table.dtype.kind != "f" or np.isfinite(table).all():
-            continue
-        feature = domain.features[owner]
-        value = feature.values[int(np.flatnonzero(~np.isfinite(table))[0])]
-        if value is None:
-            raise UnsupportedModelError(
-                f"feature {feature.name!r} is missing in some rows, and the ONNX model "
-                f"has no step that fills it in; leave out those rows, or impute in the "
-                f"pipeline"
-            )
-        raise UnsupportedModelError(
-            f"feature {feature.name!r}: the ONNX model turns its {text_of(value)!r} "
-            f"into a number that is not finite"
-        )

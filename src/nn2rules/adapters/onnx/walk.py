@@ -1,41 +1,17 @@
-"""Follow an ONNX graph, step by step, from the columns of a domain to its scores.
+"""A walk through an ONNX graph: what is known of its tensors so far."""
 
-A step whose inputs each depend on one feature is run as it is, on the values of that
-feature, whatever operator it is. Steps that only pick and place numbers are run on the
-places. What is left, steps on numbers in which features have met, must be one of
-`LINEAR` or an activation.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.confirm import FLOAT32, FLOAT64
-from nn2rules.adapters.onnx.graph import Graph, Step
-from nn2rules.adapters.onnx.refusals import refuse_gaps, unknown
+from nn2rules.adapters.confirm import FLOAT64
+from nn2rules.adapters.onnx.graph import Graph, Node
 from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
-from nn2rules.adapters.onnx.values import run_on_values
-from nn2rules.adapters.tracing import Columns, Tensor, Trace
+from nn2rules.adapters.tracing import FIXED, UNITS, Tensor, Trace, operands_of
 from nn2rules.errors import UnsupportedModelError
-
-_PASSING = ("Dropout", "Identity")
-_STRUCTURAL = (
-    *("ArrayFeatureExtractor", "Concat", "Expand", "Flatten", "Gather", "Reshape"),
-    *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
-)
-_LAST = ("LinearClassifier", "LogSoftmax", "Softmax")
-_AFTER_SOFTMAX = ("Cast", "Log", "LpNormalization", "Normalizer")
-_SCORES = {"LinearClassifier": 1}
-"""Which output of an operator holds its scores, if it is not the first."""
-
-_MIXED_ROWS = "it mixes rows of a batch"
-
-UNITS = {"float16": 2.0**-11, "float32": FLOAT32, "float64": FLOAT64}
-"""The unit roundoff of each type that a model may compute in."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +49,6 @@ class Walk:
     ----------
     values : dict
         What the tensors are that were met so far, by their names.
-    handlers : mapping
-        The operators that can be read where features have met.
     batch : int or None
         How many rows the model takes, where it takes a fixed number.
     unit : float
@@ -84,31 +58,8 @@ class Walk:
     graph: Graph
     trace: Trace
     values: dict[str, Value]
-    handlers: Mapping[str, "Handler"]
     batch: int | None = None
     unit: float = FLOAT64
-
-    def tensor(self, name: str) -> Tensor:
-        """Return a tensor of the graph, after the steps that it needs."""
-        for constant, array in self.graph.constants.items():
-            self.values[constant] = _stored(array)
-        for step in self.graph.needed([name]):
-            try:
-                self.values.update(self._made(step))
-            except UnsupportedModelError as error:
-                if "the ONNX " in str(error):
-                    raise
-                raise UnsupportedModelError(
-                    f"{step}, {step.kind}, cannot be read: {error}"
-                ) from None
-        found = self.get(name)
-        if isinstance(found, Fixed):
-            raise UnsupportedModelError(
-                "the ONNX model's answer does not depend on its inputs"
-            )
-        return found
-
-    # What handlers ask for -------------------------------------------------------
 
     def get(self, name: str) -> Value:
         """Return a tensor by its name."""
@@ -116,26 +67,27 @@ class Walk:
             raise UnsupportedModelError(f"it needs {name!r}, which cannot be read")
         return self.values[name]
 
-    def value(self, step: Step, index: int) -> Value | None:
-        """Return an input of a step; None where it is left out."""
-        if index >= len(step.inputs) or not step.inputs[index]:
+    def value(self, node: Node, index: int) -> Value | None:
+        """Return an input of a node; None where it is left out."""
+        if index >= len(node.inputs) or not node.inputs[index]:
             return None
-        return self.get(step.inputs[index])
+        return self.get(node.inputs[index])
 
-    def tensors(self, step: Step) -> list[Tensor]:
+    def inputs(self, node: Node) -> list[Value]:
+        """Return all inputs of a step that are not left out."""
+        return [self.get(name) for name in node.inputs if name]
+
+    def tensors(self, node: Node) -> list[Tensor]:
         """Return the inputs of a step that depend on rows."""
-        found = [self.get(name) for name in step.inputs if name]
-        return [value for value in found if not isinstance(value, Fixed)]
+        return [v for v in self.inputs(node) if not isinstance(v, Fixed)]
 
-    def weights(self, step: Step, index: int) -> NDArray[np.float64] | None:
+    def weights(self, node: Node, index: int) -> NDArray[np.float64] | None:
         """Return an input that must be fixed numbers; None where it is left out."""
-        value = self.value(step, index)
+        value = self.value(node, index)
         if value is None:
             return None
         if not isinstance(value, Fixed):
-            raise UnsupportedModelError(
-                "its weights depend on the input; nn2rules reads fixed ones"
-            )
+            raise UnsupportedModelError(FIXED)
         return self.floats(value.value)
 
     def floats(self, array: Any) -> NDArray[np.float64]:
@@ -148,139 +100,36 @@ class Walk:
             raise UnsupportedModelError(f"it computes in {name}")
         return numbers.astype(np.float64)
 
-    def row(self, value: Value, rank: int) -> Tensor:
-        """Return a value as it meets the rows of a tensor of so many dimensions."""
-        if not isinstance(value, Fixed):
-            if len(value.shape) != rank:
-                raise UnsupportedModelError(_MIXED_ROWS)
-            return value
-        n_rows = self.batch or 2
-        array = value.at(n_rows)
-        if array.ndim > rank:
-            is_same = len(array) > 0 and (array == array[:1]).all()
-            if array.ndim > rank + 1 or len(array) not in (1, n_rows) or not is_same:
-                raise UnsupportedModelError(_MIXED_ROWS)
-            array = array[0]
-        if array.dtype.kind == "f":
-            self.floats(array)
-        return self.trace.constant(array)
+    def rows(self, values: Sequence[Value]) -> list[Tensor]:
+        """Return values as they meet in a row."""
+        found: list[Any] = []
+        batch = self.batch or 2
+        for value in values:
+            array = value.at(batch) if isinstance(value, Fixed) else value
+            if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+                self.floats(array)
+            found.append(array)
+        return operands_of(self.trace, found, batch=batch)
 
     def run(
-        self, step: Step, arrays: Mapping[str, NDArray[Any]], *, reference: bool = False
+        self, node: Node, arrays: Mapping[str, NDArray[Any]], *, reference: bool = False
     ) -> Arrays:
-        """Return what a step makes of arrays of rows, given by their names."""
-        values = {name: self.get(name) for name in step.inputs if name}
+        """Return what a node makes of arrays of rows, given by their names."""
+        values = {name: self.get(name) for name in node.inputs if name}
 
         def run(*rows: NDArray[Any]) -> Arrays:
             feeds = dict(zip(arrays, rows, strict=True))
             for name, value in values.items():
                 if isinstance(value, Fixed) and name not in feeds:
                     feeds[name] = value.at(len(rows[0]))
-            return run_node(self.graph.model, step.node, feeds, reference=reference)
+            return run_node(self.graph.model, node.proto, feeds, reference=reference)
 
         return in_batches(run, list(arrays.values()), self.batch)
 
-    # The kinds of steps ----------------------------------------------------------
 
-    def _made(self, step: Step) -> dict[str, Value]:
-        """Return the outputs of a step, by their names."""
-        tensors = self.tensors(step)
-        if step.op == "Shape" and tensors:
-            return {step.outputs[0]: _shape(step, tensors[0])}
-        if not tensors:
-            return self._fixed(step)
-        if step.op in _PASSING:
-            return {step.outputs[0]: tensors[0]}
-        is_softmax = any(t.ending and t.ending.is_softmax for t in tensors)
-        if self._is_structural(step):
-            return self._rearranged(step, is_softmax=is_softmax)
-        if is_softmax and step.op not in _AFTER_SOFTMAX:
-            raise UnsupportedModelError(
-                "it computes with the shares of a softmax, which must be the last step"
-            )
-        is_node = step.inputs == tuple(step.node.input) and step.op not in _LAST
-        if is_node and not any(t.ending for t in tensors):
-            columns = [t for t in tensors if isinstance(t, Columns)]
-            if len(columns) == len(tensors):
-                found = run_on_values(self, step, columns)
-                if found is not None:
-                    return dict(found)
-        handler = self.handlers.get(step.op)
-        if handler is None:
-            raise unknown(step, tensors, self.trace.domain)
-        for tensor in tensors:
-            refuse_gaps(self.trace.domain, tensor)
-        return {step.outputs[_SCORES.get(step.op, 0)]: handler(self, step)}
-
-    def _fixed(self, step: Step) -> dict[str, Value]:
-        """Return what a step makes of the number of rows."""
-        names = [name for name in step.inputs if name]
-        inputs = {name: self.get(name) for name in names}
-
-        @cache
-        def at(n_rows: int) -> Arrays:
-            feeds = {n: v.at(n_rows) for n, v in inputs.items() if isinstance(v, Fixed)}
-            return run_node(self.graph.model, step.node, feeds, reference=True)
-
-        def picked(index: int, n_rows: int) -> NDArray[Any]:
-            return at(n_rows)[index]
-
-        outputs = [name for name in step.outputs if name]
-        return {
-            name: Fixed(partial(picked, index), varies=True)
-            for index, name in enumerate(outputs)
-        }
-
-    def _is_structural(self, step: Step) -> bool:
-        if step.op == "Concat":
-            return True
-        others = [self.value(step, index) for index in range(1, len(step.inputs))]
-        is_first = not isinstance(self.value(step, 0), Fixed)
-        is_fixed = all(value is None or isinstance(value, Fixed) for value in others)
-        return step.op in _STRUCTURAL and is_first and is_fixed
-
-    def _rearranged(self, step: Step, *, is_softmax: bool) -> dict[str, Value]:
-        """Run a step on places instead of numbers."""
-        rank = max(len(tensor.shape) for tensor in self.tensors(step))
-        inputs = step.inputs if step.op == "Concat" else step.inputs[:1]
-        names = list(dict.fromkeys(inputs))
-        tensors = [self.row(self.get(name), rank) for name in names]
-        made: dict[str, Value] = {}
-        for index, name in enumerate(step.outputs):
-
-            def places(*rows: NDArray[np.int64], index: int = index) -> NDArray[Any]:
-                feeds = dict(zip(names, rows, strict=True))
-                return self.run(step, feeds, reference=True)[index]
-
-            found = self.trace.rearrange(tensors, places)
-            if is_softmax and found.ending is None:
-                raise UnsupportedModelError(
-                    "it takes some of the shares of a softmax; export all of them"
-                )
-            made[name] = found
-        return made
-
-
-Handler: TypeAlias = Callable[[Walk, Step], Tensor]
-"""Reads a step on numbers in which features have met."""
-
-
-def first_input(walk: Walk, step: Step) -> Tensor:
-    """Return the first input of a step, which must depend on rows."""
-    value = walk.value(step, 0)
+def first_input(walk: Walk, node: Node) -> Tensor:
+    """Return the first input of a node, which must depend on rows."""
+    value = walk.value(node, 0)
     if value is None or isinstance(value, Fixed):
         raise UnsupportedModelError("it computes with rows of the input as weights")
     return value
-
-
-def _stored(array: NDArray[Any]) -> Fixed:
-    return Fixed(lambda _n_rows: array)
-
-
-def _shape(step: Step, tensor: Tensor) -> Fixed:
-    start, end = step.attributes.get("start", 0), step.attributes.get("end")
-
-    def at(n_rows: int) -> NDArray[Any]:
-        return np.array((n_rows, *tensor.shape)[start:end], dtype=np.int64)
-
-    return Fixed(at, varies=True)

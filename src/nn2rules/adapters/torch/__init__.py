@@ -23,9 +23,9 @@ from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
 from nn2rules.adapters.torch.refusals import reason_of
-from nn2rules.adapters.torch.values import UNITS, Traced, to_numpy
+from nn2rules.adapters.torch.values import Traced, to_numpy, unit_of
 from nn2rules.adapters.torch.walk import follow
-from nn2rules.adapters.tracing import CONSTANT, Columns, Trace
+from nn2rules.adapters.tracing import Trace, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
 
@@ -155,10 +155,10 @@ def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
     for each, tensor in zip(program.inputs, tensors, strict=True):
-        _refuse_gaps(tensor, trace)
+        refuse_gaps(trace.domain, tensor, "fill the gaps in encode=")
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
-    unit = max(UNITS[dtype] for dtype in program.dtypes | dtypes if dtype in UNITS)
+    unit = max(unit_of(dtype) for dtype in program.dtypes | dtypes)
     labels = labels_of(how.classes, result.tensor.shape)
     decision = decide(trace, result.tensor, labels, how, unit=unit)
 
@@ -208,17 +208,3 @@ def _refuse_tensor(name: str, tensor: torch.Tensor) -> None:
         raise UnsupportedModelError(
             f"the model is on the device {device!r}; call model.cpu() first"
         )
-
-
-def _refuse_gaps(tensor: Columns, trace: Trace) -> None:
-    """Refuse values that reach the model as NaN."""
-    for owner, table in zip(tensor.owners, tensor.tables, strict=True):
-        gaps = np.flatnonzero(~np.isfinite(table))
-        if len(gaps) and owner != CONSTANT:
-            feature = trace.domain.features[owner]
-            value = feature.values[int(gaps[0])]
-            shown = "missing" if value is None else repr(value)
-            raise UnsupportedModelError(
-                f"feature {feature.name!r}: {shown} reaches the model as "
-                f"{table[gaps[0]]}; leave out those rows, or replace it in encode="
-            )

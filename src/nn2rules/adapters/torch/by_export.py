@@ -19,6 +19,7 @@ from nn2rules.adapters.torch.program import (
     float_dtypes,
     silence,
 )
+from nn2rules.adapters.tracing import reason_in
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 
 
@@ -46,7 +47,7 @@ def export(
             return replace(made, call=lambda tensors: model(*tensors), dtypes=dtypes)
     raise UnsupportedModelError(
         f"the steps of the model's forward cannot be told beforehand "
-        f"({_first_line(reason)}); nn2rules reads models that do the same to every "
+        f"({reason_in(reason)}); nn2rules reads models that do the same to every "
         f"input, so replace decisions that depend on its numbers"
     ) from None
 
@@ -118,8 +119,3 @@ def _exported_input(node: fx.Node) -> Input:
     width = int(example.shape[1]) if example.ndim == 2 else None
     kind: Any = "float" if example.dtype.is_floating_point else "integer"
     return Input(Port(node.name, width, kind), example.dtype, node, ndim=example.ndim)
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(".")

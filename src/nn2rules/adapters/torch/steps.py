@@ -13,22 +13,17 @@ import torch
 from torch import fx, nn
 from torch.fx.node import map_aggregate
 
-from nn2rules.adapters.torch.values import Run, Traced, unbatched
+from nn2rules.adapters.torch.values import BATCH, Run, Traced
+from nn2rules.adapters.tracing import FIXED, unbatched
+from nn2rules.errors import UnsupportedModelError
+
+_NORM = (
+    *("running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"),
+)
 
 MODULES: dict[type[nn.Module], tuple[str, tuple[str, ...]]] = {
     nn.AlphaDropout: ("dropout", ("p", "training")),
-    nn.BatchNorm1d: (
-        "batch_norm",
-        (
-            "running_mean",
-            "running_var",
-            "weight",
-            "bias",
-            "training",
-            "momentum",
-            "eps",
-        ),
-    ),
+    nn.BatchNorm1d: ("batch_norm", _NORM),
     nn.CELU: ("celu", ("alpha",)),
     nn.Dropout: ("dropout", ("p", "training")),
     nn.Dropout1d: ("dropout", ("p", "training")),
@@ -58,15 +53,7 @@ MODULES: dict[type[nn.Module], tuple[str, tuple[str, ...]]] = {
 """Modules, the name of their step, and the attributes that are its other arguments."""
 
 CASTS = (
-    "bfloat16",
-    "bool",
-    "double",
-    "float",
-    "half",
-    "int",
-    "long",
-    "to",
-    "type",
+    *("bfloat16", "bool", "double", "float", "half", "int", "long", "to", "type"),
     "type_as",
 )
 """Steps that only change the format of numbers."""
@@ -99,26 +86,27 @@ _ALIASES = {
     "truediv": "div",
 }
 
+_OTHER_NAMES = {"dim": "axis", "other": "mat2", "training": "train"}
+"""What functions of another family call an argument."""
+
 _IN_PLACE = ("iadd", "imul", "isub", "itruediv")
 
 
 @dataclass(frozen=True)
-class Step:
-    """One operation of a model.
+class Call:
+    """One use of an operation in a model.
 
     Attributes
     ----------
     name : str
     args, kwargs
         What it is given; tensors that depend on the input are `Traced`.
-    run : callable
-        The operation itself, as a function of the tensors in `traced`.
-    run_each : callable
-        The same of one that works entry by entry, for any number of rows.
+    own : callable
+        The operation itself.
+    given : tuple
+        What that takes, which may be less than `args`, and by name.
     traced : tuple of Traced
         The tensors among the arguments that depend on the input, in order.
-    place : str
-        Where in the model it is, for messages.
     is_in_place : bool
         Whether it changes its first argument.
     """
@@ -126,25 +114,52 @@ class Step:
     name: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    run: Run
-    run_each: Run
+    own: Run
+    given: tuple[Any, ...]
     traced: tuple[Traced, ...]
-    place: str
     is_in_place: bool = False
 
     def option(self, position: int, name: str, default: Any = None) -> Any:
         """Return an argument, wherever it was given."""
         if position < len(self.args):
             return self.args[position]
-        return self.kwargs.get(name, default)
+        other = self.kwargs.get(_OTHER_NAMES.get(name, ""), default)
+        return self.kwargs.get(name, other)
+
+    def run(self, *tensors: torch.Tensor, by_entry: bool = False) -> Any:
+        """Let PyTorch take this step with tensors in place of those in `traced`.
+
+        With `by_entry`, for any number of rows: constants may have a batch, too.
+        """
+        rest, ndim = iter(tensors), max((each.ndim for each in tensors), default=0)
+
+        def filled(argument: Any) -> Any:
+            if isinstance(argument, Traced):
+                return next(rest)
+            if by_entry and torch.is_tensor(argument) and argument.ndim == ndim > 0:
+                return unbatched(argument, ndim - 1, BATCH)[None]
+            return argument
+
+        args, kwargs = map_aggregate(self.given, filled)
+        with torch.no_grad():
+            return self.own(*args, **kwargs)
+
+    @property
+    def first(self) -> Traced:
+        """The first argument, which depends on the input, as no other may."""
+        place = (1, "mat1") if self.name == "addmm" else (0, "input")
+        value = self.option(*place)
+        if not isinstance(value, Traced):
+            raise UnsupportedModelError(FIXED)
+        return value
 
 
-def step_of(
+def call_of(
     node: fx.Node,
     values: Mapping[fx.Node, Any],
     modules: Mapping[str, nn.Module],
-) -> Step:
-    """Return the step that a node of a graph is.
+) -> Call:
+    """Return the call that a node of a graph is.
 
     Parameters
     ----------
@@ -157,20 +172,18 @@ def step_of(
     assert isinstance(args, tuple), "a node has a tuple of arguments"
     assert isinstance(kwargs, dict), "a node has named arguments"
     name, extra = name_of(node, modules)
-    own = _own(node, modules)
     traced = tuple(_leaves((args, kwargs)))
     given: tuple[Any, ...] = (*args, *extra)
     if isinstance(node.target, torch._ops.OpOverload):
         given = _in_order(name, given)
     inplace = kwargs.get("inplace", False) or _is_in_place(node, modules)
-    return Step(
+    return Call(
         name,
         given,
         kwargs,
-        _runner(own, args, kwargs),
-        _runner(own, args, kwargs, elementwise=True),
+        _own(node, modules),
+        (args, kwargs),
         traced,
-        place_of(node, modules),
         bool(inplace),
     )
 
@@ -244,35 +257,6 @@ def _leaves(arguments: Any) -> Sequence[Traced]:
 
     map_aggregate(arguments, visit)
     return found
-
-
-def _runner(
-    own: Run,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    *,
-    elementwise: bool = False,
-) -> Run:
-    """Return an operation as a function of the tensors that depend on the input."""
-
-    def run(*tensors: torch.Tensor) -> Any:
-        rest = iter(tensors)
-        ndim = max((tensor.ndim for tensor in tensors), default=0)
-
-        def filled(argument: Any) -> Any:
-            if isinstance(argument, Traced):
-                return next(rest)
-            is_batch = isinstance(argument, torch.Tensor) and argument.ndim == ndim > 0
-            if elementwise and is_batch:
-                return unbatched(argument, ndim)[None]
-            return argument
-
-        given = map_aggregate((args, dict(kwargs)), filled)
-        assert isinstance(given, tuple), "two parts go in and come out"
-        with torch.no_grad():
-            return own(*given[0], **given[1])
-
-    return run
 
 
 def _in_order(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,10 +1,10 @@
-"""What is known of a tensor of a PyTorch model, and how its operations act on tables.
+"""What is known of a tensor of a PyTorch model.
 
 As long as features have not met, the tables of a tensor are made by PyTorch itself, in
 the format that the model computes in: they hold the very numbers of the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace, mixing
+from nn2rules.adapters.tracing import CONSTANT, UNITS, Columns, Tensor, Trace, unbatched
 from nn2rules.errors import UnsupportedModelError
 
 BATCH = 2
 """The number of rows that shapes and constants are worked out for."""
-
-UNITS = {
-    torch.bfloat16: 2.0**-8,
-    torch.float16: 2.0**-11,
-    torch.float32: 2.0**-24,
-    torch.float64: 2.0**-53,
-}
-"""The unit roundoff of the formats that models compute in."""
 
 Run = Callable[..., Any]
 """An operation of the model, as a function of the tensors that depend on the input."""
@@ -54,14 +46,14 @@ class Traced:
         return (BATCH, *self.tensor.shape)
 
     @property
-    def is_softmax(self) -> bool:
-        """Whether it is made of the shares of classes, or their logarithms."""
-        return self.tensor.ending is not None and self.tensor.ending.is_softmax
+    def stand_in(self) -> torch.Tensor:
+        """A tensor of the same shape and format."""
+        return torch.zeros(self.shape, dtype=self.dtype)
 
-    @property
-    def kind(self) -> str:
-        """What its ending is called; empty without one."""
-        return "" if self.tensor.ending is None else self.tensor.ending.kind
+
+def unit_of(dtype: torch.dtype) -> float:
+    """Return the unit roundoff of a format; 0 of whole numbers."""
+    return UNITS.get(str(dtype).removeprefix("torch."), 0.0)
 
 
 def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
@@ -75,74 +67,8 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 def constant(trace: Trace, value: Any) -> Traced:
     """Return a constant of a batch, such as one that was expanded to its rows."""
     rows = torch.as_tensor(value)
-    first = unbatched(rows, rows.ndim)
-    return Traced(trace.constant(to_numpy(first)), rows.dtype)
-
-
-def unbatched(value: Any, ndim: int) -> Any:
-    """Return a constant without its batch, if it has one in a tensor of `ndim` axes."""
-    if not isinstance(value, torch.Tensor) or value.ndim < ndim or ndim == 0:
-        return value
-    is_same = value.ndim == ndim and bool((value[:1] == value).all())
-    if not is_same:
-        raise UnsupportedModelError("it treats the rows of a batch differently")
-    return value[0]
-
-
-def owners_of(values: Sequence[Traced]) -> list[int]:
-    """Return the features that tensors depend on, all of which must be tables."""
-    owners: set[int] = set()
-    for value in values:
-        assert isinstance(value.tensor, Columns), "only tables have owners"
-        owners.update(value.tensor.owners)
-    return sorted(owners - {CONSTANT})
-
-
-def meet(values: Sequence[Traced]) -> bool:
-    """Tell whether features meet in an entry-by-entry operation on tables."""
-    try:
-        _entry_owners(values, np.broadcast_shapes(*(v.tensor.shape for v in values)))
-    except UnsupportedModelError:
-        return True
-    return False
-
-
-def on_tables(
-    trace: Trace, values: Sequence[Traced], run: Run, *, elementwise: bool
-) -> Traced:
-    """Return what PyTorch makes of tables.
-
-    Parameters
-    ----------
-    values : sequence of Traced
-        All of them tables.
-    run : callable
-        Takes a tensor of shape ``(n_rows, *shape)`` for each of `values`.
-    elementwise : bool
-        Whether an entry of the result depends on the same entries of `values` alone.
-        Otherwise all of them must belong to one feature.
-    """
-    owners = owners_of(values)
-    if len(owners) > 1 and not elementwise:
-        raise mixing(trace.domain, owners)
-    if not owners:
-        result = _result(run(*(_rows(trace, value, None) for value in values)))
-        return Traced(trace.constant(to_numpy(result)[0]), result.dtype)
-    results = {
-        owner: _result(run(*(_rows(trace, value, owner) for value in values)))
-        for owner in owners
-    }
-    first = results[owners[0]]
-    if not elementwise:
-        return Traced(trace.table(owners[0], to_numpy(first)), first.dtype)
-    shape = tuple(first.shape[1:])
-    flat = {o: to_numpy(r).reshape(len(r), -1) for o, r in results.items()}
-    entry_owners = _entry_owners(values, shape)
-    tables = tuple(
-        flat[owners[0]][:1, entry] if owner == CONSTANT else flat[owner][:, entry]
-        for entry, owner in enumerate(entry_owners)
-    )
-    return Traced(Columns(shape, tuple(entry_owners), tables), first.dtype)
+    first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0), BATCH)
+    return Traced(trace.constant(first), rows.dtype)
 
 
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:
@@ -164,76 +90,6 @@ def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Trac
     shape = (BATCH, *tensor.shape, rows.shape[1])
     joined = trace.rearrange(parts, lambda *found: np.stack(found, 1).reshape(shape))
     return Traced(joined, matrix.dtype)
-
-
-def moved(trace: Trace, values: Sequence[Traced], run: Run) -> Any:
-    """Return what an operation makes of tensors whose entries it only picks and places.
-
-    `run` takes and returns a tensor; or it returns several, and so does this.
-    """
-    tensors = [value.tensor for value in values]
-    dtype = values[0].dtype
-    for value in values[1:]:
-        dtype = torch.promote_types(dtype, value.dtype)
-    trial = run(*(torch.zeros(v.shape, dtype=torch.int64) for v in values))
-    if isinstance(trial, torch.Tensor):
-        return _moved(trace, values[0], tensors, dtype, run)
-    return tuple(
-        _moved(trace, values[0], tensors, dtype, lambda *rows, i=i: run(*rows)[i])
-        for i in range(len(trial))
-    )
-
-
-def _moved(
-    trace: Trace, first: Traced, tensors: list[Tensor], dtype: torch.dtype, run: Run
-) -> Traced:
-    def function(*rows: NDArray[np.int64]) -> NDArray[Any]:
-        return to_numpy(run(*(torch.from_numpy(r) for r in rows)))
-
-    result = Traced(trace.rearrange(tensors, function), dtype)
-    if first.is_softmax and not result.is_softmax:
-        raise UnsupportedModelError(
-            "it takes softmax apart; return all shares of it, or the scores before it"
-        )
-    return result
-
-
-def _result(value: Any) -> torch.Tensor:
-    if not isinstance(value, torch.Tensor):
-        raise UnsupportedModelError("it does not make one tensor")
-    return value
-
-
-def _rows(trace: Trace, value: Traced, owner: int | None) -> torch.Tensor:
-    """Return rows in which one feature goes through its values."""
-    tensor = value.tensor
-    assert isinstance(tensor, Columns), "only tables have rows"
-    n_values = 1 if owner is None else trace.domain.sizes[owner]
-    columns = [
-        table if mine == owner else np.repeat(table[:1], n_values)
-        for mine, table in zip(tensor.owners, tensor.tables, strict=True)
-    ]
-    rows = np.stack(columns, axis=1).reshape(n_values, *tensor.shape)
-    return torch.from_numpy(rows).to(value.dtype)
-
-
-def _entry_owners(values: Sequence[Traced], shape: tuple[int, ...]) -> list[int]:
-    """Return the feature that each entry of an elementwise result depends on."""
-    found = np.full(shape, CONSTANT)
-    for value in values:
-        assert isinstance(value.tensor, Columns), "only tables have owners"
-        owners = np.array(value.tensor.owners).reshape(value.tensor.shape)
-        try:
-            wide = np.broadcast_to(owners, shape)
-        except ValueError:
-            raise UnsupportedModelError("it changes the shape of a tensor") from None
-        if ((found != CONSTANT) & (wide != CONSTANT) & (found != wide)).any():
-            raise UnsupportedModelError(
-                "features meet here before the first layer; each number that enters "
-                "the first layer must come from one feature"
-            )
-        found = np.maximum(found, wide)
-    return [int(owner) for owner in found.reshape(-1)]
 
 
 def _refuse_outside(

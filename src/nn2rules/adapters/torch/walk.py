@@ -9,9 +9,9 @@ from torch import nn
 
 from nn2rules.adapters.torch.operations import operate
 from nn2rules.adapters.torch.program import Program
-from nn2rules.adapters.torch.steps import Step, place_of, step_of
+from nn2rules.adapters.torch.steps import Call, call_of, place_of
 from nn2rules.adapters.torch.values import Traced
-from nn2rules.adapters.tracing import Trace
+from nn2rules.adapters.tracing import Trace, reason_in
 from nn2rules.errors import UnsupportedModelError
 
 
@@ -33,27 +33,27 @@ def follow(
             values[node] = _attribute(program.root, str(node.target))
         elif node.op != "placeholder":
             try:
-                step = step_of(node, values, modules)
-                made = operate(trace, step) if step.traced else step.run()
+                call = call_of(node, values, modules)
+                made = operate(trace, call) if call.traced else call.run()
             except UnsupportedModelError as error:
                 place = place_of(node, modules)
                 raise UnsupportedModelError(f"{place}: {error}") from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
-                place, reason = place_of(node, modules), str(error).splitlines()
                 raise UnsupportedModelError(
-                    f"{place}: PyTorch refuses what reaches it ({reason[0]})"
+                    f"{place_of(node, modules)}: PyTorch refuses what reaches it "
+                    f"({reason_in(error)})"
                 ) from None
-            _set(values, node, step, made)
+            _set(values, node, call, made)
             if isinstance(made, Traced) and made.dtype.is_floating_point:
                 dtypes.add(made.dtype)
     raise UnsupportedModelError("the model returns nothing")
 
 
-def _set(values: dict[Any, Any], node: Any, step: Step, made: Any) -> None:
+def _set(values: dict[Any, Any], node: Any, call: Call, made: Any) -> None:
     """Keep the result of a step; one in place changes what was there before."""
-    if step.is_in_place and step.args and isinstance(step.args[0], Traced):
+    if call.is_in_place and call.args and isinstance(call.args[0], Traced):
         for key, value in values.items():
-            if value is step.args[0]:
+            if value is call.args[0]:
                 values[key] = made
     values[node] = made
 

@@ -12,6 +12,14 @@ from nn2rules.errors import UnsupportedModelError
 CONSTANT = -1
 """The owner of an entry that depends on no feature."""
 
+UNITS = {
+    "bfloat16": 2.0**-8,
+    "float16": 2.0**-11,
+    "float32": 2.0**-24,
+    "float64": 2.0**-53,
+}
+"""The unit roundoff of the formats that models compute in."""
+
 Array: TypeAlias = NDArray[np.float64]
 
 
@@ -161,3 +169,17 @@ _PAIRS: dict[tuple[str | None, ...], str] = {
     ("complement", "sigmoid"): "pair",
     ("sigmoid", "complement"): "mirrored pair",
 }
+
+
+def is_softmax(tensor: Tensor) -> bool:
+    """Tell whether a tensor is the shares of classes, or their logarithms."""
+    return tensor.ending is not None and tensor.ending.is_softmax
+
+
+def refuse_shares(*tensors: Tensor) -> None:
+    """Refuse to compute with the shares of classes."""
+    if any(is_softmax(tensor) for tensor in tensors):
+        raise UnsupportedModelError(
+            "it computes with the shares of a softmax, which is read as the last step "
+            "only; return them as they are, or the scores before it"
+        )

@@ -7,18 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.activations import activation
+from nn2rules.adapters.tracing.forms import (
+    activated,
+    affine_of,
+    flat_affine,
+    flat_columns,
+    mapped,
+    summands,
+    unmixed,
+)
 from nn2rules.adapters.tracing.hidden import HiddenLayers
 from nn2rules.adapters.tracing.tensors import (
     CONSTANT,
     Affine,
-    Array,
     Columns,
     Ending,
     Tensor,
     ending_of,
     floats,
+    is_softmax,
     picked,
+    refuse_shares,
     scaled_ending,
 )
 from nn2rules.domain import Domain
@@ -93,74 +102,27 @@ class Trace:
         positions = np.asarray(function(*indices))
         if positions.shape[:1] != (2,) or (positions[0] + total != positions[1]).any():
             raise UnsupportedModelError("a step of the model mixes rows of a batch")
-        result = picked(self._alike(tensors), positions[0])
+        result = picked(self._side_by_side(tensors), positions[0])
         in_order = np.array_equal(positions[0].reshape(-1), np.arange(total))
         ending = ending_of(tensors, result.shape) if in_order else None
+        if ending is None and any(is_softmax(tensor) for tensor in tensors):
+            raise UnsupportedModelError(
+                "it takes some of the shares of a softmax, or changes their order; "
+                "return all of them as they are, or the scores before it"
+            )
         return replace(result, ending=ending)
 
-    def apply(
-        self,
-        tensor: Columns,
-        function: Callable[[NDArray[Any]], Any],
-        *,
-        elementwise: bool = False,
-    ) -> Columns:
-        """Return what the framework makes of a tensor whose features have not met.
-
-        Parameters
-        ----------
-        tensor : Columns
-        function : callable
-            Takes an array of shape ``(n_rows, *shape)`` and returns one of shape
-            ``(n_rows, *new_shape)``; rows are independent.
-        elementwise : bool
-            Whether each entry of the result comes from the same entry of `tensor`
-            alone. Other functions need a tensor of one feature.
-        """
-        owners = sorted({owner for owner in tensor.owners if owner != CONSTANT})
-        if len(owners) > 1 and not elementwise:
-            raise mixing(self.domain, owners)
-        if not owners:
-            rows = tensor.value[np.newaxis]
-            return self.constant(np.asarray(function(rows))[0])
-        results = {owner: self._applied(tensor, owner, function) for owner in owners}
-        shapes = {result.shape[1:] for result in results.values()}
-        if not elementwise:
-            [result] = results.values()
-            return self.table(owners[0], result)
-        if shapes != {tensor.shape}:
-            raise UnsupportedModelError("an elementwise step changes the shape")
-        tables = []
-        for entry, owner in enumerate(tensor.owners):
-            rows = results[owners[0] if owner == CONSTANT else owner]
-            column = rows.reshape(len(rows), -1)[:, entry]
-            tables.append(column[:1] if owner == CONSTANT else column)
-        return Columns(tensor.shape, tensor.owners, tuple(tables))
-
-    def _applied(
-        self, tensor: Columns, owner: int, function: Callable[[NDArray[Any]], Any]
-    ) -> NDArray[Any]:
-        """Return `function` of rows in which one feature goes through its values."""
-        n_values = self.domain.sizes[owner]
-        columns = [
-            table if mine == owner else np.repeat(table[:1], n_values)
-            for mine, table in zip(tensor.owners, tensor.tables, strict=True)
-        ]
-        rows = np.stack(columns, axis=1).reshape(n_values, *tensor.shape)
-        return np.asarray(function(rows))
-
     def scale(
-        self, tensor: Tensor, factor: Any, shift: Any = 0.0, shift_size: Any = None
+        self, tensor: Tensor, factor: Any, shift: Any = 0.0, size: float | None = None
     ) -> Tensor:
         """Return ``tensor * factor + shift``, broadcast to the shape of `tensor`.
 
-        `shift_size` is the sum of the absolute values that make up `shift`, if it is
-        itself the result of a computation.
+        `size` is what is added to the bound, if that is not the size of `shift`.
         """
+        refuse_shares(tensor)
         factor = np.broadcast_to(floats(factor), tensor.shape).reshape(-1)
         shift = np.broadcast_to(floats(shift), tensor.shape).reshape(-1)
-        size = np.abs(shift) if shift_size is None else floats(shift_size)
-        size = np.broadcast_to(size, tensor.shape if size.ndim != 1 else shift.shape)
+        added = np.abs(shift) if size is None else size
         x = self.affine(tensor)
         return Affine(
             x.shape,
@@ -168,13 +130,14 @@ class Trace:
             x.weights * factor,
             x.bias * factor + shift,
             x.sizes * np.abs(factor),
-            x.bias_sizes * np.abs(factor) + size.reshape(-1),
+            x.bias_sizes * np.abs(factor) + added,
             x.terms + 2,
             scaled_ending(tensor.ending, factor, shift),
         )
 
     def add(self, left: Tensor, right: Tensor, *, sign: int = 1) -> Tensor:
         """Return ``left + sign * right``, broadcast as numpy does."""
+        refuse_shares(left, right)
         for one, other, factor, shift in (
             (left, right, 1, sign),
             (right, left, sign, 1),
@@ -183,12 +146,8 @@ class Trace:
                 wide = self._broadcast(one, other.shape)
                 return self.scale(wide, factor, shift * floats(other.value))
         shape = np.broadcast_shapes(left.shape, right.shape)
-        a, b = self._hidden.same_level(
-            [
-                self.affine(self._broadcast(left, shape)),
-                self.affine(self._broadcast(right, shape)),
-            ]
-        )
+        both = [self.affine(self._broadcast(each, shape)) for each in (left, right)]
+        a, b = self._hidden.same_level(both)
         return Affine(
             shape,
             a.level,
@@ -201,6 +160,7 @@ class Trace:
 
     def multiply(self, left: Tensor, right: Tensor) -> Tensor:
         """Return the product; one of the two must be a constant."""
+        refuse_shares(left, right)
         for one, other in ((left, right), (right, left)):
             if isinstance(other, Columns) and other.is_constant:
                 return self.scale(self._broadcast(one, other.shape), other.value)
@@ -217,6 +177,7 @@ class Trace:
         weights : array of shape (n_in, n_out)
         bias : array of shape (n_out,), optional
         """
+        refuse_shares(tensor)
         weights = floats(weights)
         n_in, n_out = weights.shape
         if tensor.shape[-1:] != (n_in,):
@@ -226,33 +187,7 @@ class Trace:
             )
         x = self.affine(tensor)
         shift = np.zeros(n_out) if bias is None else floats(bias)
-        shift = np.broadcast_to(shift, (*x.shape[:-1], n_out)).reshape(-1)
-        shape = (*x.shape[:-1], n_out)
-
-        def mapped(rows: Array, matrix: Array) -> Array:
-            return (rows.reshape(-1, n_in) @ matrix).reshape(-1, shift.size)
-
-        return Affine(
-            shape,
-            x.level,
-            mapped(x.weights, weights),
-            mapped(x.bias[np.newaxis], weights)[0] + shift,
-            mapped(x.sizes, np.abs(weights)),
-            mapped(x.bias_sizes[np.newaxis], np.abs(weights))[0] + np.abs(shift),
-            x.terms + self._summands(x, n_in) + 1,
-        )
-
-    def _summands(self, x: Affine, n_in: int) -> int:
-        """Return how many of `n_in` numbers that are added up can be other than 0.
-
-        Of the columns of a one-hot feature only one is: adding zeros rounds nothing.
-        """
-        if x.level > 0:
-            return n_in
-        groups = (x.sizes != 0).reshape(len(x.sizes), -1, n_in).sum(axis=2)
-        most = np.maximum.reduceat(groups, self.domain.offsets[:-1], axis=0).sum(axis=0)
-        fixed = (x.bias_sizes != 0).reshape(-1, n_in).sum(axis=1)
-        return min(n_in, int((most + fixed).max()))
+        return mapped(x, weights, shift, summands(self.domain, x, n_in) + 1)
 
     def activate(
         self, tensor: Tensor, name: str, *, slope: float | None = None
@@ -269,12 +204,18 @@ class Trace:
         """
         if name == "identity":
             return tensor
+        refuse_shares(tensor)
         if name in ("softmax", "log_softmax"):
+            if tensor.shape[-1:] == (1,):
+                raise UnsupportedModelError(
+                    "the softmax of a single score is always 1; use a sigmoid, or a "
+                    "score for each class"
+                )
             return replace(self.affine(tensor), ending=Ending(name, tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
-        columns = self._unmixed(tensor)
+        columns = unmixed(self.domain, tensor)
         if columns is not None:
-            return replace(self._activated(columns, name, slope), ending=ending)
+            return replace(activated(columns, name, slope), ending=ending)
         x = self.affine(tensor)
         layer = self._hidden.above(x.level, name, slope)
         start = layer.size
@@ -286,46 +227,18 @@ class Trace:
             x.shape, x.level + 1, weights, zeros, weights, zeros, ending=ending
         )
 
-    def clip(self, tensor: Tensor, low: float | None, high: float | None) -> Tensor:
-        """Return every entry cut off at two limits, or at one, or at none.
-
-        ``clip(x, 0, 6)`` is ``3 + 3 * hard_tanh((x - 3) / 3)``.
-        """
-        if low is not None and high is not None:
-            if not low < high:
-                raise UnsupportedModelError(f"its limits are {low} and {high}")
-            middle, half = (low + high) / 2, (high - low) / 2
-            inside = tensor
-            if (middle, half) != (0, 1):
-                inside = self.scale(tensor, 1 / half, -middle / half)
-            return self.scale(self.activate(inside, "hard_tanh"), half, middle)
-        limit, sign = (low, 1.0) if high is None else (high, -1.0)
-        if limit is None:
-            return tensor
-        if limit == 0 and sign == 1.0:
-            return self.activate(tensor, "relu")
-        above = self.activate(self.scale(tensor, sign, -sign * limit), "relu")
-        return self.scale(above, sign, limit)
-
     def pair(self, scores: Tensor) -> Tensor:
         """Return the shares of two classes, of the score of the second."""
         share = self.activate(scores, "sigmoid")
         rest = self.scale(share, -1.0, 1.0)
         return self.rearrange([rest, share], lambda *rows: np.concatenate(rows, -1))
 
-    def _activated(self, tensor: Columns, name: str, slope: float | None) -> Columns:
-        """Return an activation of tables, with bounds on what the framework rounds."""
-        function = activation(name, slope)
-        made = self.apply(
-            tensor, lambda rows: function.floats(floats(rows)), elementwise=True
-        )
-        before = tensor.sizes or tuple(np.abs(floats(t)) for t in tensor.tables)
-        factor = function.rounding / tensor.terms
-        sizes = tuple(
-            np.abs(table) + function.lipschitz * size + factor * (1 + size)
-            for table, size in zip(made.tables, before, strict=True)
-        )
-        return replace(made, sizes=sizes, terms=tensor.terms)
+    def rounded(self, tensor: Tensor, times: int = 1) -> Tensor:
+        """Return a tensor that the framework rounds so many times more."""
+        if times == 0:
+            return tensor
+        x = self.affine(tensor)
+        return replace(x, terms=x.terms + times)
 
     def network(
         self,
@@ -350,12 +263,9 @@ class Trace:
         has_shares : bool
             Whether the model decides by shares that it makes of the scores, and rounds.
         """
+        scores = self.affine(tensor)
         return self._hidden.network(
-            self.affine(tensor),
-            classes,
-            threshold=threshold,
-            unit=unit,
-            has_shares=has_shares,
+            scores, classes, threshold=threshold, unit=unit, has_shares=has_shares
         )
 
     # Parts -----------------------------------------------------------------------
@@ -364,67 +274,7 @@ class Trace:
         """Return a tensor as an affine function of the one-hot input, or as it is."""
         if isinstance(tensor, Affine):
             return self._hidden.padded(tensor)
-        weights, bias = self._spread(tensor.owners, tensor.tables)
-        sizes, bias_sizes = np.abs(weights), np.abs(bias)
-        if tensor.sizes is not None:
-            sizes, bias_sizes = self._spread(tensor.owners, tensor.sizes)
-        return Affine(
-            tensor.shape,
-            0,
-            weights,
-            bias,
-            sizes,
-            bias_sizes,
-            tensor.terms,
-            tensor.ending,
-        )
-
-    def _spread(
-        self, owners: Sequence[int], tables: Sequence[NDArray[Any]]
-    ) -> tuple[Array, Array]:
-        """Return tables as weights of the one-hot input, and constants as a bias."""
-        n_columns, size = int(self.domain.offsets[-1]), len(owners)
-        weights, bias = np.zeros((n_columns, size)), np.zeros(size)
-        for entry, owner in enumerate(owners):
-            numbers = floats(tables[entry])
-            if owner == CONSTANT:
-                bias[entry] = numbers[0]
-            else:
-                start, stop = self.domain.offsets[owner : owner + 2]
-                weights[start:stop, entry] = numbers
-        return weights, bias
-
-    def _unmixed(self, tensor: Tensor) -> Columns | None:
-        """Return a tensor as `Columns` if each entry depends on one feature at most."""
-        if isinstance(tensor, Columns):
-            return tensor
-        if tensor.level > 0:
-            return None
-        owners, tables, sizes = [], [], []
-        offsets = self.domain.offsets
-        starts = offsets[:-1]
-        used = np.logical_or.reduceat(tensor.sizes != 0, starts, axis=0)
-        if (used.sum(axis=0) > 1).any():
-            return None
-        for entry in range(len(tensor.bias)):
-            features = np.flatnonzero(used[:, entry])
-            owner = int(features[0]) if len(features) else CONSTANT
-            numbers: Array = np.zeros(1)
-            bounds: Array = np.zeros(1)
-            if owner != CONSTANT:
-                rows = slice(offsets[owner], offsets[owner + 1])
-                numbers, bounds = tensor.weights[rows, entry], tensor.sizes[rows, entry]
-            owners.append(owner)
-            tables.append(numbers + tensor.bias[entry])
-            sizes.append(bounds + tensor.bias_sizes[entry])
-        return Columns(
-            tensor.shape,
-            tuple(owners),
-            tuple(tables),
-            tensor.ending,
-            tuple(sizes),
-            tensor.terms + 1,
-        )
+        return affine_of(self.domain, tensor)
 
     def _broadcast(self, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
         shape = np.broadcast_shapes(tensor.shape, shape)
@@ -437,38 +287,10 @@ class Trace:
 
         return self.rearrange([tensor], widened)
 
-    def _alike(self, tensors: Sequence[Tensor]) -> Tensor:
+    def _side_by_side(self, tensors: Sequence[Tensor]) -> Tensor:
         """Return the entries of all tensors, in one flat tensor."""
         columns = [tensor for tensor in tensors if isinstance(tensor, Columns)]
         if len(columns) == len(tensors):
-            owners = tuple(owner for c in columns for owner in c.owners)
-            tables = tuple(table for c in columns for table in c.tables)
-            bounds: tuple[Array, ...] | None = None
-            if any(c.sizes is not None for c in columns):
-                bounds = tuple(
-                    size
-                    for c in columns
-                    for size in c.sizes or [np.abs(floats(t)) for t in c.tables]
-                )
-            terms = max((c.terms for c in columns), default=1)
-            return Columns((len(owners),), owners, tables, None, bounds, terms)
-        parts = self._hidden.same_level([self.affine(tensor) for tensor in tensors])
-        size = sum(len(part.bias) for part in parts)
-        return Affine(
-            (size,),
-            parts[0].level,
-            np.concatenate([part.weights for part in parts], axis=1),
-            np.concatenate([part.bias for part in parts]),
-            np.concatenate([part.sizes for part in parts], axis=1),
-            np.concatenate([part.bias_sizes for part in parts]),
-            max(part.terms for part in parts),
-        )
-
-
-def mixing(domain: Domain, owners: Sequence[int]) -> UnsupportedModelError:
-    """Return the error that says which features a step mixes too early."""
-    names = " and ".join(repr(domain.names[owner]) for owner in owners[:4])
-    return UnsupportedModelError(
-        f"a step of the model mixes the features {names} before its first layer; each "
-        f"number that enters the first layer must come from one feature"
-    )
+            return flat_columns(columns)
+        parts = [self.affine(tensor) for tensor in tensors]
+        return flat_affine(self._hidden.same_level(parts))

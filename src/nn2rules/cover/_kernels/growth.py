@@ -196,7 +196,7 @@ def near_rows(net, crowd, box, ends):
 
 
 @njit(cache=True, nogil=True)
-def reach(net, crowd, near, box, ends, walls, feature, end, halve):
+def reach(net, crowd, near, ends, walls, feature, end, halve):
     """Look along a range of numbers for rows that it could take in.
 
     Returns the number to try, and what the rows up to there are worth: all of them up
@@ -358,9 +358,7 @@ def add_best(net, desk, crowd, near, plan, grown, gains):
             failed = grown.failed[end, feature]
             if not 0 <= failed <= MOST_FAILURES:
                 continue
-            to, gain = reach(
-                net, crowd, near, box, ends, walls, feature, end, failed > 0
-            )
+            to, gain = reach(net, crowd, near, ends, walls, feature, end, failed > 0)
             gain *= grown.noise[n_columns + 2 * feature + end]
             if gain > best_gain:
                 best, best_gain, best_end, at_feature = ranged, gain, end, feature

@@ -219,7 +219,7 @@ def backward_lower(net, space, layer, unit, sign):
 
 @njit(cache=True, nogil=True)
 def bound_first(net, space):
-    """Bound the pre-activations of the first layer, and how far each feature moves them.
+    """Bound the pre-activations of the first layer, and what each feature adds.
 
     Both ends are reached, but for rounding: every feature picks on its own.
     """
@@ -245,8 +245,8 @@ def bound_first(net, space):
             else:
                 for unit in range(width):
                     one, other = at * weights[unit], to * weights[unit]
-                    least[unit] = min(least[unit], min(one, other))
-                    most[unit] = max(most[unit], max(one, other))
+                    least[unit] = min(least[unit], one, other)
+                    most[unit] = max(most[unit], one, other)
         for unit in range(width):
             low[unit] += least[unit]
             high[unit] += most[unit]

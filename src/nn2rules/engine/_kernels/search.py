@@ -126,7 +126,7 @@ def moved_by(net, space, feature):
             if column == net.ranges[feature]:
                 one *= space.ends[0, feature]
                 other *= space.ends[1, feature]
-            least, most = min(least, min(one, other)), max(most, max(one, other))
+            least, most = min(least, one, other), max(most, one, other)
     return most - least
 
 
