@@ -28,7 +28,7 @@ from nn2rules.engine.flat import KINDS, claim, flatten, workspace
 
 def bounded(network, box):
     """Return the bounds of each layer's pre-activations, as the kernels find them."""
-    net = flatten(network.layers, network.domain.offsets)
+    net = flatten(network.layers, network.domain)
     space = workspace(net)
     space.box[:] = box
     bound_layers(
@@ -144,7 +144,7 @@ def test_bounds_of_single_inputs_are_tight(name):
         network = reference.random_network(
             rng, activations=[name], palettes=["floats"], max_hidden=3
         )
-        net = flatten(network.layers, network.domain.offsets)
+        net = flatten(network.layers, network.domain)
         box = np.zeros(len(whole(network)), dtype=np.bool_)
         box[network.domain.offsets[:-1]] = True
         ends, _, _ = bounded(network, box)

@@ -89,7 +89,8 @@ def _slacks(
     """
     with np.errstate(all="ignore"):
         size = arithmetic.first_sizes(layers[0], offsets, reach)
-        operations, back, lost = len(offsets) + 2, 1.0, 0.0
+        operations, back = len(offsets) + 2, 1.0
+        lost = UNDERFLOW * float(reach.sum())
         rough = np.zeros_like(size)
         slacks = [_slack(operations, size, rough, back)]
         for before, layer in pairwise(layers):
@@ -193,7 +194,9 @@ def claim(network: Network, index: int, margin: float = 0.0) -> FlatNetwork:
     last_weight, last_unit = int(flat.weight_at[-1]), int(flat.unit_at[-1])
     sure = np.isfinite(weights).all() and np.isfinite(bias).all()
     doubt = 2.0 if sure else np.inf  # a difference that overflows proves nothing
+    is_first = len(network.layers) == 1
     return flat._replace(
+        across=weights.T.ravel() if is_first else flat.across,
         weights=np.concatenate([flat.weights[:last_weight], weights.ravel()]),
         bias=np.concatenate([flat.bias[:last_unit], bias]),
         slack=doubt * flat.slack,
