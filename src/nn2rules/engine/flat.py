@@ -84,13 +84,15 @@ def _slacks(
     ``size`` bounds the sum of the magnitudes of all terms that backward substitution
     adds up for a unit: a line through an activation has a slope of at most the
     Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|. ``back``
-    bounds the coefficients that go back, and ``lost`` what is lost where one of them
-    underflows before it meets the large number that waits for it.
+    bounds the coefficients that go back, ``lost`` what is lost where one of them
+    underflows before it meets the large number that waits for it, and ``wide`` the
+    weights that one of them meets before it meets a small number: these may overflow.
     """
     with np.errstate(all="ignore"):
         size = arithmetic.first_sizes(layers[0], offsets, reach)
         operations, back = len(offsets) + 2, 1.0
         lost = UNDERFLOW * float(reach.sum())
+        wide = float(np.abs(layers[0].weights[reach < 1]).max(initial=1.0))
         rough = np.zeros_like(size)
         slacks = [_slack(operations, size, rough, back)]
         for before, layer in pairwise(layers):
@@ -104,18 +106,18 @@ def _slacks(
             rough = rough @ weights + UNDERFLOW
             back *= max(1.0, function.lipschitz) * max(1.0, weights.sum(axis=1).max())
             operations += 3 * len(weights) + 8
-            slacks.append(_slack(operations, size, rough + lost, back))
+            slacks.append(_slack(operations, size, rough + lost, back * wide))
     return slacks
 
 
 def _slack(
-    operations: int, size: NDArray[np.float64], rough: NDArray[np.float64], reach: float
+    operations: int, size: NDArray[np.float64], rough: NDArray[np.float64], back: float
 ) -> NDArray[np.float64]:
     """Add up the parts; infinite where something may overflow, and never NaN."""
     relative = operations * UNIT / (1 - operations * UNIT)
     # Twice, for the rounding of this very computation.
     slack = 2 * (relative * size + rough) + UNDERFLOW
-    safe = (size < LARGEST) & (slack < LARGEST) & (reach < LARGEST)
+    safe = (size < LARGEST) & (slack < LARGEST) & (back < LARGEST)
     return np.where(safe, slack, np.inf)
 
 
