@@ -11,6 +11,8 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     edits      files of rules that someone edited
     words      printed conditions
     endings    models whose one output may mean several things
+    numbers    ranges of numbers: questions and rules
+    lines      where scores bend and classes tie along such a range
 
 Ctrl-C at any moment is in `interrupting`.
 """
@@ -21,6 +23,12 @@ from numpy.random import Generator
 
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
+from fuzz.numbers import (
+    ask_numbers,
+    ask_score_ranges,
+    ask_uncovered,
+    make_number_rules,
+)
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
 from fuzz.rules import make_rules, make_support
 from fuzz.words import read_conditions
@@ -37,6 +45,10 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "edited certificates": edit_certificates,
     "conditions": read_conditions,
     "endings": read_endings,
+    "numbers": ask_numbers,
+    "numbers' scores": ask_score_ranges,
+    "uncovered numbers": ask_uncovered,
+    "rules of numbers": make_number_rules,
     "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -47,7 +47,7 @@ FAR = (
     *((-1e200, 1e200), (0, 5e-324), (1e-320, 1e-310), (-1.7e308, 1.7e308)),
     *((1e-300, 3e-300), (-1e16, 1e16), (1e300, 1e300), (-5e-324, 1e-323)),
 )
-ORDINARY = Budget(boxes=3000)
+ORDINARY = Budget(boxes=600)
 
 
 class Input(NamedTuple):
