@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_engine
 import bench_models
+import bench_numbers
 import bench_predict
 import bench_rules
 
@@ -29,6 +30,7 @@ SECTIONS = {
     "growth": bench_engine.growth,
     "predict": bench_predict.predict,
     "models": bench_models.models,
+    "numbers": bench_numbers.numbers,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -70,7 +70,7 @@ def test_what_is_tied_all_over_a_range_is_left_open():
     tied = np.array([[0.0], [1.0]])
     with pytest.raises(BudgetExceededError):
         Oracle(network, Meter(Budget(boxes=300))).ask(ALL, 0, ends=tied)
-    assert not Oracle(network, Meter(Budget(boxes=300))).ask(ALL, 1, ends=tied).proved
+    assert not Oracle(network, Meter(Budget(boxes=2000))).ask(ALL, 1, ends=tied).proved
 
 
 def test_score_ranges_of_ranges_end_at_the_ends():
