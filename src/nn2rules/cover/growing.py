@@ -11,19 +11,25 @@ from nn2rules.cover._kernels import growth
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
-from nn2rules.engine.flat import boxes_at_once, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, points, room, stack_of, workspace
 from nn2rules.engine.threads import in_threads
 
-import os
-_LIMITS = np.array([int(os.environ.get("L0",500)), int(os.environ.get("L1",30))], dtype=np.int64)
+_LIMITS = np.array([500, 30], dtype=np.int64)
 """Boxes to search for a slab that brings a row, and for one that brings none."""
+
+_PATIENCE = 4.0
+"""A slab is given up once it seems to take so many times as many boxes."""
 
 _KNOWN = 1024
 
-import os
-_DECIDED = float(os.environ.get("DECIDED", 0.1))
-_NEARLY = float(os.environ.get("NEARLY", 0.5))
+_NEARLY = 0.5
 """A box that brings this share of what the best one brings is taken with it."""
+
+_BAIT, _BAIT_WORTH = 0.2, 0.15
+"""This share of the rows that are decided still draws boxes on, being worth so much.
+
+So boxes grow to where rows are, of which unseen ones come.
+"""
 
 
 @dataclass(frozen=True)
@@ -104,13 +110,16 @@ class Grower:
         self.goal, self.oracle, self.cases = goal, oracle, cases
         domain = oracle.network.domain
         self.columns = cases.inputs.codes + domain.offsets[:-1]
-        self.plan = growth.Plan(domain.limits, _lines(domain), _LIMITS)
+        self.plan = growth.Plan(domain.limits, _lines(domain), _LIMITS, _PATIENCE)
+        rng = np.random.default_rng([goal.seed, 1 << 33])
+        sampled = rng.random(len(cases.weights)) < _BAIT
+        self.bait = sampled * cases.weights * _BAIT_WORTH
         self.order, self.starts = _sorted(self.columns, cases.inputs.numbers, domain)
         self.desks = [
             [
                 growth.Desk(
                     workspace(net),
-                    room(net),
+                    stack_of(net),
                     room(net, 0),
                     points(net, 1),
                     points(net, _KNOWN),
@@ -169,7 +178,7 @@ class Grower:
         answers, tasks = self.cases.answers, []
         for index, grown in enumerate(boxes):
             same = answers == grown.answer
-            own = np.maximum(left, _DECIDED * self.cases.weights)
+            own = np.maximum(left, self.bait)
             worth = np.where(same, own, np.where(others, -1.0, 0.0))
             crowd = growth.Crowd(
                 self.columns, self.cases.inputs.numbers, worth, self.order, self.starts
@@ -243,7 +252,8 @@ class Pool:
         Of the new ones and of those kept; each is worth what those before it leave.
         """
         waiting = [*((grown, self.holds(grown)) for grown in new), *self.kept]
-        left, chosen, least = left.copy(), [], 0.0
+        chosen: list[Grown] = []
+        left, least = left.copy(), 0.0
         while waiting and len(chosen) < len(new):
             gains = [float(left[held].sum()) for _, held in waiting]
             best = int(np.argmax(gains))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
@@ -147,7 +147,7 @@ def _sort(
     With a `margin`, only inputs that win by more count as of the class.
     """
     net = claim(network, index, margin)
-    space, stack, top = workspace(net), room(net), 1
+    space, stack, top = workspace(net), stack_of(net), 1
     offsets, n_columns = network.domain.offsets, int(net.sizes[0])
     stack.allowed[0], stack.ends[0] = True, network.domain.limits
     decided, ties = room(net, _BATCH), points(net, _BATCH)

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.bounds import Workspace
-from nn2rules.engine._kernels.boxes import Boxes, Points, first_held
+from nn2rules.engine._kernels.boxes import Boxes, Points, Stack, first_held
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
@@ -43,7 +43,7 @@ class Desk(NamedTuple):
     Attributes
     ----------
     space : Workspace
-    stack : Boxes
+    stack : Stack
     ignored : Boxes
         What need not be of the class.
     ties, known : Points
@@ -53,7 +53,7 @@ class Desk(NamedTuple):
     """
 
     space: Workspace
-    stack: Boxes
+    stack: Stack
     ignored: Boxes
     ties: Points
     known: Points
@@ -72,11 +72,14 @@ class Plan(NamedTuple):
         run of them; -1 for values that come in any order.
     limits : ndarray of int64, shape (2,)
         Boxes to search for a slab that brings a row, and for one that does not.
+    patience : float
+        A slab is given up once it seems to take more than so many times as many.
     """
 
     bounds: NDArray[np.float64]
     lines: NDArray[np.int64]
     limits: NDArray[np.int64]
+    patience: float
 
 
 class Growth(NamedTuple):
@@ -110,12 +113,13 @@ ROUND_TRIES = 3
 
 
 @njit(cache=True, nogil=True)
-def ask(net, desk, limit):
+def ask(net, desk, limit, patience):
     """Tell whether the box at the bottom of the stack is of the class.
 
     Counterexamples that are known already come first, and new ones are kept. What
     cannot be decided within `limit` boxes, or only by exact arithmetic, is PAUSED: the
-    box stays smaller than it might be, and right.
+    box stays smaller than it might be, and right. So is what seems to take more than
+    `patience` times as many.
     """
     space, known = desk.space, desk.known
     size = known.codes.shape[0]
@@ -131,8 +135,9 @@ def ask(net, desk, limit):
         space.choice[:] = known.codes[held]
         space.numbers[:] = known.numbers[held]
         return REFUTED
+    desk.stack.depth[0] = 0
     status, _, n_ties, n_boxes = search(
-        net, space, desk.stack, 1, desk.ignored, desk.ties, limit
+        net, space, desk.stack, 1, desk.ignored, desk.ties, limit, patience * limit
     )
     desk.counts[1] += n_boxes
     desk.counts[2] += 1
@@ -197,7 +202,7 @@ class Near(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def near_rows(net, crowd, box, ends):
-    """Return the rows that are near a box; what they bring is filled in by `appraise`."""
+    """Return the rows that are near a box; `appraise` fills in what they bring."""
     n_rows, n_features = crowd.columns.shape
     near = Near(
         np.zeros(n_rows, np.int64),
@@ -456,7 +461,7 @@ def add_best(net, desk, crowd, near, plan, grown):
     elif end == 1:
         low, high = ends[1, feature], near.to[1, feature]
     lay_out(net, desk, box, ends, feature, column, low, high)
-    holds = ask(net, desk, plan.limits[0 if gain > 0.5 else 1]) == PROVED
+    holds = ask(net, desk, plan.limits[0 if gain > 0.5 else 1], plan.patience) == PROVED
     if end < 0:
         grown.barred[column] = True
     if holds:
@@ -491,7 +496,7 @@ def widen(net, desk, crowd, near, plan, grown, feature):
                 continue
             low, high = min(at, to), max(at, to)
             lay_out(net, desk, box, ends, feature, ranged, low, high)
-            if ask(net, desk, limit) == PROVED:
+            if ask(net, desk, limit, plan.patience) == PROVED:
                 take_in(net, crowd, near, box, ends, feature, ranged, low, high)
             else:
                 grown.walls[end, feature] = to
@@ -504,7 +509,7 @@ def widen(net, desk, crowd, near, plan, grown, feature):
         desk.stack.allowed[0, start:stop] = ~barred[start:stop]
         if ranged >= 0 and not barred[ranged]:
             desk.stack.ends[0, :, feature] = plan.bounds[:, feature]
-        status = ask(net, desk, limit)
+        status = ask(net, desk, limit, plan.patience)
         if status == REFUTED:
             barred[start + desk.space.choice[feature]] = True
             left -= 1
@@ -528,7 +533,7 @@ def add_rest(net, desk, crowd, near, plan, grown, feature, is_proved):
             holds = is_proved
             if not holds:
                 lay_out(net, desk, box, ends, feature, column, low, high)
-                holds = ask(net, desk, plan.limits[1]) == PROVED
+                holds = ask(net, desk, plan.limits[1], plan.patience) == PROVED
             if holds:
                 take_in(net, crowd, near, box, ends, feature, column, low, high)
                 added = True
@@ -562,7 +567,7 @@ def round_off(net, desk, crowd, near, plan, grown, feature, end):
             return
         low, high = min(target, ends[end, feature]), max(target, ends[end, feature])
         lay_out(net, desk, grown.box, ends, feature, ranged, low, high)
-        if ask(net, desk, plan.limits[1]) == PROVED:
+        if ask(net, desk, plan.limits[1], plan.patience) == PROVED:
             ends[end, feature] = target
             return
         stop = sign * target
