@@ -183,6 +183,8 @@ def extract(
     rows = None if data is None else given_rows(network, data, labels)
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
+    if kind.scope == "domain" and length.max_rules is None:
+        _refuse_endless(network.domain, how.budget or Budget())
     meter = how.meter()
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
@@ -222,6 +224,21 @@ def _check_length(length: Length, kind: Kind) -> None:
         raise OptionError(
             "fidelity is counted on a table of every input, and the engine 'search' "
             "makes none; max_rules stops it after so many rules"
+        )
+
+
+def _refuse_endless(domain: Domain, budget: Budget) -> None:
+    """Refuse rules for every input that may never be complete, without a limit.
+
+    Two classes meet between ranges of real numbers in a slanting line, and no boxes
+    fill what lies beside it.
+    """
+    real = [f for f in domain.features if f.limits is not None and not f.whole]
+    if real and budget.seconds is None and budget.boxes is None:
+        raise OptionError(
+            f"rules for every number of {real[0].name!r} may never be complete; give "
+            f"rows that they are to decide (data, scope 'support'), or stop: "
+            f"budget=Budget(seconds=60), or max_rules"
         )
 
 

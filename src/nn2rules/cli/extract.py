@@ -226,6 +226,9 @@ def _stopped(rules: RuleList) -> str:
     proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
     if rules.certificate.get("complete", True):
         return f"{proved}, and complete; fewer might have been found"
+    if rules.domain.has_ranges:
+        volume = f"{rules.volume} of the volume, numbers evenly spread"
+        return f"{proved}, and decide {volume}; the rest is not known yet"
     return f"{proved}, and what they do not decide is not known yet"
 
 
