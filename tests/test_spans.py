@@ -131,10 +131,14 @@ def test_boxes_of_rules_are_boxes_of_the_network():
         [[17, 5, 1], [20, 9, 1]],
         [[30, 5, 1], [40, 9, 1]],
     ]
-    [missing] = parts_of(
-        *[(r.domain, r.boxes[0]) for r in [rules_of({"age": (None,)})]][0]
-    ).allowed
+    beside = rules_of({"age": (None,)})
+    [missing] = parts_of(beside.domain, beside.boxes[0]).allowed
     assert missing.tolist() == [False, False, True] + [True] * 5
+
+
+def test_a_range_is_shown_as_it_is_made():
+    for feature in (AGE, AMOUNT, AGE.cut([20]), Feature.real("x", 0.5, 2)):
+        assert eval(repr(feature), {"Feature": Feature}) == feature  # noqa: S307
 
 
 # Text
@@ -381,7 +385,7 @@ def test_engines_that_list_every_value_refuse_ranges(options, message):
     ],
 )
 def test_what_lists_every_value_refuses_ranges(ask):
-    with pytest.raises(UnsupportedModelError, match="as in domain={'age': 'quantiles:"):
+    with pytest.raises(UnsupportedModelError, match="put them into bins, as in"):
         ask(NETWORK)
 
 

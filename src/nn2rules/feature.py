@@ -289,6 +289,8 @@ class Feature:
         )
 
     def __repr__(self) -> str:
+        if self.limits is not None:
+            return self._range_repr()
         parts = [repr(self.name), repr(self.values)]
         parts += ["ordered=True"] if self.ordered else []
         for name in ("labels", "edges", "other"):
@@ -296,8 +298,18 @@ class Feature:
             parts += [f"{name}={given!r}"] if given is not None else []
         parts += ["nearest=True"] if self.nearest else []
         parts += ["whole=True"] if self.whole else []
-        parts += [f"limits={self.limits!r}"] if self.limits is not None else []
         return f"Feature({', '.join(parts)})"
+
+    def _range_repr(self) -> str:
+        low, high = self.limits or (0, 0)
+        special = self.values[self.n_plain :]
+        listed = [value for value in special if value is not None]
+        parts = [repr(self.name), repr(low), repr(high)]
+        parts += [f"edges={self.edges!r}"] if self.edges else []
+        parts += ["whole=True"] if self.whole else []
+        parts += [f"special={listed!r}"] if listed else []
+        parts += ["missing=True"] if None in special else []
+        return f"Feature.real({', '.join(parts)})"
 
     def __len__(self) -> int:
         return len(self.values)
