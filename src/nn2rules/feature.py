@@ -33,6 +33,8 @@ from nn2rules.values import (
 UNKNOWN = -1
 """The code of a value that its feature does not have."""
 
+_MOST_WHOLE = 1 << 53
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -115,10 +117,9 @@ class Feature:
     def _checked_edges(self, kind: str) -> tuple[float, ...]:
         assert self.edges is not None, "asked only for edges that are there"
         edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
-        if not all(is_number(e) and math.isfinite(e) for e in edges):
-            raise DomainError(f"{kind}: edges are finite numbers")
-        if not edges and self.limits is None:
-            raise DomainError(f"{kind}: bins have one edge or more")
+        is_finite = all(is_number(e) and math.isfinite(e) for e in edges)
+        if not is_finite or (not edges and self.limits is None):
+            raise DomainError(f"{kind}: edges are one or more finite numbers")
         edges = tuple(plain_number(edge) for edge in edges)
         if any(a >= b for a, b in pairwise(edges)):
             raise DomainError(f"{kind}: each edge must be larger than the one before")
@@ -158,6 +159,17 @@ class Feature:
             raise DomainError(f"{kind}: a range of whole numbers has whole ends")
         if self.edges is None or self.nearest or self.labels is not None:
             raise DomainError(f"{kind}: a range has edges, no labels and no `nearest`")
+        if self.whole and max(abs(low), abs(high)) > _MOST_WHOLE:
+            raise DomainError(
+                f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
+                f"not every whole number is a 64-bit number"
+            )
+        for value in self.values[len(self.edges) + 1 :]:
+            if is_number(value) and low <= value <= high:  # type: ignore[operator]
+                raise DomainError(
+                    f"{kind}: the special value {value} lies in its range from {low} "
+                    f"to {high}"
+                )
         return low, high
 
     def _check_grid(self, kind: str) -> None:
@@ -277,6 +289,8 @@ class Feature:
         )
 
     def __repr__(self) -> str:
+        if self.limits is not None:
+            return self._range_repr()
         parts = [repr(self.name), repr(self.values)]
         parts += ["ordered=True"] if self.ordered else []
         for name in ("labels", "edges", "other"):
@@ -284,8 +298,18 @@ class Feature:
             parts += [f"{name}={given!r}"] if given is not None else []
         parts += ["nearest=True"] if self.nearest else []
         parts += ["whole=True"] if self.whole else []
-        parts += [f"limits={self.limits!r}"] if self.limits is not None else []
         return f"Feature({', '.join(parts)})"
+
+    def _range_repr(self) -> str:
+        low, high = self.limits or (0, 0)
+        special = self.values[self.n_plain :]
+        listed = [value for value in special if value is not None]
+        parts = [repr(self.name), repr(low), repr(high)]
+        parts += [f"edges={self.edges!r}"] if self.edges else []
+        parts += ["whole=True"] if self.whole else []
+        parts += [f"special={listed!r}"] if listed else []
+        parts += ["missing=True"] if None in special else []
+        return f"Feature.real({', '.join(parts)})"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -303,8 +327,10 @@ class Lookup(dict[object, int]):
 
     def __init__(self, feature: Feature) -> None:
         super().__init__()
-        self._equal = {value: code for code, value in enumerate(feature.values)}
-        self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
+        first = 0 if feature.limits is None else feature.n_plain
+        listed = [*enumerate(feature.values)][first:]  # no cell is named by its text
+        self._equal = {value: code for code, value in listed}
+        self._texts = {text_of(value): code for code, value in listed}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
         self._low, self._high = feature.limits or (-math.inf, math.inf)
@@ -369,8 +395,10 @@ class Lookup(dict[object, int]):
         if self._whole and number != math.floor(number):
             return UNKNOWN
         if self._edges is not None:
-            is_inside = self._low <= number <= self._high
-            return bisect_right(self._edges, number) if is_inside else UNKNOWN
+            if not self._low <= number <= self._high:
+                return UNKNOWN
+            is_range = math.isfinite(self._high)  # whose numbers have 64 bits
+            return bisect_right(self._edges, float(number) if is_range else number)
         if self._grid is None:
             return UNKNOWN
         right = bisect_right(self._grid, number)
