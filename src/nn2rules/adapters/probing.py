@@ -182,7 +182,8 @@ def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
     if value is None:
         return UnsupportedModelError(
             f"feature {feature.name!r} is missing in some rows, and the model cannot "
-            f"take that ({reason}); leave out those rows, or impute in the pipeline"
+            f"take that ({reason}); leave out those rows, or impute in the pipeline",
+            feature=feature.name,
         )
     if feature.other is not None and value == feature.other:
         return UnsupportedModelError(
@@ -192,7 +193,8 @@ def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
         )
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model cannot take the value "
-        f"{text_of(value)!r} ({reason}); leave out the rows that have it"
+        f"{text_of(value)!r} ({reason}); leave out the rows that have it",
+        feature=feature.name,
     )
 
 

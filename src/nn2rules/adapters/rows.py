@@ -26,6 +26,10 @@ def picked(rows: Rows, places: Sequence[int]) -> Rows:
     return nw.from_native(rows, eager_only=True)[list(places)].to_native()
 
 
+_TO_AN_END = 16
+"""Of so many numbers that are drawn from a range, two are its ends."""
+
+
 class RowMaker:
     """Makes rows from codes.
 
@@ -96,9 +100,12 @@ class RowMaker:
             return examples[turn % len(examples)]
         low: Any = examples[0]
         high: Any = examples[-1]
+        if feature.limits is not None and turn % _TO_AN_END < 2:
+            return (low, high)[turn % _TO_AN_END]  # type: ignore[no-any-return]
         if feature.whole:
             return int(rng.integers(low, high, endpoint=True))
-        drawn = float(self._kinds[index](rng.uniform(float(low), float(high))))
+        part = rng.random()
+        drawn = float(self._kinds[index](low * (1 - part) + high * part))
         return float(min(max(drawn, low), high))
 
     def observed(self, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -145,8 +152,10 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
     value = feature.values[code]
     if feature.other is not None and value == feature.other:
         return strangers(feature)
-    if feature.edges is None or value is None:
+    if feature.edges is None or code >= feature.n_plain:
         return [value]
+    if feature.limits is not None:
+        return _ends(feature, kind)
     ends = [-math.inf, *feature.edges, math.inf]
     low, high = ends[code], ends[code + 1]
     if feature.whole:
@@ -158,6 +167,16 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
     if code == len(feature.edges):
         last = _kept(low + max(1, abs(low)), kind)
     return [first, last]
+
+
+def _ends(feature: Feature, kind: type[np.floating[Any]]) -> list[Value]:
+    """Return the two ends of a range, as a column of a type holds them."""
+    assert feature.limits is not None, "asked only of ranges"
+    low, high = feature.limits
+    if feature.whole:
+        return [int(low), int(high)]
+    last = math.nextafter(high, math.inf)
+    return [float(_first_from(low, kind)), float(_last_below(last, kind))]
 
 
 def _kept(number: float, kind: type[np.floating[Any]]) -> float:

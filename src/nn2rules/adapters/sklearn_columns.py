@@ -4,11 +4,13 @@ Each column is followed through the transformers that it meets, as long as they 
 it on its own: encoders know its values, discretizers know its bins.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn import feature_selection as selection
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
@@ -27,10 +29,10 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.values import Value, is_missing, value_of
+from nn2rules.values import Value, is_missing, is_number, plain_number, value_of
 
 Step: TypeAlias = tuple[Any, int]
-"""A fitted transformer, and which of its columns the column is."""
+"""A fitted transformer, and which of its columns the column is; None if unknown."""
 
 Way: TypeAlias = tuple[Step, ...]
 """The transformers that a column meets, one after the other."""
@@ -38,6 +40,21 @@ Way: TypeAlias = tuple[Step, ...]
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
+
+SELECTORS = (
+    selection.GenericUnivariateSelect,
+    selection.RFE,
+    selection.RFECV,
+    selection.SelectFdr,
+    selection.SelectFpr,
+    selection.SelectFromModel,
+    selection.SelectFwe,
+    selection.SelectKBest,
+    selection.SelectPercentile,
+    selection.SequentialFeatureSelector,
+    selection.VarianceThreshold,
+)
+"""Steps that leave out columns, and keep the others as they are."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +73,12 @@ class Known:
         What an imputer puts where a value is missing, and did not find in the data.
     ways : tuple of Way
         The ways to discretizers; empty if the column goes anywhere else, too.
+    is_looked_up : bool
+        Whether some encoder has values for it.
+    special : tuple of numbers
+        Those that an imputer takes for missing ones.
+    straight : (float, float) or None
+        Between these numbers all steps are along a straight line, by their code.
     """
 
     values: tuple[Value, ...] = ()
@@ -63,6 +86,9 @@ class Known:
     takes_others: bool = False
     fill: tuple[Value, ...] = ()
     ways: tuple[Way, ...] = ()
+    is_looked_up: bool = False
+    special: tuple[float, ...] = ()
+    straight: tuple[float, float] | None = (-math.inf, math.inf)
 
 
 def known_columns(step: Any, names: Sequence[str]) -> dict[str, Known]:
@@ -108,6 +134,7 @@ def _known(ways: list[Way]) -> Known:
                 binned.append(way[: number + 1])
                 break
             if isinstance(transformer, _ENCODERS):
+                known = replace(known, is_looked_up=True)
                 takes_others.append(_takes_others(transformer))
                 if all(isinstance(step, SimpleImputer) for step in before):
                     known = _encoded(known, transformer, position)
@@ -118,11 +145,50 @@ def _known(ways: list[Way]) -> Known:
                     break  # a number, or a word, is not what it looks like
             elif not isinstance(transformer, _SCALERS):
                 break
+    marks = [m for way in ways for step, _ in way for m in _marks(step)]
     return replace(
         known,
+        special=tuple(dict.fromkeys(marks)),
+        straight=_straight(ways),
         takes_others=bool(takes_others) and all(takes_others),
         ways=tuple(binned) if len(binned) == len(ways) else (),
     )
+
+
+def _marks(step: Any) -> list[float]:
+    """Return the number that a step takes for a missing one, if there is one."""
+    if not isinstance(step, SimpleImputer | MissingIndicator):
+        return []
+    mark = step.missing_values
+    is_gap = is_missing(mark) or not is_number(value_of(mark))
+    return [] if is_gap else [plain_number(mark)]
+
+
+def _straight(ways: Sequence[Way]) -> tuple[float, float] | None:
+    """Return between which numbers all ways are along a line; None if nowhere."""
+    low, high = -math.inf, math.inf
+    for way in ways:
+        if not all(is_affine(step) for step, _ in way):
+            return None
+        scalers = [each for each in way if not isinstance(each[0], SimpleImputer)]
+        for number, (step, place) in enumerate(scalers):
+            if getattr(step, "clip", False):
+                if number or not isinstance(step, MinMaxScaler):
+                    return None
+                low = max(low, float(step.data_min_[place]))
+                high = min(high, float(step.data_max_[place]))
+    return low, high
+
+
+def is_affine(step: Any) -> bool:
+    """Tell whether a step goes along a line, by its code: of its own kind alone."""
+    if does_nothing(step):
+        return True
+    if type(step) is Pipeline:
+        return all(is_affine(inner) for _, inner in step.steps)
+    if type(step) is FunctionTransformer:
+        return step.func is None
+    return type(step) in (*_SCALERS, MissingIndicator, SimpleImputer, *SELECTORS)
 
 
 def _encoded(known: Known, encoder: Any, position: int) -> Known:
@@ -175,11 +241,12 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
     """Follow columns through steps, as long as each keeps them apart and in place.
 
     Columns that tell where a value was missing come behind the others. No number makes
-    a difference there, so they need not be followed.
+    a difference there, so they need not be followed. Where columns are lost before
+    steps that may bend them, their ways end with None.
     """
     found: dict[str, list[Way]] = {name: [()] for name in names}
     places = list(names)
-    for step in steps:
+    for number, step in enumerate(steps):
         inner = _ways(step, places)
         is_first = all(ways == [()] for ways in found.values())
         joined = {
@@ -195,6 +262,10 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
         ):
             places += [f"\0{number}" for number in step.indicator_.features_]
         elif not keeps_columns(step):
+            if not all(map(is_affine, steps[number + 1 :])):
+                found = {
+                    n: [(*w, (None, 0)) for w in ways] for n, ways in found.items()
+                }
             break
     return found
 

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import special
-from sklearn import feature_selection as selection
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -31,6 +30,7 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.adapters.sklearn_columns import (
+    SELECTORS,
     Way,
     does_nothing,
     keeps_columns,
@@ -54,20 +54,6 @@ _COLUMNWISE = (
     TargetEncoder,
 )
 """Known by their code; a class that is derived from one of them is not."""
-
-_SELECTORS = (
-    selection.GenericUnivariateSelect,
-    selection.RFE,
-    selection.RFECV,
-    selection.SelectFdr,
-    selection.SelectFpr,
-    selection.SelectFromModel,
-    selection.SelectFwe,
-    selection.SelectKBest,
-    selection.SelectPercentile,
-    selection.SequentialFeatureSelector,
-    selection.VarianceThreshold,
-)
 
 Owners: TypeAlias = frozenset[str]
 """The user's columns that a column may depend on."""
@@ -162,7 +148,7 @@ def _follow(step: Any, flow: Flow, found: list[Step]) -> Flow:
         return Flow(owners, all(part.is_counted for part in made))
     is_known = _is_columnwise(step)
     found.append(Step(type(step).__name__, flow.everything, is_known))
-    if is_known and type(step) in _SELECTORS and flow.is_counted:
+    if is_known and type(step) in SELECTORS and flow.is_counted:
         kept = zip(flow.owners, step.get_support(), strict=True)
         return Flow(tuple(owner for owner, is_kept in kept if is_kept))
     if is_known and keeps_columns(step):
@@ -190,7 +176,7 @@ def _parts(step: Any, flow: Flow) -> Iterator[tuple[Any, Flow]]:
 def _is_columnwise(step: Any) -> bool:
     if type(step) is FunctionTransformer:
         return step.func is None or (_is_ufunc(step.func) and not step.kw_args)
-    return type(step) in (*_COLUMNWISE, *_SELECTORS)
+    return type(step) in (*_COLUMNWISE, *SELECTORS)
 
 
 def _is_ufunc(function: Any) -> bool:

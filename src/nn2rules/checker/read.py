@@ -62,7 +62,7 @@ def _positions(
 
 def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
     """Refuse features that have the same values, but not for the same cells."""
-    for name in ("edges", "nearest", "other"):
+    for name in ("edges", "other"):
         if getattr(ours, name) != getattr(theirs, name):
             raise DomainError(
                 f"feature {ours.name!r}: the rules have {name} "

@@ -46,12 +46,6 @@ OtherOption = Annotated[
     bool,
     typer.Option("--other", help="Give features of words a value for all others."),
 ]
-NearestOption = Annotated[
-    bool,
-    typer.Option(
-        "--nearest", help="Numbers that are not listed stand for the nearest that is."
-    ),
-]
 ClassesOption = Annotated[
     str | None,
     typer.Option(metavar="A,B", help="The classes, where a model does not name them."),
@@ -86,7 +80,6 @@ class Given:
     threshold: float | None = None
     gives: Literal["score", "probability"] | None = None
     other: bool = False
-    nearest: bool = False
     trust: bool = False
 
 
@@ -155,7 +148,6 @@ def _network(model: Any, given: Given, rows: Any) -> Network:
         threshold=0.5 if given.threshold is None else given.threshold,
         gives=given.gives,
         other=given.other,
-        nearest=given.nearest,
     )
 
 
@@ -193,7 +185,6 @@ def _refuse_for_network(given: Given) -> None:
         ("--values", given.values),
         ("--classes", given.classes),
         ("--other", given.other),
-        ("--nearest", given.nearest),
         ("--threshold", given.threshold is not None),
         ("--gives", given.gives),
     ):

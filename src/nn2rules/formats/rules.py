@@ -43,7 +43,6 @@ _WHOLE = (
     "rows",
     "rows_decided",
     "rows_different",
-    "rows_moved",
     "fewest_rules",
 )
 

@@ -81,7 +81,7 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     fine = finer(source.domain, max(unit, FLOAT64))
     maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
-    walk = Walk(Trace(fine.domain))
+    walk = Walk(Trace(fine.domain, source.ranges))
     [scores] = outputs(walk, model, tensors)
     labels = _labels(scores, how.classes)
     try:
@@ -102,6 +102,7 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
             "version": keras.__version__,
             "backend": keras.backend.backend(),
         },
+        frozenset(walk.trace.bent),
     )
 
 

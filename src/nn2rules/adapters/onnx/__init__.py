@@ -85,7 +85,8 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     tensors = probe(encode, source.maker, names=_names(inputs))
     batch = next((i.batch for i in inputs if i.batch is not None), None)
     values = dict(zip([i.name for i in inputs], tensors, strict=True))
-    walk = Walk(graph, Trace(source.domain), dict(values), batch)
+    trace = Trace(source.domain, source.ranges)
+    walk = Walk(graph, trace, dict(values), batch)
     tensor = follow(walk, answer.scores)
     ask = _asking(graph, inputs, encode, batch)
     run_by, run = ask(answer.scores)
@@ -104,7 +105,7 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
         return found.reshape(len(found), -1)
 
     origin = {"framework": "onnx", "version": onnx.__version__, "run_by": run_by}
-    return Reading(decision, outputs, walk.unit, origin)
+    return Reading(decision, outputs, walk.unit, origin, frozenset(trace.bent))
 
 
 def _wanted(answer: Answer) -> list[str]:

@@ -151,7 +151,7 @@ class Feed:
 
 
 def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
-    trace = Trace(feed.source.domain)
+    trace = Trace(feed.source.domain, feed.source.ranges)
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
     for each, tensor in zip(program.inputs, tensors, strict=True):
@@ -168,7 +168,7 @@ def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
         return made.reshape(len(made), -1)
 
     origin = {"framework": "torch", "version": str(torch.__version__)}
-    return Reading(decision, outputs, unit, origin)
+    return Reading(decision, outputs, unit, origin, frozenset(trace.bent))
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
