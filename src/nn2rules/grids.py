@@ -55,5 +55,6 @@ def _edge(low: float, high: float) -> float:
 def has_cells(feature: Feature, grids: Mapping[str, Grid]) -> bool:
     """Tell whether a feature lists the numbers of a grid, so that cells can do so."""
     grid = grids.get(feature.name)
-    is_coarse = grid is not None and grid.is_coarse
-    return is_coarse and feature.edges is None and feature.values == grid.values
+    if grid is None or not grid.is_coarse:
+        return False
+    return feature.edges is None and feature.values == grid.values

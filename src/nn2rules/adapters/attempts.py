@@ -57,8 +57,13 @@ def read_model(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
         found = attempts.best()
         if isinstance(found, Read):
             return _with_origin(found, how, known, asked, listed)
+        try:
+            listed += found.to_list(_assumed(domain, how))
+        except Nn2RulesError:
+            if failed is None or getattr(failed, "feature", None) is not None:
+                raise
+            raise failed from None
         failed = found.error
-        listed += found.to_list(_assumed(domain, how))
 
 
 def _assumed(domain: Domain, how: ModelOptions) -> list[str]:
@@ -145,10 +150,14 @@ class _Attempts:
         reading = self.adapter.read(self.model, source, how)
         facts = check_strangers(reading, maker)
         decision = reading.decision
-        network, bent = self.sampled.straightened(decision.network, reading.unit)
+        unit = max(reading.unit, reading.grain)
+        network, bent = self.sampled.straightened(decision.network, unit)
         if bent:
             return Bent(tuple(bent))
-        reading = replace(reading, decision=replace(decision, network=network))
+        after, before = network.model_error, decision.network.model_error
+        slack = 0.0 if after is None or before is None else after - before
+        decision = replace(decision, network=network)
+        reading = replace(reading, decision=decision, slack=slack)
         again = RowMaker(real, maker.like)
         network = confirm(reading, again, how.data)
         return Read(reading, network, again, facts, maker.n_made + again.n_made)

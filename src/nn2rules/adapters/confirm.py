@@ -45,6 +45,11 @@ class Reading:
         What the model is and what ran it, for the certificate; plain JSON.
     bent : set of int
         Features with steps that are not known to be along a line, by their code.
+    grain : float
+        The unit roundoff of what the model is given, if that is coarser.
+    slack : float
+        How much of the bound on the model's error is due to its ranges: a model rounds
+        the numbers themselves, too.
     """
 
     decision: Decision
@@ -52,6 +57,8 @@ class Reading:
     unit: float = FLOAT64
     origin: Mapping[str, Any] = field(default_factory=dict)
     bent: frozenset[int] = frozenset()
+    grain: float = FLOAT64
+    slack: float = 0.0
 
 
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
@@ -181,7 +188,7 @@ def _tolerance(reading: Reading, ours: NDArray[np.float64]) -> Any:
     usual: Any = reading.unit**0.5
     if not reading.decision.has_shares:
         usual = usual * (1 + np.abs(ours))
-    return np.minimum(bound, usual) + 64 * reading.unit
+    return np.minimum(bound, usual + 2 * reading.slack) + 64 * reading.unit
 
 
 def _number(numbers: Any) -> str:

@@ -29,12 +29,7 @@ _GOLDEN = 0.6180339887498949
 """Multiples of this, without their whole parts, are spread evenly and irregularly."""
 
 _ROUNDINGS = 64
-_STRAY = 2.0**-18
-"""How far rows may lie off a line: so many roundings, or a share of their span.
-
-The share is for steps that round to float32 in models of float64. Whatever is let
-through becomes a part of the bound on the model's error.
-"""
+"""How far rows may lie off a line. It becomes a part of the bound on the error."""
 
 _OTHERWISE = 8
 """How much farther than at the samples a model may be off the line between them."""
@@ -69,7 +64,7 @@ class Sampled:
         network : Network
             Of `domain`.
         unit : float
-            The unit roundoff that the model computes with.
+            The unit roundoff that the model, and what comes before it, compute with.
 
         Returns
         -------
@@ -112,13 +107,14 @@ class Sampled:
 class _Line:
     """A line for each unit through the rows of some numbers.
 
-    `gap` is how far off it the farthest row is, `reach` the largest of the numbers.
+    `gap` is how far off it the farthest row is, `most` the largest of the rows, and
+    `reach` that of the numbers.
     """
 
     slope: NDArray[np.float64]
     offset: NDArray[np.float64]
     gap: NDArray[np.float64]
-    span: NDArray[np.float64]
+    most: NDArray[np.float64]
     reach: float
 
     @property
@@ -128,15 +124,19 @@ class _Line:
 
     def is_straight(self, unit: float) -> bool:
         """Tell whether rounding explains how far the rows are off the line."""
-        most = _ROUNDINGS * max(unit, UNIT) * self.size + _STRAY * self.span
+        most = _ROUNDINGS * max(unit, UNIT) * self.size
         return bool((self.gap <= most).all())  # what is not finite is not
 
     def slack(self, unit: float) -> NDArray[np.float64]:
         """Bound how far off the line the model may be for any number of the range.
 
-        A model rounds a number itself, and what each step makes of it.
+        A model rounds a number itself, its product with a factor, and what each step
+        makes of it. Where it is off by more, it may be off still more elsewhere.
         """
-        return _OTHERWISE * self.gap + (4 * unit + 16 * UNIT) * self.size
+        roundings = 2 * unit * np.abs(self.slope) * self.reach + 4 * unit * self.most
+        roundings += 16 * UNIT * self.size
+        is_more = self.gap > roundings
+        return roundings + np.where(is_more, _OTHERWISE * self.gap, self.gap)
 
 
 def _line(numbers: NDArray[np.float64], rows: NDArray[np.float64]) -> _Line:
@@ -158,11 +158,10 @@ def _line(numbers: NDArray[np.float64], rows: NDArray[np.float64]) -> _Line:
         enough = 2 * np.nanmin(gaps, axis=0) + 4 * UNIT * np.abs(rows).max(axis=0)
         best = (gaps <= enough).argmax(axis=0)
         units = np.arange(rows.shape[1])
-        span = rows.max(axis=0) - rows.min(axis=0)
         slope, offset, gap = (
             np.array([each[part] for each in found])[best, units] for part in range(3)
         )
-    return _Line(slope, offset, gap, span, reach)
+    return _Line(slope, offset, gap, np.abs(rows).max(axis=0), reach)
 
 
 def _carried(layers: Sequence[Layer], error: NDArray[np.float64]) -> float:

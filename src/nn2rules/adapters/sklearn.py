@@ -155,7 +155,9 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
 
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
     facts = origin | origin_of(steps)
-    return Reading(decision, outputs, unit, facts, frozenset(trace.bent))
+    is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
+    grain = FLOAT32 if is_coarse else FLOAT64
+    return Reading(decision, outputs, unit, facts, frozenset(trace.bent), grain)
 
 
 def _decision(
