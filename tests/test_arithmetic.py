@@ -248,7 +248,7 @@ def test_exceeds_logit(score, threshold):
 def test_exact_scores_are_exact(network):
     starts = network.domain.offsets[:-1].tolist()
     for codes in naive.inputs(network.domain.sizes):
-        columns = [start + code for start, code in zip(starts, codes, strict=True)]
+        columns = [(s + code, 1.0) for s, code in zip(starts, codes, strict=True)]
         found = exact.exact_scores(network.layers, columns)
         assert found == naive.scores(network, codes)
         settled = exact.settle(network.layers, network.threshold, columns)
@@ -277,7 +277,7 @@ from nn2rules import Layer, exact
 
 name, weight = sys.argv[1], float(sys.argv[2])
 layers = Layer([[weight]], [0], name), Layer([[1]], [0], "sigmoid")
-print(exact.settle(layers, 0.5, [0]))
+print(exact.settle(layers, 0.5, [(0, 1.0)]))
 """
 
 
@@ -308,7 +308,7 @@ from nn2rules import Layer, exact
 name, weight = sys.argv[1], float(sys.argv[2])
 first = Layer([[1, 1]], [0.1, 0.1], "tanh")
 middle = Layer([[weight], [-weight]], [0], name), Layer([[weight]], [0], name)
-print(exact.settle((first, *middle, Layer([[1]], [-1], "sigmoid")), 0.5, [0]))
+print(exact.settle((first, *middle, Layer([[1]], [-1], "sigmoid")), 0.5, [(0, 1.0)]))
 """
 
 
@@ -341,10 +341,10 @@ def test_a_tie_of_classes_that_cannot_win_is_none(place):
     weights = np.insert([[1.0, 0, 0], [0, 1, 1]], place, 0, axis=1)
     bias = np.insert([0.0, 0, 0], place, 5)
     network = one_input(*hidden, Layer(weights, bias, "softmax"))
-    assert exact.settle(network.layers, 0.5, [0]) == place
+    assert exact.settle(network.layers, 0.5, [(0, 1.0)]) == place
     bias[place] = -5
     lost = one_input(*hidden, Layer(weights, bias, "softmax"))
-    assert exact.settle(lost.layers, 0.5, [0]) == exact.UNDECIDED
+    assert exact.settle(lost.layers, 0.5, [(0, 1.0)]) == exact.UNDECIDED
 
 
 def test_a_smooth_tie_at_zero_is_class_0():

@@ -27,9 +27,12 @@ from nn2rules import (
     Network,
     extract,
 )
-from nn2rules.cover.growing import Goal
+from nn2rules.cover.growing import Cases, Goal
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.engine import Oracle
+from nn2rules.engine._kernels.boxes import Points
+from nn2rules.engine.answer import as_boxes
+from nn2rules.engine.flat import room
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, sizes
 
 FORMS = ("list", "set")
@@ -99,6 +102,10 @@ def test_a_target_is_the_class_that_has_rules(table, target):
 # Rows
 
 
+def plain_points(codes):
+    return Points(codes, np.ones(codes.shape))
+
+
 @settings(max_examples=100)
 @given(tables(shapes=SMALL, dont_care=False), st.sampled_from(FORMS), st.data())
 def test_searched_rules_decide_every_row(table, form, data):
@@ -130,23 +137,22 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
     codes, answers = table.inputs, table.classes.astype(np.int64)
     weights = np.ones(len(codes))
     half = len(codes) // 2
-    seen = []
-    cover = cover_rows(oracle, codes[:half], weights[:half], answers[:half], goal)
-    n_before = len(cover.boxes)
-    same = cover_rows(
+    seen, cover, nothing = [], Cover(), room(oracle.nets[0], 0)
+    some = Cases(plain_points(codes[:half]), weights[:half], answers[:half])
+    cover_rows(oracle, some, goal, cover=cover, impossible=nothing)
+    n_before = len(cover.answers)
+    cover_rows(
         oracle,
-        codes,
-        weights,
-        answers,
+        Cases(plain_points(codes), weights, answers),
         goal,
         cover=cover,
+        impossible=nothing,
         found=lambda *report: seen.append(report),
     )
-    assert same is cover
-    assert len(seen) == len(cover.boxes) - n_before
-    assert [n for n, _ in seen] == list(range(n_before + 1, len(cover.boxes) + 1))
+    n_rules = len(cover.answers)
+    assert [n for n, _ in seen] == list(range(n_before + 1, n_rules + 1))
     assert not seen or seen[-1][1] == 1
-    boxes = cover.array(sum(table.sizes))
+    boxes = cover.boxes(network.domain).allowed
     assert (first(boxes, table.sizes) >= 0).all()
     check_right_where_decided(boxes, cover.answers, table)
 
@@ -189,13 +195,15 @@ def test_an_input_that_no_box_holds_is_found(shape, data):
         box[starts + rng.integers(0, shape)] = True
     layer = Layer(np.zeros((sum(shape), 1)), [1.0], "sigmoid")
     oracle = Oracle(Network(plain_domain(shape), (layer,), ("no", "yes")))
-    found = find_uncovered(oracle, boxes)
+    found = find_uncovered(oracle, as_boxes(oracle.network.domain, boxes))
     inside = members(boxes, tuple(shape)).any(axis=0)
     if found is None:
         assert inside.all()
     else:
-        assert all(0 <= code < size for code, size in zip(found, shape, strict=True))
-        assert not inside[naive.inputs(shape).index(tuple(found.tolist()))]
+        [codes], [numbers] = found.codes.tolist(), found.numbers.tolist()
+        assert all(0 <= code < size for code, size in zip(codes, shape, strict=True))
+        assert not inside[naive.inputs(shape).index(tuple(codes))]
+        assert numbers == [1.0] * len(shape)
 
 
 def test_every_input_taken_out_one_by_one():
@@ -205,10 +213,11 @@ def test_every_input_taken_out_one_by_one():
     starts = np.cumsum([0, *shape[:-1]])
     boxes = np.zeros((0, sum(shape)), dtype=np.bool_)
     seen = set()
-    while (found := find_uncovered(oracle, boxes)) is not None:
-        seen.add(tuple(found.tolist()))
+    domain = oracle.network.domain
+    while (found := find_uncovered(oracle, as_boxes(domain, boxes))) is not None:
+        seen.add(tuple(found.codes[0].tolist()))
         box = np.zeros((1, sum(shape)), dtype=np.bool_)
-        box[0, starts + found] = True
+        box[0, starts + found.codes[0]] = True
         boxes = np.concatenate([boxes, box])
         assert len(boxes) == len(seen)
     assert seen == set(naive.inputs(shape))
@@ -309,13 +318,18 @@ def test_a_cover_that_is_stopped_is_the_cover_so_far():
         if n_rules == 3:
             raise BudgetExceededError("enough")
 
-    cover = Cover()
+    cover, oracle = Cover(), Oracle(network_of(table))
     with pytest.raises(BudgetExceededError):
         cover_domain(
-            Oracle(network_of(table)), Goal(True, 2, 0), cover=cover, found=stop
+            oracle,
+            Goal(True, 2, 0),
+            cover=cover,
+            impossible=room(oracle.nets[0], 0),
+            found=stop,
         )
-    assert len(cover.boxes) == len(cover.answers) == 3
-    check_right_where_decided(cover.array(sum(table.sizes)), cover.answers, table)
+    boxes = cover.boxes(oracle.network.domain).allowed
+    assert len(boxes) == len(cover.answers) == 3
+    check_right_where_decided(boxes, cover.answers, table)
     assert seen == sorted(seen)
 
 

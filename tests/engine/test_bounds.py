@@ -31,16 +31,7 @@ def bounded(network, box):
     net = flatten(network.layers, network.domain)
     space = workspace(net)
     space.box[:] = box
-    bound_layers(
-        net,
-        space.box,
-        space.low,
-        space.high,
-        space.lines,
-        space.work,
-        space.choice,
-        space.columns,
-    )
+    bound_layers(net, space)
     ends = []
     for layer in range(len(network.layers) - 1):
         units = slice(net.unit_at[layer], net.unit_at[layer] + net.sizes[layer + 1])

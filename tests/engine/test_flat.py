@@ -18,15 +18,16 @@ from nn2rules.engine.flat import KINDS, claim, flatten, workspace
 def float_scores(net, codes):
     """Evaluate an input with the compiled kernel."""
     space = workspace(net)
+    space.choice[:] = codes
     point_scores(
-        net, np.array(codes, dtype=np.int64), space.first, space.hidden, space.scores
+        net, space.choice, space.numbers, space.first, space.hidden, space.scores
     )
     return space.scores.tolist()
 
 
 def check_errors(network):
     """Compare every score with the exact one; return the largest error / bound."""
-    net = flatten(network.layers, network.domain.offsets)
+    net = flatten(network.layers, network.domain)
     used = 0.0
     with mp.workprec(reference.BITS):
         for codes in naive.inputs(network.domain.sizes):
@@ -94,7 +95,7 @@ def test_a_long_sum_uses_much_of_the_bound():
 def test_an_overflow_has_an_unbounded_error():
     huge = Layer([[1.7e308], [1.7e308]], [0], "relu")
     network = binary([1, 1], huge, Layer([[1]], [0], "sigmoid"))
-    net = flatten(network.layers, network.domain.offsets)
+    net = flatten(network.layers, network.domain)
     assert not np.isfinite(net.error).any()
     assert not np.isfinite(net.slack).any()
 
@@ -145,7 +146,7 @@ def test_a_workspace_has_room_for_the_widest_layer():
         Layer(np.zeros((2, 7)), np.zeros(7)),
         Layer(np.zeros((7, 1)), [0.0], "sigmoid"),
     )
-    net = flatten(network.layers, network.domain.offsets)
+    net = flatten(network.layers, network.domain)
     space = workspace(net)
     assert space.work.shape == (3, 7)
     assert space.hidden.shape == (2, 7)

@@ -10,8 +10,11 @@ from reference import EVERY, PIECEWISE_LINEAR, binary, members, whole
 import naive
 from nn2rules import (
     BudgetExceededError,
+    Domain,
     DomainError,
+    Feature,
     Layer,
+    Network,
     OptionError,
     UndecidedError,
 )
@@ -525,3 +528,22 @@ def test_what_is_no_box_is_refused_in_a_sentence():
         oracle.ask(box, 0, ignoring=[[True] * 4])
     with pytest.raises(OptionError, match="there is no score 'class 0' among 1"):
         score_range(network, box, index="class 0")
+
+
+def test_ends_that_are_none_are_refused():
+    domain = Domain((Feature.real("x", -1, 3), Feature.real("n", 0, 9, whole=True)))
+    network = Network(domain, (Layer([[1], [0]], [0], "sigmoid"),), ("no", "yes"))
+    box = whole(network)
+    wrong = [
+        ([[-1, 0]], "expected \\(2, 2\\)"),
+        ([[-2, 0], [3, 9]], "'x' from -2.0 to 3.0"),
+        ([[2, 0], [1, 9]], "'x' from 2.0 to 1.0"),
+        ([[-1, 0], [np.nan, 9]], "'x' from -1.0 to nan"),
+        ([[-1, 0.5], [3, 9]], "'n' has whole numbers"),
+    ]
+    for ends, message in wrong:
+        with pytest.raises(DomainError, match=f"ends: .*{message}"):
+            Oracle(network).ask(box, 1, ends=np.array(ends))
+        with pytest.raises(DomainError, match=f"ends: .*{message}"):
+            score_range(network, box, ends=np.array(ends))
+    assert Oracle(network).ask(box, 1, ends=np.array([[1, 0], [3, 9]]))

@@ -25,7 +25,7 @@ Found = Callable[[int, float], None]
 
 _SAMPLE = 4096
 _WITNESS_BOXES = 1 << 20
-_HALVES = 200
+_PARTS = 3  # of each feature, that one box leaves of another
 _WITNESS_WORK = 1 << 27  # comparisons of values between two looks at the clock
 
 
@@ -84,7 +84,10 @@ def cover_rows(
     open_ = possible.copy()
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
-    total, pool = float(weights.sum()), Pool(goal.tries, holds)
+    total, pool = (
+        float(weights.sum()),
+        Pool(goal.tries, lambda grown: holds(grown.state.box, grown.state.ends)),
+    )
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
@@ -94,13 +97,17 @@ def cover_rows(
         others = open_ if goal.is_ordered else possible
         left = np.where(open_, weights, 0.0)
         new = grower.grow(len(cover.answers), left, others, ignored)
-        allowed, ends, answer = pool.best(new, left)
-        cover.allowed.append(allowed)
-        cover.ends.append(ends)
-        cover.answers.append(answer)
-        open_ &= ~holds(allowed, ends)
-        if found is not None:
-            found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
+        chosen = pool.choose(new, left)
+        grower.finish(chosen, left, others, ignored)
+        for grown in chosen:
+            if is_enough is not None and is_enough():
+                break
+            cover.allowed.append(grown.state.box)
+            cover.ends.append(grown.state.ends)
+            cover.answers.append(grown.answer)
+            open_ &= ~holds(grown.state.box, grown.state.ends)
+            if found is not None:
+                found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
 
 
 def cover_domain(
@@ -163,9 +170,10 @@ def random_inputs(domain: Domain, number: int, rng: np.random.Generator) -> Poin
     for index, feature in enumerate(domain.features):
         if feature.limits is not None:
             low, high = feature.limits
-            drawn = rng.uniform(low, high, size=number)
-            if feature.whole:
-                drawn = np.clip(np.floor(drawn + 0.5), low, high)
+            share = rng.random(number)
+            drawn = (1 - share) * low + share * high  # high - low may overflow
+            drawn = np.floor(drawn + 0.5) if feature.whole else drawn
+            drawn = np.clip(drawn, low, high)
             numbers[:, index] = np.where(codes[:, index] == 0, drawn, 1.0)
     return Points(codes, numbers)
 
@@ -179,18 +187,21 @@ def find_uncovered(oracle: Oracle, boxes: Boxes) -> Points | None:
         If neither is found within the search's limit.
     """
     domain, net = oracle.network.domain, oracle.nets[0]
-    n_columns, n_features = int(domain.offsets[-1]), len(domain.sizes)
-    depth = n_columns + _HALVES * int((domain.ranges >= 0).sum())
-    stack, found = room(net, depth * n_features + 2), points(net, 1)
+    n_columns = int(domain.offsets[-1])
+    stack, found = room(net, 2 + _PARTS * len(domain.sizes)), points(net, 1)
     stack.allowed[0], stack.ends[0], top = True, domain.limits, 1
     batch = max(1, _WITNESS_WORK // (n_columns * max(1, len(boxes.allowed))))
-    for _ in range(0, _WITNESS_BOXES, batch):
+    left = _WITNESS_BOXES
+    while left > 0:
         status, top = covering.first_uncovered(net, boxes, stack, top, found, batch)
         oracle.meter.spend()
-        if status == -2:
-            break
         if status >= 0:
             return found if status else None
+        if status == -2:
+            both = zip(stack, room(net, len(stack.allowed)), strict=True)
+            stack = Boxes(*(np.concatenate(pair) for pair in both))
+        else:
+            left -= batch
     raise BudgetExceededError(
         f"whether the {len(boxes.allowed):,} rules decide every input is still open "
         f"after {_WITNESS_BOXES:,} boxes"

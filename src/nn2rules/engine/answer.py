@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain
+from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import DomainError
 
 
@@ -56,3 +57,56 @@ def check_box(domain: Domain, box: NDArray[np.bool_]) -> None:
     if not kept.all():
         name = domain.names[int(np.argmin(kept))]
         raise DomainError(f"the box is empty: feature {name!r} keeps no value")
+
+
+def checked_ends(
+    domain: Domain, box: NDArray[np.bool_], ends: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return where the ranges of a box begin and end, once it is known that they do.
+
+    Of features that are no range, and of ranges that the box lacks, what is given means
+    nothing and is not looked at.
+    """
+    ends = np.asarray(ends, dtype=np.float64)
+    if ends.shape != domain.limits.shape:
+        raise DomainError(
+            f"ends: an array of shape {ends.shape}, expected {domain.limits.shape}: "
+            f"where the range of each feature begins, and where it ends"
+        )
+    for index, feature in enumerate(domain.features):
+        if feature.limits is None or not box[domain.ranges[index]]:
+            continue
+        low, high = ends[:, index].tolist()
+        if not feature.limits[0] <= low <= high <= feature.limits[1]:
+            raise DomainError(
+                f"ends: feature {feature.name!r} from {low} to {high}, expected a "
+                f"range in {feature.limits[0]} to {feature.limits[1]}"
+            )
+        if feature.whole and not (low.is_integer() and high.is_integer()):
+            raise DomainError(
+                f"ends: feature {feature.name!r} has whole numbers, not {low} to {high}"
+            )
+    return ends
+
+
+def as_boxes(domain: Domain, given: Boxes | NDArray[np.bool_]) -> Boxes:
+    """Return boxes as they are, or those of an array: all numbers of ranges, or none.
+
+    Examples
+    --------
+    >>> from nn2rules.domain import Feature
+    >>> domain = Domain((Feature.real("age", 18, 100),))
+    >>> as_boxes(domain, np.array([[True]])).ends.tolist()
+    [[[18.0], [100.0]]]
+    """
+    allowed = given.allowed if isinstance(given, Boxes) else given
+    shape, kind = np.shape(allowed), getattr(allowed, "dtype", type(allowed))
+    n_columns = int(domain.offsets[-1])
+    if len(shape) != 2 or shape[1] != n_columns or kind != np.bool_:
+        raise DomainError(
+            f"ignoring: boxes of shape {shape} and type {kind}, expected an array of "
+            f"shape (n, {n_columns}) and type bool"
+        )
+    if isinstance(given, Boxes):
+        return given
+    return Boxes(allowed, np.tile(domain.limits, (len(allowed), 1, 1)))

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.boxes import Boxes, first_held, is_covered
 from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP, search
-from nn2rules.engine.answer import Answer, check_box, check_question
+from nn2rules.engine.answer import (
+    Answer,
+    as_boxes,
+    check_box,
+    check_question,
+    checked_ends,
+)
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
 from nn2rules.engine.table import settle_codes
@@ -69,7 +75,7 @@ class Oracle:
         index: int,
         *,
         ends: NDArray[np.float64] | None = None,
-        ignoring: Boxes | None = None,
+        ignoring: Boxes | NDArray[np.bool_] | None = None,
     ) -> Answer:
         """Tell whether every input of `box` is of class `index`.
 
@@ -82,24 +88,21 @@ class Oracle:
         ends : ndarray of shape (2, n_features), optional
             Where the box's ranges of numbers begin and end; by default as in the
             domain.
-        ignoring : Boxes, optional
+        ignoring : Boxes or ndarray of bool, shape (n_boxes, n_columns), optional
             Inputs inside these boxes do not count: what earlier rules decide, or what
-            cannot occur.
+            cannot occur. An array allows all numbers of the ranges, or none.
 
         Raises
         ------
         BudgetExceededError
             If the budget is spent before the answer is known.
         """
-        check_question(self.network.domain, len(self.nets), box, index)
-        ignored = self._nothing if ignoring is None else ignoring
-        if ignored.allowed.shape[1:] != box.shape or ignored.allowed.dtype != np.bool_:
-            raise DomainError(
-                f"ignoring: boxes of shape {ignored.allowed.shape} and type "
-                f"{ignored.allowed.dtype}, expected (n, {len(box)}) and bool"
-            )
+        domain = self.network.domain
+        check_question(domain, len(self.nets), box, index)
+        ignored = self._nothing if ignoring is None else as_boxes(domain, ignoring)
         self._stack.allowed[0] = box
-        self._stack.ends[0] = self.network.domain.limits if ends is None else ends
+        within = domain.limits if ends is None else checked_ends(domain, box, ends)
+        self._stack.ends[0] = within
         self.n_questions += 1
         net, known = self.nets[index], self._known[index]
         held = first_held(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine._kernels.boxes import Points
 from nn2rules.engine._kernels.search import minimise
-from nn2rules.engine.answer import check_box
+from nn2rules.engine.answer import check_box, checked_ends
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import boxes_at_once, flatten, points, room, workspace
 from nn2rules.errors import BudgetExceededError, OptionError
@@ -89,12 +89,14 @@ def score_range(
     ([-1, -1, 1, 1], 'red')
     """
     check_box(network.domain, box)
-    if not 0 <= index < len(network.layers[-1].bias):
-        raise OptionError(f"index: there is no score {index}")
+    n_scores = len(network.layers[-1].bias)
+    if not isinstance(index, int | np.integer) or not 0 <= index < n_scores:
+        raise OptionError(f"index: there is no score {index!r} among {n_scores}")
     if not tolerance >= 0:
         raise OptionError(f"tolerance: {tolerance}, expected 0 or more")
     meter = meter or Meter()
-    within = box, network.domain.limits if ends is None else ends
+    domain = network.domain
+    within = box, domain.limits if ends is None else checked_ends(domain, box, ends)
     low, at_low = _minimum(network, within, index, 1.0, tolerance, meter)
     high, at_high = _minimum(network, within, index, -1.0, tolerance, meter)
     decoded = [
