@@ -13,7 +13,6 @@ from typing import Any
 from nn2rules.adapters.confirm import Reading, confirm
 from nn2rules.adapters.features import (
     domain_of,
-    encoder_of,
     probed_bins,
     probed_ranges,
 )
@@ -27,7 +26,7 @@ from nn2rules.adapters.origin import (
 )
 from nn2rules.adapters.ranges import Sampled, sampled
 from nn2rules.adapters.rows import RowMaker
-from nn2rules.adapters.source import Source
+from nn2rules.adapters.source import Source, encoder_of
 from nn2rules.domain import Domain
 from nn2rules.errors import (
     DomainError,

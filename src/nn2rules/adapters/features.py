@@ -1,7 +1,7 @@
 """What the features of a model can be: from the model, from data, and from the user."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -250,15 +250,6 @@ def labels_of(
     return labels
 
 
-def known_of(encode: Any) -> Mapping[str, Any] | None:
-    """Return what the user's `encode` knows of columns, if it is a transformer."""
-    if encode is None or not hasattr(encode, "transform"):
-        return None
-    from nn2rules.adapters.sklearn import columns
-
-    return columns(None, encode)
-
-
 def value_of_or_text(cell: object) -> Value:
     """Return a cell as a value; what cannot be one, as its text."""
     try:
@@ -294,17 +285,3 @@ def _check_other(other: bool | Sequence[str], features: Sequence[Feature]) -> No
                 f"other: {name!r} is not a feature of words, so it cannot have a value "
                 f"for others"
             )
-
-
-def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
-    """Return what the user gave as `encode`, as a function of rows."""
-    if encode is None or not hasattr(encode, "transform"):
-        if encode is not None and not callable(encode):
-            raise OptionError(
-                f"encode= is a function of rows or a fitted transformer, not a "
-                f"{type(encode).__name__}"
-            )
-        return encode  # type: ignore[no-any-return]
-    from nn2rules.adapters.sklearn import encoder
-
-    return encoder(encode)

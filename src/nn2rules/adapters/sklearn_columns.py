@@ -7,10 +7,9 @@ it on its own: encoders know its values, discretizers know its bins.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from sklearn import feature_selection as selection
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
@@ -19,42 +18,24 @@ from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
     KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
     TargetEncoder,
 )
 
+from nn2rules.adapters.sklearn_lines import (
+    SCALERS,
+    Way,
+    does_nothing,
+    is_affine,
+    marks_of,
+    straight_between,
+)
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.values import Value, is_missing, is_number, plain_number, value_of
+from nn2rules.values import Value, is_missing, value_of
 
-Step: TypeAlias = tuple[Any, int]
-"""A fitted transformer, and which of its columns the column is; None if unknown."""
-
-Way: TypeAlias = tuple[Step, ...]
-"""The transformers that a column meets, one after the other."""
-
-_SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
-
-SELECTORS = (
-    selection.GenericUnivariateSelect,
-    selection.RFE,
-    selection.RFECV,
-    selection.SelectFdr,
-    selection.SelectFpr,
-    selection.SelectFromModel,
-    selection.SelectFwe,
-    selection.SelectKBest,
-    selection.SelectPercentile,
-    selection.SequentialFeatureSelector,
-    selection.VarianceThreshold,
-)
-"""Steps that leave out columns, and keep the others as they are."""
 
 
 @dataclass(frozen=True)
@@ -143,52 +124,16 @@ def _known(ways: list[Way]) -> Known:
                 known = _filled(known, transformer, position)
                 if not is_missing(transformer.missing_values):
                     break  # a number, or a word, is not what it looks like
-            elif not isinstance(transformer, _SCALERS):
+            elif not isinstance(transformer, SCALERS):
                 break
-    marks = [m for way in ways for step, _ in way for m in _marks(step)]
+    marks = [m for way in ways for step, _ in way for m in marks_of(step)]
     return replace(
         known,
         special=tuple(dict.fromkeys(marks)),
-        straight=_straight(ways),
+        straight=straight_between(ways),
         takes_others=bool(takes_others) and all(takes_others),
         ways=tuple(binned) if len(binned) == len(ways) else (),
     )
-
-
-def _marks(step: Any) -> list[float]:
-    """Return the number that a step takes for a missing one, if there is one."""
-    if not isinstance(step, SimpleImputer | MissingIndicator):
-        return []
-    mark = step.missing_values
-    is_gap = is_missing(mark) or not is_number(value_of(mark))
-    return [] if is_gap else [plain_number(mark)]
-
-
-def _straight(ways: Sequence[Way]) -> tuple[float, float] | None:
-    """Return between which numbers all ways are along a line; None if nowhere."""
-    low, high = -math.inf, math.inf
-    for way in ways:
-        if not all(is_affine(step) for step, _ in way):
-            return None
-        scalers = [each for each in way if not isinstance(each[0], SimpleImputer)]
-        for number, (step, place) in enumerate(scalers):
-            if getattr(step, "clip", False):
-                if number or not isinstance(step, MinMaxScaler):
-                    return None
-                low = max(low, float(step.data_min_[place]))
-                high = min(high, float(step.data_max_[place]))
-    return low, high
-
-
-def is_affine(step: Any) -> bool:
-    """Tell whether a step goes along a line, by its code: of its own kind alone."""
-    if does_nothing(step):
-        return True
-    if type(step) is Pipeline:
-        return all(is_affine(inner) for _, inner in step.steps)
-    if type(step) is FunctionTransformer:
-        return step.func is None
-    return type(step) in (*_SCALERS, MissingIndicator, SimpleImputer, *SELECTORS)
 
 
 def _encoded(known: Known, encoder: Any, position: int) -> Known:
@@ -268,11 +213,6 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
                 }
             break
     return found
-
-
-def does_nothing(step: Any) -> bool:
-    """Tell whether a step leaves its columns as they are."""
-    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def keeps_columns(step: Any) -> bool:

@@ -30,12 +30,10 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.adapters.sklearn_columns import (
-    SELECTORS,
-    Way,
-    does_nothing,
     keeps_columns,
     positions,
 )
+from nn2rules.adapters.sklearn_lines import SELECTORS, Way, does_nothing
 
 _COLUMNWISE = (
     Binarizer,

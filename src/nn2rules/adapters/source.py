@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nn2rules.adapters.probing import Encode
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.domain import Domain, Rows, cells_of
-from nn2rules.errors import UnsupportedModelError
+from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.values import is_missing, is_number
 
@@ -179,3 +179,26 @@ def as_array(part: Any) -> NDArray[Any]:
     elif hasattr(part, "to_numpy"):
         part = part.to_numpy()
     return np.asarray(part)
+
+
+def known_of(encode: Any) -> Mapping[str, Any] | None:
+    """Return what the user's `encode` knows of columns, if it is a transformer."""
+    if encode is None or not hasattr(encode, "transform"):
+        return None
+    from nn2rules.adapters.sklearn import columns
+
+    return columns(None, encode)
+
+
+def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
+    """Return what the user gave as `encode`, as a function of rows."""
+    if encode is None or not hasattr(encode, "transform"):
+        if encode is not None and not callable(encode):
+            raise OptionError(
+                f"encode= is a function of rows or a fitted transformer, not a "
+                f"{type(encode).__name__}"
+            )
+        return encode  # type: ignore[no-any-return]
+    from nn2rules.adapters.sklearn import encoder
+
+    return encoder(encode)

@@ -38,8 +38,9 @@ ValuesOption = Annotated[
     typer.Option(
         "--values",
         metavar="NAME=WHAT",
-        help="What a feature can be: 17..90, 0..100:2.5, quantiles:10, bins:25,40,65 "
-        "or a list a,b,c. By default what occurs in --data. May be repeated.",
+        help="What a feature can be: range:18,100, observed, 17..90, 0..100:2.5, "
+        "quantiles:10, bins:25,40,65 or a list a,b,c. By default what --data has: the "
+        "words that occur, ranges of numbers. May be repeated.",
     ),
 ]
 OtherOption = Annotated[
@@ -207,7 +208,8 @@ def _said(text: str) -> tuple[str, Any]:
     name, equals, said = text.partition("=")
     if not equals:
         raise OptionError(f"--values: {text!r}, expected NAME=WHAT, as in age=17..90")
-    is_listed = ".." not in said and ":" not in said and said != "observed"
+    is_listed = ".." not in said and ":" not in said
+    is_listed = is_listed and said not in ("observed", "range")
     return name, _values(said) if is_listed else said
 
 

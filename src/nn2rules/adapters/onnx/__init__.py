@@ -14,7 +14,6 @@ from onnx import TensorProto, helper
 
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
-from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
 from nn2rules.adapters.onnx.files import external_data, refuse_large
 from nn2rules.adapters.onnx.files import load as load
@@ -26,7 +25,7 @@ from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, wit
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
-from nn2rules.adapters.source import Port, Source
+from nn2rules.adapters.source import Port, Source, known_of
 from nn2rules.adapters.tracing import Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError

@@ -15,10 +15,10 @@ from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
-from nn2rules.adapters.features import known_of, labels_of
+from nn2rules.adapters.features import labels_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe
-from nn2rules.adapters.source import Source
+from nn2rules.adapters.source import Source, known_of
 from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
