@@ -42,8 +42,10 @@ compare = import_module("nn2rules.checker.compare")
 evaluate = import_module("nn2rules.checker.evaluate")
 read = import_module("nn2rules.checker.read")
 report_module = import_module("nn2rules.checker.report")
+draw = import_module("nn2rules.checker.draw")
 SOURCES = [
-    Path(str(module.__file__)) for module in (compare, evaluate, read, report_module)
+    Path(str(module.__file__))
+    for module in (compare, draw, evaluate, read, report_module)
 ]
 
 
@@ -691,8 +693,8 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 # It is independent.
 
 ALLOWED = {
-    "checker.evaluate", "checker.read", "checker.report", "domain", "errors",
-    "feature", "network", "rules", "values",
+    "checker.draw", "checker.evaluate", "checker.read", "checker.report", "domain",
+    "errors", "feature", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",

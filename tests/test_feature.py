@@ -67,10 +67,10 @@ def test_other_values():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Feature.bins("x", ()), "bins have one edge or more"),
+        (lambda: Feature.bins("x", ()), "edges are one or more finite numbers"),
         (lambda: Feature.bins("x", (2, 1)), "each edge must be larger"),
         (lambda: Feature.bins("x", (1, 1)), "each edge must be larger"),
-        (lambda: Feature.bins("x", (math.nan,)), "edges are finite numbers"),
+        (lambda: Feature.bins("x", (math.nan,)), "edges are one or more finite"),
         (lambda: Feature("x", ("a",), ordered=True, edges=(1,)), "1 edges make 2"),
         (lambda: Feature("x", ("a",), other="b"), "'b' stands for other values"),
     ],

@@ -103,6 +103,8 @@ def test_special_values_stand_beside_a_range():
     feature = feature_of("f", column, special=[0])
     assert feature == Feature.real("f", 3, 9, whole=True, special=[0], missing=True)
     assert feature_of("f", column, "observed", special=[0]).values == (0, 3, 9, None)
+    amid = feature_of("f", Column([-3, 9, 0]), special=[0])
+    assert amid == Feature("f", (-3, 0, 9), ordered=True)
 
 
 @pytest.mark.parametrize(

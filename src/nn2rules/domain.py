@@ -205,6 +205,11 @@ class Domain:
             )
         )
 
+    @property
+    def uncut(self) -> "Domain":
+        """The domain with its ranges of numbers in one piece, as networks have it."""
+        return self.cut(dict.fromkeys(self.names, ()))
+
     def feature(self, name: str) -> Feature:
         """Return the feature called `name`."""
         return self.features[self.index(name)]
@@ -221,7 +226,7 @@ class Domain:
         feature = self.feature(name)
         code = Lookup(feature)[value]
         if code == UNKNOWN:
-            raise UnknownValueError(name, value, feature.values)
+            raise _unknown(feature, value)
         return code
 
     def encode(self, rows: Rows, *, unknown: str = "error") -> NDArray[np.int64]:
@@ -264,7 +269,7 @@ class Domain:
             row, index = map(int, np.argwhere(codes == UNKNOWN)[0])
             feature = self.features[index]
             cell = columns[index][row]
-            raise UnknownValueError(feature.name, cell, feature.values, row=row)
+            raise _unknown(feature, cell, row)
         return codes
 
     def checked_codes(self, codes: Any) -> NDArray[np.int64]:
@@ -327,6 +332,20 @@ class Domain:
         for start in range(0, self.n_inputs, chunk):
             flat = np.arange(start, min(start + chunk, self.n_inputs))
             yield self.codes_of(flat)
+
+
+def _unknown(
+    feature: Feature, value: object, row: int | None = None
+) -> UnknownValueError:
+    """Return the error of a value that a feature does not have."""
+    return UnknownValueError(
+        feature.name,
+        value,
+        feature.values,
+        row=row,
+        limits=feature.limits,
+        whole=feature.whole,
+    )
 
 
 def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:

@@ -32,6 +32,8 @@ from nn2rules.values import (
 UNKNOWN = -1
 """The code of a value that its feature does not have."""
 
+_MOST_WHOLE = 1 << 53
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -108,10 +110,9 @@ class Feature:
     def _checked_edges(self, kind: str) -> tuple[float, ...]:
         assert self.edges is not None, "asked only for edges that are there"
         edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
-        if not all(is_number(e) and math.isfinite(e) for e in edges):
-            raise DomainError(f"{kind}: edges are finite numbers")
-        if not edges and self.limits is None:
-            raise DomainError(f"{kind}: bins have one edge or more")
+        is_finite = all(is_number(e) and math.isfinite(e) for e in edges)
+        if not is_finite or (not edges and self.limits is None):
+            raise DomainError(f"{kind}: edges are one or more finite numbers")
         edges = tuple(plain_number(edge) for edge in edges)
         if any(a >= b for a, b in pairwise(edges)):
             raise DomainError(f"{kind}: each edge must be larger than the one before")
@@ -149,6 +150,17 @@ class Feature:
             raise DomainError(f"{kind}: a range of whole numbers has whole ends")
         if self.edges is None or self.labels is not None:
             raise DomainError(f"{kind}: a range has edges, and no labels")
+        if self.whole and max(abs(low), abs(high)) > _MOST_WHOLE:
+            raise DomainError(
+                f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
+                f"not every whole number is a 64-bit number"
+            )
+        for value in self.values[len(self.edges) + 1 :]:
+            if is_number(value) and low <= value <= high:  # type: ignore[operator]
+                raise DomainError(
+                    f"{kind}: the special value {value} lies in its range from {low} "
+                    f"to {high}"
+                )
         return low, high
 
     @classmethod
@@ -286,8 +298,10 @@ class Lookup(dict[object, int]):
 
     def __init__(self, feature: Feature) -> None:
         super().__init__()
-        self._equal = {value: code for code, value in enumerate(feature.values)}
-        self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
+        first = 0 if feature.limits is None else feature.n_plain
+        listed = [*enumerate(feature.values)][first:]  # no cell is named by its text
+        self._equal = {value: code for code, value in listed}
+        self._texts = {text_of(value): code for code, value in listed}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
         self._low, self._high = feature.limits or (-math.inf, math.inf)
@@ -351,7 +365,8 @@ class Lookup(dict[object, int]):
             return UNKNOWN
         if self._edges is None or not self._low <= number <= self._high:
             return UNKNOWN
-        return bisect_right(self._edges, number)
+        is_range = math.isfinite(self._high)  # whose numbers have 64 bits
+        return bisect_right(self._edges, float(number) if is_range else number)
 
 
 def _is_finite(cell: object) -> bool:

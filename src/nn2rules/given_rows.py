@@ -153,6 +153,7 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
     certificate["rows_decided"] = int((fired != NO_RULE).sum())
     decided = [facts.inputs for facts in rules.facts]
     is_counted = "possible" in certificate or "impossible" not in certificate
+    is_counted = is_counted and not rules.domain.has_ranges
     if is_counted and None not in decided:
         certificate["undecided"] = rules.n_possible - sum(decided)  # type: ignore[arg-type]
     return rules.replace(certificate=certificate)

@@ -80,7 +80,11 @@ def feature_of(
     if is_range(said):
         ends, own = ends_of(name, said)
         return _range(name, cells, ends, (*special, *own))
-    if said is None and not (listed or known) and _is_continuous(column, cells):
+    if (
+        said is None
+        and not (listed or known)
+        and _is_continuous(column, cells, special)
+    ):
         return _range(name, cells, None, special)
     if is_text and said != "observed":
         made = spoken(name, said, column, has_missing=has_missing)
@@ -120,12 +124,15 @@ def are_whole(cells: Iterable[object]) -> bool:
     return bool(numbers) and all(type(number) is int for number in numbers)
 
 
-def _is_continuous(column: Column, cells: Sequence[Value]) -> bool:
+def _is_continuous(
+    column: Column, cells: Sequence[Value], special: Sequence[float]
+) -> bool:
     """Tell whether a column of data is a range of numbers where nobody says it.
 
-    Few whole numbers without gaps are listed, and so is a single one.
+    Few whole numbers without gaps are listed, and so is a single one. A number among
+    the others that means something else is no part of a range.
     """
-    numbers: Any = {cell for cell in cells if cell is not None}
+    numbers: Any = {cell for cell in cells if cell is not None and cell not in special}
     if column.categories is not None or len(numbers) < 2:
         return False
     if not all(is_number(number) for number in numbers):
@@ -133,6 +140,8 @@ def _is_continuous(column: Column, cells: Sequence[Value]) -> bool:
     if any(isinstance(n, int) and abs(n) > _LARGEST_WHOLE for n in numbers):
         return False
     low, high = min(numbers), max(numbers)
+    if any(low <= mark <= high for mark in special):
+        return False
     is_run = high - low == len(numbers) - 1 < _LONGEST_RUN
     return not (is_run and all(float(number).is_integer() for number in numbers))
 

@@ -73,7 +73,7 @@ def read_network(
     """
     options = ModelOptions(
         data=data,
-        domain=domain,
+        domain=domain.uncut if isinstance(domain, Domain) else domain,
         encode=encode,
         classes=classes,
         threshold=threshold,

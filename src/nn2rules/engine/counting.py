@@ -20,6 +20,7 @@ from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
+from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
 _BATCH = 4096
@@ -78,6 +79,7 @@ def count_classes(
     (('unripe', 'ripe'), (4, 2), True)
     """
     meter = meter or Meter()
+    refuse_ranges(network.domain.features, "counting")
     chances = value_chances(network.domain, probabilities)
     fitting = fits(network.domain, meter.budget)
     fitting = fitting and len(network.classes) <= MOST_CLASSES
