@@ -185,7 +185,9 @@ def test_a_function_is_along_a_line_as_far_as_it_was_tried():
     )
     model = make_pipeline(first, mlp()).fit(rows, labels(people()))
     network = read_network(model, data=rows)
-    assert network.origin["probed"] == ["range of amount"]
+    assert network.origin["by_code"] == ["StandardScaler"]
+    assert "by_values" not in network.origin
+    assert network.origin["probed"] == ["FunctionTransformer", "range of amount"]
     assert network.origin["probed_rows"] > 0
     check_answers(network, model, rows)
 

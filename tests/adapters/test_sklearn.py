@@ -1472,6 +1472,6 @@ def test_options_that_make_no_sense(options, told):
 def test_bins_that_the_model_does_not_make():
     assert sentence(trained(mlp()), TWO, domain={"age": "bins:25,30"}) == (
         "feature 'age': the model tells numbers of one bin apart; only bins that the "
-        "model itself makes can be values, so say single numbers instead, such as "
-        "'quantiles:10'"
+        "model itself makes can be values, so say a range of numbers instead, "
+        "(low, high), or single ones"
     )

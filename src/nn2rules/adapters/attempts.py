@@ -191,6 +191,10 @@ def _with_origin(
     ]
     facts = origin_of_encode(how.encode, asked, tried, found.n_made)
     facts |= dict(found.facts) | agreement(found.reading, how.data)
+    origin = dict(network.origin or {})
+    if "probed" in origin:
+        own = [each for each in origin["probed"] if each not in facts["probed"]]
+        facts["probed"] = [*own, *facts.get("probed", ())]
     if listed:
         facts["not_along_a_line"] = listed
-    return replace(network, origin={**(network.origin or {}), **facts})
+    return replace(network, origin=origin | facts)

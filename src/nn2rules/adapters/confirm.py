@@ -80,7 +80,9 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
         known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
         if len(known):
             chosen = _picked(rows, known)
-            _compare(reading, chosen, *network.domain.inputs_of(chosen))
+            has_ranges = network.domain.has_ranges
+            numbers = network.domain.numbers(chosen) if has_ranges else None
+            _compare(reading, chosen, codes[known], numbers)
         compared["given"] = len(known)
     origin = {
         **reading.origin,

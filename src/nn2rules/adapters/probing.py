@@ -250,8 +250,8 @@ def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModel
 def _split_bin(feature: Feature) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
-        f"bins that the model itself makes can be values, so say single numbers "
-        f"instead, such as 'quantiles:10'"
+        f"bins that the model itself makes can be values, so say a range of numbers "
+        f"instead, (low, high), or single ones"
     )
 
 

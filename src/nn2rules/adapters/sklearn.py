@@ -154,7 +154,9 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
         return np.stack([expit(-scores), expit(scores)], axis=1)
 
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
-    facts = origin | origin_of(steps)
+    real = source.real or source.domain
+    ranges = [f.name for f in real.features if f.limits is not None]
+    facts = origin | origin_of(steps, ranges)
     is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
     grain = FLOAT32 if is_coarse else FLOAT64
     return Reading(decision, outputs, unit, facts, frozenset(trace.bent), grain)

@@ -4,7 +4,7 @@ Asking a step about rows shows what it does to those rows. Only its code shows w
 does to all others, so a step that sees several columns must be known by its type.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -118,17 +118,19 @@ def is_known_way(way: Way) -> bool:
     return all(_is_columnwise(step) for step, _ in way)
 
 
-def origin_of(steps: Sequence[Step]) -> dict[str, list[str]]:
+def origin_of(
+    steps: Sequence[Step], ranges: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Say how steps were read: by their code, by their values, or by probing.
 
     A step of one column that is not known was asked about every value of it. What is
-    said of one that sees several rests on the rows that were tried.
+    said of one that sees several, or a range, rests on the rows that were tried.
     """
-    kinds = {
-        "by_code": [step.name for step in steps if step.is_known],
-        "by_values": [s.name for s in steps if not (s.is_known or s.may_mix)],
-        "probed": [step.name for step in steps if step.may_mix],
-    }
+    kinds: dict[str, list[str]] = {"by_code": [], "by_values": [], "probed": []}
+    for step in steps:
+        is_tried = step.may_mix or not step.sees.isdisjoint(ranges)
+        kind = "probed" if is_tried else "by_values"
+        kinds["by_code" if step.is_known else kind].append(step.name)
     return {kind: [*dict.fromkeys(names)] for kind, names in kinds.items() if names}
 
 
