@@ -144,7 +144,7 @@ def test_a_usual_pipeline():
     assert "probed" not in network.origin
     assert "not_along_a_line" not in network.origin
     check_answers(network, model, rows)
-    with pytest.raises(UnknownValueError, match="row 0: feature 'age' has no value 17"):
+    with pytest.raises(UnknownValueError, match="'age' is 17, outside of 18 to 79"):
         network.predict(rows.assign(age=17))
 
 
@@ -671,6 +671,41 @@ def test_samples_have_the_ends_and_the_kind_of_a_range():
     assert all(type(age) is int for age in ages)
     [single] = sampled(Domain((Feature.real("a", 7, 7),)), None).numbers
     assert single.tolist() == [7.0]
+
+
+def test_rows_are_examples_of_what_occurs_together():
+    """Of a number the nearest sample; of missing and special values, these."""
+    rows = people()[["amount", "months", "pay", "home"]]
+    months = Feature.real("months", 6, 48, whole=True, special=[999])
+    made = sampled(Domain.from_data(rows, {"months": months}), rows)
+    codes = made.codes_of(rows)
+    assert (codes >= 0).all()
+    decoded = pd.DataFrame(made.domain.decode(codes))
+    assert (decoded.home == rows.home).all()
+    assert (decoded.months == rows.months).all()
+    assert (decoded.pay.isna() == rows.pay.isna()).all()
+    for name, xs in (("amount", made.numbers[0]), ("pay", made.numbers[2])):
+        known = rows[name].notna()
+        gaps = np.abs(rows[name][known].to_numpy()[:, None] - xs).min(axis=1)
+        assert np.allclose(np.abs(decoded[name] - rows[name])[known], gaps, atol=1e-9)
+    assert (made.codes_of(rows.assign(amount=-1.0))[:, 0] == -1).all()
+
+
+def test_columns_that_meet_in_rows_alone_are_found():
+    """Random rows do not show what these columns do to each other; mixtures do."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0, 100, (400, 1))
+    cells = base + rng.uniform(0, 1, (400, 12))
+    rows = pd.DataFrame(cells, columns=[f"c{i}" for i in range(12)])
+
+    def encode(table):
+        array = table.to_numpy()
+        is_near = array.max(axis=1) - array.min(axis=1) < 2
+        return np.where(is_near[:, None], array[:, ::-1], array).astype(np.float32)
+
+    with pytest.raises(UnsupportedModelError, match="mixes features"):
+        read_network(torch.nn.Linear(12, 2).eval(), data=rows, encode=encode)
 
 
 def test_an_error_that_is_no_matter_of_ranges_is_raised_as_it_is():

@@ -143,7 +143,7 @@ class _Attempts:
 
     def _read(self, ranges: frozenset[int]) -> Read | Bent:
         how, real = self.how, self.sampled.real
-        maker = RowMaker(self.sampled.domain, how.data)
+        maker = RowMaker(self.sampled.domain, how.data, self.sampled.codes_of)
         is_stated = isinstance(how.domain, Domain)
         source = Source(self.sampled.domain, maker, self.asked, is_stated, real, ranges)
         reading = self.adapter.read(self.model, source, how)

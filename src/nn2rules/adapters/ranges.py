@@ -56,6 +56,22 @@ class Sampled:
         """The positions of features that are ranges."""
         return frozenset(i for i, each in enumerate(self.numbers) if each is not None)
 
+    def codes_of(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the codes of rows in `domain`, -1 for what is unknown.
+
+        A number has the code of the sample that is nearest: such rows only serve as
+        examples of what may occur together.
+        """
+        codes, found = self.real.encode(rows, unknown="mark"), self.real.numbers(rows)
+        for index in self.ranges:
+            numbers, column = self.numbers[index], codes[:, index]
+            assert numbers is not None, "ranges have samples"
+            middles = numbers[:-1] / 2 + numbers[1:] / 2
+            near = np.searchsorted(middles, found[:, index])
+            beside = np.where(column > 0, column + len(numbers) - 1, column)
+            codes[:, index] = np.where(column == 0, near, beside)
+        return codes
+
     def straightened(self, network: Network, unit: float) -> tuple[Network, list[str]]:
         """Return a network of the samples as one of the ranges.
 

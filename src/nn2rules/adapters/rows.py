@@ -6,7 +6,8 @@ same kind of frame, the same types of columns, the same way of being missing.
 
 import importlib.util
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -39,6 +40,8 @@ class RowMaker:
     like : frame or list of dicts, optional
         Rows of the user's, whose kind and types are kept. Without any, an adapter may
         set it to what the model was trained on.
+    encode : callable, optional
+        Rows to codes, -1 for what is unknown; by default that of the domain.
 
     Attributes
     ----------
@@ -46,8 +49,14 @@ class RowMaker:
         How many rows were made.
     """
 
-    def __init__(self, domain: Domain, like: Rows = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        like: Rows = None,
+        encode: Callable[[Rows], NDArray[np.int64]] | None = None,
+    ) -> None:
         self.domain, self.like = domain, like
+        self._encode = encode or partial(domain.encode, unknown="mark")
         self.n_made = 0
         self._kinds = _float_kinds(domain, like)
         self._examples = [
@@ -113,7 +122,7 @@ class RowMaker:
         if self.like is None or len(self.like) < 2:
             return np.zeros((0, len(self.domain.sizes)), dtype=np.int64)
         places = sorted(rng.permutation(len(self.like))[:most].tolist())
-        codes = self.domain.encode(picked(self.like, places), unknown="mark")
+        codes = self._encode(picked(self.like, places))
         is_input = (codes != UNKNOWN).all(axis=1)
         return np.asarray(codes[is_input])
 

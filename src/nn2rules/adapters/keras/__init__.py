@@ -79,7 +79,9 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     encode = _encode(source.arrays(ports), model.inputs, ports)
     unit = max(unit_of(symbol.dtype) for symbol in model.inputs)
     fine = finer(source.domain, max(unit, FLOAT64))
-    maker = RowMaker(fine.domain, source.maker.like)
+    maker = source.maker
+    if fine.domain != source.domain:
+        maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
     walk = Walk(Trace(fine.domain, source.ranges))
     [scores] = outputs(walk, model, tensors)
