@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
@@ -1888,3 +1889,33 @@ def test_ranges_and_what_cannot_read_them(ranged_files):
     stopped = run("extract", "net.json", "--max-seconds", "0.3")
     assert stopped.exit_code != 0
     assert "of the volume, numbers evenly spread; the rest is not" in stopped.stderr
+
+
+def test_values_on_the_command_line(tmp_path: Path):
+    joblib = pytest.importorskip("joblib")
+    pd = pytest.importorskip("pandas")
+    from sklearn.linear_model import LogisticRegression
+
+    from nn2rules.cli.models import Given, load
+
+    rows = pd.DataFrame({"age": [20, 31, 64, 999], "pay": [1.5, 2.0, 8.25, 3.0]})
+    rows["kids"] = [1, 5, 2, 2]
+    model = LogisticRegression().fit(rows, [0, 0, 1, 1])
+    joblib.dump(model, tmp_path / "model.joblib")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    given = Given(
+        data=tmp_path / "rows.csv",
+        values=("age=range:18,100,999", "kids=1,5,2"),
+        trust=True,
+    )
+    loaded = load(tmp_path / "model.joblib", given)
+    assert loaded.network.domain.features == (
+        nn2rules.Feature.real("age", 18, 100, whole=True, special=[999]),
+        nn2rules.Feature.real("pay", 1.5, 8.25),
+        nn2rules.Feature("kids", (1, 5, 2)),
+    )
+    assert (loaded.network.predict(loaded.rows) == model.predict(rows)).all()
+    whole = replace(given, values=("age=observed", "kids=range"))
+    domain = load(tmp_path / "model.joblib", whole).network.domain
+    assert domain.feature("age").values == (20, 31, 64, 999)
+    assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
-from nn2rules.observed import Column, Said, feature_of, said_of
+from nn2rules.observed import feature_of, said_of
+from nn2rules.spoken import Column, Said
 from nn2rules.values import Value, plain_number
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
@@ -67,24 +68,23 @@ class Domain:
         features: Mapping[str, Said] | None = None,
         *,
         columns: Sequence[str] | None = None,
-        nearest: bool = False,
     ) -> "Domain":
         """Return the domain of a data frame: what each of its columns can be.
 
-        Words have the words that occur, categories all their categories in order,
-        numbers the numbers that occur. An empty cell is the value *missing*.
+        Words have the words that occur, categories all their categories in order.
+        Numbers are a range, from the least to the largest; at most 20 whole numbers
+        without gaps are listed. An empty cell is the value *missing*.
 
         Parameters
         ----------
         data : pandas, polars or pyarrow frame, or list of dicts
         features : mapping from names to what they can be, optional
-            A `Feature`; a sequence of values; or a text: ``"17..90"`` (integers),
-            ``"0..100:2.5"`` (steps), ``"quantiles:10"``, ``"bins:25,40,65"``.
+            A `Feature`; a range, as a tuple of its two ends; a list of values; or a
+            text: ``"range:18,100"``, ``"observed"`` (the numbers that occur),
+            ``"17..90"`` (integers), ``"0..100:2.5"`` (steps), ``"quantiles:10"``,
+            ``"bins:25,40,65"``.
         columns : sequence of str, optional
             The columns that are features; by default all.
-        nearest : bool
-            Whether a number that is not among the values of its feature stands for the
-            nearest of them. Otherwise it is an unknown value.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Domain:
         observed = observed_columns(data, names)
         return cls(
             tuple(
-                feature_of(name, column, said.get(name), nearest=nearest)
+                feature_of(name, column, said.get(name))
                 for name, column in zip(names, observed, strict=True)
             )
         )

@@ -104,7 +104,14 @@ class FormatError(Nn2RulesError, ValueError):
 
 
 class UnsupportedModelError(Nn2RulesError, TypeError):
-    """No adapter or engine reads this model, or this layer."""
+    """No adapter or engine reads this model, or this layer.
+
+    Attribute `feature`: the feature whose values the model cannot take, or None.
+    """
+
+    def __init__(self, message: str, *, feature: str | None = None) -> None:
+        self.feature = feature
+        super().__init__(message)
 
 
 class OptionError(Nn2RulesError, ValueError):
@@ -208,7 +215,7 @@ def _hint(value: object, values: Sequence[object]) -> str:
         return ""
     if not all(item is None or _is_number(item) for item in values):
         return ""
-    return "; to take the nearest of these, extract with nearest=True (--nearest)"
+    return "; to take every number between them, make the feature a range, (low, high)"
 
 
 def _whole_hint(value: object, values: Sequence[object]) -> str:

@@ -65,7 +65,6 @@ def extract(
     threshold: float = 0.5,
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
-    nearest: bool = False,
     form: Form = "list",
     scope: Scope | None = None,
     target: Value = None,
@@ -91,7 +90,7 @@ def extract(
     data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
         counted on them, and rules that decide many come first.
-    domain, encode, classes, threshold, gives, other, nearest
+    domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
         What rules look like. A list is read from the top, and the first rule that holds
@@ -178,7 +177,6 @@ def extract(
         threshold=threshold,
         gives=gives,
         other=other,
-        nearest=nearest,
     )
     rows = None if data is None else given_rows(network, data, labels)
     kind = _chosen(kind, network, rows, how)
@@ -277,9 +275,6 @@ def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
     if job.rows is None:
         return _shortened(rules, length)
     rules = with_rows(rules, job.rows)
-    if job.rows.n_moved is not None:
-        certificate = {**rules.certificate, "rows_moved": job.rows.n_moved}
-        rules = rules.replace(certificate=certificate)
     short = _shortened(rules, length)
     if short.scope == "support":
         return with_decided(short, job.rows)

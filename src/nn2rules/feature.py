@@ -10,7 +10,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -54,9 +53,6 @@ class Feature:
     edges : sequence of numbers, optional
         The values are bins of numbers: the first holds the numbers below ``edges[0]``,
         the next those from there to below ``edges[1]``, and so on. See `bins`.
-    nearest : bool
-        Whether a number that is not among the values stands for the nearest that is;
-        of two equally near, the smaller. Otherwise it is an unknown value.
     other : str, optional
         The value that stands for every value not listed.
     whole : bool
@@ -76,7 +72,6 @@ class Feature:
     ordered: bool = False
     labels: tuple[str, ...] | None = None
     edges: tuple[float, ...] | None = None
-    nearest: bool = False
     other: str | None = None
     whole: bool = False
     limits: tuple[float, float] | None = None
@@ -96,8 +91,6 @@ class Feature:
             raise DomainError(
                 f"{kind}: {self.other!r} stands for other values, but is not a value"
             )
-        if self.nearest:
-            self._check_grid(kind)
         edges = [""] if self.edges is None else self.edges
         if self.whole and not all(isinstance(edge, int) for edge in edges):
             raise DomainError(f"{kind}: bins of whole numbers have whole edges")
@@ -136,8 +129,6 @@ class Feature:
             low, high = self.limits
             if not low < edges[0] or not edges[-1] <= high:
                 raise DomainError(f"{kind}: its edges lie outside of {low} to {high}")
-        if self.nearest:
-            raise DomainError(f"{kind}: every number is in a bin; leave out `nearest`")
         return edges
 
     def _checked_limits(self, kind: str) -> tuple[float, float]:
@@ -157,8 +148,8 @@ class Feature:
             raise DomainError(f"{kind}: the ends of its range are no 64-bit numbers")
         if self.whole and not (float(low).is_integer() and float(high).is_integer()):
             raise DomainError(f"{kind}: a range of whole numbers has whole ends")
-        if self.edges is None or self.nearest or self.labels is not None:
-            raise DomainError(f"{kind}: a range has edges, no labels and no `nearest`")
+        if self.edges is None or self.labels is not None:
+            raise DomainError(f"{kind}: a range has edges, and no labels")
         if self.whole and max(abs(low), abs(high)) > _MOST_WHOLE:
             raise DomainError(
                 f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
@@ -171,13 +162,6 @@ class Feature:
                     f"to {high}"
                 )
         return low, high
-
-    def _check_grid(self, kind: str) -> None:
-        numbers: Any = self.values[: self.n_plain]
-        if not all(is_number(number) for number in numbers) or not self.ordered:
-            raise DomainError(f"{kind}: `nearest` is for ordered numbers")
-        if list(numbers) != sorted(numbers):
-            raise DomainError(f"{kind}: its numbers must be in ascending order")
 
     @classmethod
     def bins(
@@ -296,7 +280,6 @@ class Feature:
         for name in ("labels", "edges", "other"):
             given = getattr(self, name)
             parts += [f"{name}={given!r}"] if given is not None else []
-        parts += ["nearest=True"] if self.nearest else []
         parts += ["whole=True"] if self.whole else []
         return f"Feature({', '.join(parts)})"
 
@@ -321,8 +304,8 @@ class Lookup(dict[object, int]):
     Equality comes first (so 1, 1.0 and True find the value 1), then the text: CSV
     files hold only text, and a network file may hold `"1"` where the user's frame
     holds 1. No two values of a feature share a text, so this is never ambiguous. Then
-    a number finds its bin or the nearest value, if the feature has these, and what is
-    left is the value for others, if there is one.
+    a number finds its bin, or its part of a range, if the feature has these, and what
+    is left is the value for others, if there is one.
     """
 
     def __init__(self, feature: Feature) -> None:
@@ -334,8 +317,6 @@ class Lookup(dict[object, int]):
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
         self._low, self._high = feature.limits or (-math.inf, math.inf)
-        numbers: Any = feature.values[: feature.n_plain]
-        self._grid = numbers if feature.nearest else None
         self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
         self._has_words = not feature.has_numbers and any(
             isinstance(v, str) and v != feature.other for v in feature.values
@@ -394,18 +375,10 @@ class Lookup(dict[object, int]):
             return UNKNOWN
         if self._whole and number != math.floor(number):
             return UNKNOWN
-        if self._edges is not None:
-            if not self._low <= number <= self._high:
-                return UNKNOWN
-            is_range = math.isfinite(self._high)  # whose numbers have 64 bits
-            return bisect_right(self._edges, float(number) if is_range else number)
-        if self._grid is None:
+        if self._edges is None or not self._low <= number <= self._high:
             return UNKNOWN
-        right = bisect_right(self._grid, number)
-        if right in (0, len(self._grid)):
-            return max(right - 1, 0)
-        below, above = Fraction(self._grid[right - 1]), Fraction(self._grid[right])
-        return right - 1 if 2 * Fraction(number) <= below + above else right
+        is_range = math.isfinite(self._high)  # whose numbers have 64 bits
+        return bisect_right(self._edges, float(number) if is_range else number)
 
 
 def _is_finite(cell: object) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from nn2rules.feature import Feature
 from nn2rules.spans import Span, edge_after, special_values
@@ -14,7 +13,6 @@ from nn2rules.values import (
     Value,
     edge_text,
     is_number,
-    middle_text,
     number_of,
     text_of,
 )
@@ -182,17 +180,14 @@ def _is_plain(feature: Feature, value: Value) -> bool:
 
 
 def _has_cells(feature: Feature) -> bool:
-    """Tell whether values stand for many numbers each: bins, or the nearest ones."""
-    return feature.labels is None and (feature.edges is not None or feature.nearest)
+    """Tell whether values stand for many numbers each, as bins do."""
+    return feature.labels is None and feature.edges is not None
 
 
 def _cut(feature: Feature, code: int) -> tuple[str, bool]:
     """Return the text between two cells, and whether the upper one is strict."""
-    if feature.edges is not None:
-        return edge_text(feature.edges[code])
-    low: Any = feature.values[code]
-    high: Any = feature.values[code + 1]
-    return middle_text(low, high), True
+    assert feature.edges is not None, "asked only of cells"
+    return edge_text(feature.edges[code])
 
 
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:

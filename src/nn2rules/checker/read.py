@@ -152,7 +152,7 @@ def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
             f"feature {ours.name!r}: the rules have {_range_text(theirs)}, the network "
             f"has {_range_text(ours)}"
         )
-    for name in ("nearest", "other") if ours.limits else ("edges", "nearest", "other"):
+    for name in ("other",) if ours.limits else ("edges", "other"):
         if getattr(ours, name) != getattr(theirs, name):
             raise DomainError(
                 f"feature {ours.name!r}: the rules have {name} "

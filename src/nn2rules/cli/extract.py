@@ -15,7 +15,6 @@ from nn2rules.cli.models import (
     GivesOption,
     Loaded,
     ModelFile,
-    NearestOption,
     OtherOption,
     ThresholdOption,
     TrustOption,
@@ -97,7 +96,6 @@ def extract(
     threshold: ThresholdOption = None,
     gives: GivesOption = None,
     other: OtherOption = False,
-    nearest: NearestOption = False,
     trust: TrustOption = False,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
@@ -135,7 +133,6 @@ def extract(
         threshold=threshold,
         gives=gives,
         other=other,
-        nearest=nearest,
         trust=trust,
     )
     found = _loaded(model, given, target)
@@ -285,12 +282,6 @@ def _answers(rules: RuleList) -> list[str]:
                 f"{left:,} inputs ({share(left, rules.n_possible)}) are left to the "
                 f"default, which is not proved"
             )
-    if certificate.get("rows_moved"):
-        moved = count(certificate["rows_moved"], "given row")
-        said += [
-            f"{moved} hold numbers that are no values; the rules answer as the network",
-            "answers the nearest values, not the rows as they are",
-        ]
     return [
         f"answers  {said[0]}",
         *(f"         {more}" for more in (*said[1:], *warned)),

@@ -9,9 +9,7 @@ from nn2rules.formats.node import Node
 from nn2rules.spans import special_values
 from nn2rules.values import Value, plain_number
 
-_KEYS = (
-    *("name", "values", "ordered", "labels", "edges", "nearest", "other", "whole"),
-)
+_KEYS = ("name", "values", "ordered", "labels", "edges", "other", "whole")
 _RANGE_KEYS = ("name", "range", "whole", "values")
 
 
@@ -39,7 +37,6 @@ def _listed(item: Node) -> Feature:
         ordered=item["ordered"].boolean() if "ordered" in item else False,
         labels=_labels(item),
         edges=_edges(item),
-        nearest=item["nearest"].boolean() if "nearest" in item else False,
         other=item["other"].string() if "other" in item else None,
         whole=item["whole"].boolean() if "whole" in item else False,
     )
@@ -97,8 +94,6 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["labels"] = list(feature.labels)
         if feature.edges is not None:
             document["edges"] = list(feature.edges)
-        if feature.nearest:
-            document["nearest"] = True
         if feature.other is not None:
             document["other"] = feature.other
         if feature.whole:

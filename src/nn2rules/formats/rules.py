@@ -44,7 +44,6 @@ _WHOLE = (
     "rows",
     "rows_decided",
     "rows_different",
-    "rows_moved",
     "fewest_rules",
 )
 

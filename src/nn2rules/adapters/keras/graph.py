@@ -74,6 +74,7 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
     if columns is not None:
         _refuse_own_code(walk, call, columns)
         try:
+            walk.trace.bent.update(owners_of(columns))
             return [*spread(walk.trace.domain, columns, call.run)]
         except MixingError as error:
             if reason is None:
