@@ -105,10 +105,15 @@ def is_piecewise_linear(network: Any) -> bool:
     return all(layer.activation in EXACT for layer in network.layers[:-1])
 
 
-def one_hot(sizes: Sequence[int], codes: Sequence[int]) -> list[Fraction]:
+def one_hot(
+    sizes: Sequence[int], codes: Sequence[int], numbers: Sequence[Any] | None = None
+) -> list[Fraction]:
+    """Return what an input puts into the first layer: its numbers, by default 1."""
     return [
-        Fraction(value == code)
-        for size, code in zip(sizes, codes, strict=True)
+        Fraction(number) if value == code else Fraction(0)
+        for size, code, number in zip(
+            sizes, codes, numbers or [1] * len(sizes), strict=True
+        )
         for value in range(size)
     ]
 
@@ -124,9 +129,11 @@ def _dense(layer: Any, values: Sequence[Any], number: Callable[[float], Any]) ->
     return results
 
 
-def trace(network: Any, codes: Sequence[int]) -> list[list[Fraction]]:
+def trace(
+    network: Any, codes: Sequence[int], numbers: Sequence[Any] | None = None
+) -> list[list[Fraction]]:
     """Return the exact outputs of every layer; the last one's are the scores."""
-    values = one_hot(network.domain.sizes, codes)
+    values = one_hot(network.domain.sizes, codes, numbers)
     outputs = []
     for layer in network.layers[:-1]:
         slope = Fraction(0.01 if layer.slope is None else layer.slope)
@@ -137,19 +144,23 @@ def trace(network: Any, codes: Sequence[int]) -> list[list[Fraction]]:
     return outputs
 
 
-def scores(network: Any, codes: Sequence[int]) -> list[Fraction]:
+def scores(
+    network: Any, codes: Sequence[int], numbers: Sequence[Any] | None = None
+) -> list[Fraction]:
     """Return the exact scores of a piecewise-linear network."""
-    return trace(network, codes)[-1]
+    return trace(network, codes, numbers)[-1]
 
 
-def smooth_scores(network: Any, codes: Sequence[int]) -> list[Any]:
+def smooth_scores(
+    network: Any, codes: Sequence[int], numbers: Sequence[Any] | None = None
+) -> list[Any]:
     """Return the scores of any network as mpmath numbers, inside `mp.workprec`."""
 
     def number(fraction: Any) -> Any:
         exact = Fraction(fraction)
         return mp.mpf(exact.numerator) / exact.denominator
 
-    values = [number(x) for x in one_hot(network.domain.sizes, codes)]
+    values = [number(x) for x in one_hot(network.domain.sizes, codes, numbers)]
     for layer in network.layers[:-1]:
         slope = number(0.01 if layer.slope is None else layer.slope)
         dense = _dense(layer, values, number)
@@ -174,15 +185,17 @@ def exceeds(score: Fraction, threshold: float) -> bool:
         return bool(mp.mpf(score.numerator) / score.denominator > logit(threshold))
 
 
-def class_of(network: Any, codes: Sequence[int]) -> int | None:
+def class_of(
+    network: Any, codes: Sequence[int], numbers: Sequence[Any] | None = None
+) -> int | None:
     """Return the class of an input; None where a smooth score is all but tied."""
     if is_piecewise_linear(network):
-        exact = scores(network, codes)
+        exact = scores(network, codes, numbers)
         if len(exact) == 1:
             return int(exceeds(exact[0], network.threshold))
         return exact.index(max(exact))
     with mp.workprec(PRECISION):
-        values = smooth_scores(network, codes)
+        values = smooth_scores(network, codes, numbers)
         sure = mp.mpf(2) ** -SURE
         if len(values) == 1:
             distance = values[0] - logit(network.threshold)

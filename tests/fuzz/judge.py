@@ -42,13 +42,15 @@ class Judge:
         return [scores(self.network, codes)[output] for codes in self.inputs]
 
 
-def class_of(network: Network, codes: Sequence[int]) -> int | None:
+def class_of(
+    network: Network, codes: Sequence[int], amounts: Sequence[float] | None = None
+) -> int | None:
     """Return the class of one input, or None."""
     if naive.is_piecewise_linear(network):
-        return naive.class_of(network, codes)
+        return naive.class_of(network, codes, amounts)
     for bits in BITS:
         with mp.workprec(bits):
-            numbers = scores(network, codes, bits)
+            numbers = scores(network, codes, bits, amounts)
             if len(numbers) == 1:  # class 1 must exceed what class 0 always has
                 logit = naive.logit(network.threshold)
                 numbers = [(logit, (1 + abs(logit)) * unit(bits)), *numbers]
@@ -59,12 +61,18 @@ def class_of(network: Network, codes: Sequence[int]) -> int | None:
     return None
 
 
-def scores(network: Network, codes: Sequence[int], bits: int = BITS[0]) -> list[Number]:
+def scores(
+    network: Network,
+    codes: Sequence[int],
+    bits: int = BITS[0],
+    amounts: Sequence[float] | None = None,
+) -> list[Number]:
     """Return the scores of one input, each with a bound on its error."""
     if naive.is_piecewise_linear(network):
-        return [(score, Fraction(0)) for score in naive.scores(network, codes)]
+        return [(score, Fraction(0)) for score in naive.scores(network, codes, amounts)]
     with mp.workprec(bits):
-        numbers = [(_number(x), mp.mpf(0)) for x in _one_hot(network, codes)]
+        inputs = naive.one_hot(network.domain.sizes, codes, amounts)
+        numbers = [(_number(x), mp.mpf(0)) for x in inputs]
         for layer in network.layers[:-1]:
             numbers = [_activate(layer, *y, bits) for y in _dense(layer, numbers, bits)]
         return _dense(network.layers[-1], numbers, bits)
@@ -73,10 +81,6 @@ def scores(network: Network, codes: Sequence[int], bits: int = BITS[0]) -> list[
 def unit(bits: int) -> Any:
     """Return far more than what one operation of so many bits is off by."""
     return mp.mpf(2) ** (50 - bits)
-
-
-def _one_hot(network: Network, codes: Sequence[int]) -> list[Fraction]:
-    return naive.one_hot(network.domain.sizes, codes)
 
 
 def _number(exact: Any) -> Any:

@@ -111,10 +111,7 @@ def code_of(network: Network) -> str:
         f"{layer.activation!r}, {layer.slope!r}),"
         for layer in network.layers
     )
-    features = "".join(
-        f"\n    Feature({f.name!r}, {f.values!r}, ordered={f.ordered!r}),"
-        for f in network.domain.features
-    )
+    features = "".join(f"\n    {f!r}," for f in network.domain.features)
     return (
         f"from nn2rules import Domain, Feature, Layer, Network\n"
         f"domain = Domain(({features}\n))\n"
