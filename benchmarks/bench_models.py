@@ -45,7 +45,7 @@ def models() -> str:
         )
     return (
         f"Reading the pipeline, with its 32,561 rows, takes {reading:.2f} s, "
-        f"{reading / answering:.1f} times its own answer to them. Numbers are ranges.\n\n"
+        f"{reading / answering:.1f} times its own answer to them.\n\n"
         + markdown(
             (
                 "rows",

@@ -138,7 +138,7 @@ def test_boxes_of_rules_are_boxes_of_the_network():
 
 def test_a_range_is_shown_as_it_is_made():
     for feature in (AGE, AMOUNT, AGE.cut([20]), Feature.real("x", 0.5, 2)):
-        assert eval(repr(feature), {"Feature": Feature}) == feature  # noqa: S307
+        assert eval(repr(feature), {"Feature": Feature}) == feature
 
 
 # Text
