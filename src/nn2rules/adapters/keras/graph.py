@@ -60,7 +60,9 @@ def _taken(walk: Walk, call: Call) -> list[Tensor]:
     except UnsupportedModelError as error:
         what = "layer" if call.is_layer else "operation"
         name, cls = call.op.name, type(call.op).__name__
-        raise UnsupportedModelError(f"{what} {name!r} ({cls}): {error}") from None
+        raise UnsupportedModelError(
+            f"{what} {name!r} ({cls}): {error}", feature=error.feature
+        ) from None
 
 
 def _made(walk: Walk, call: Call) -> list[Tensor]:

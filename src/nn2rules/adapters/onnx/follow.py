@@ -38,7 +38,7 @@ def follow(walk: Walk, name: str) -> Tensor:
             if "the ONNX " in str(error):
                 raise
             raise UnsupportedModelError(
-                f"{node}, {node.kind}, cannot be read: {error}"
+                f"{node}, {node.kind}, cannot be read: {error}", feature=error.feature
             ) from None
     found = walk.get(name)
     if isinstance(found, Fixed):
