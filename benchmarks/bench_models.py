@@ -8,12 +8,6 @@ from timing import best_of, markdown
 import nn2rules
 
 NUMBERS = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
-SAID = {
-    "age": "20..80:5",
-    "capital-gain": [0, 1000, 3000, 5000, 7000, 10000, 20000],
-    "capital-loss": [0, 1000, 1500, 2000, 2500],
-    "hours-per-week": "10..80:10",
-}
 
 
 def models() -> str:
@@ -29,40 +23,35 @@ def models() -> str:
     answering = best_of(lambda: model.predict(rows), 2)
     own = model.predict(unseen)
     table = []
-    for name, said, n_rows in (
-        ("as they occur", None, 200),
-        ("said", SAID, 200),
-        ("said", SAID, 1000),
-    ):
-        options = {"domain": said, "nearest": True, "other": True, "n_jobs": -1}
+    said = {name: (rows[name].min(), rows[name].max()) for name in NUMBERS}
+    for n_rows in (200, 1000):
+        options = {"domain": said, "other": True, "n_jobs": -1}
         started = time.perf_counter()
         rules = nn2rules.extract(model, data=rows[:n_rows], scope="support", **options)
         seconds = time.perf_counter() - started
-        fired = rules.apply(unseen)
-        decided = fired >= 0
-        same = (rules.predict(unseen) == own)[decided].mean()
+        is_input = (rules.domain.encode(unseen, unknown="mark") >= 0).all(axis=1)
+        decided = rules.apply(unseen[is_input]) >= 0
+        answers = rules.predict(unseen[is_input], undecided="none")
+        same = (answers == own[is_input])[decided].mean()
         table.append(
             (
-                name,
-                f"{rules.domain.n_inputs:.1e}",
                 n_rows,
                 len(rules),
                 f"{seconds:.1f} s",
-                f"{decided.mean():.1%}",
+                f"{1 - is_input.mean():.1%}",
+                f"{decided.sum() / len(unseen):.1%}",
                 f"{same:.2%}",
             )
         )
     return (
         f"Reading the pipeline, with its 32,561 rows, takes {reading:.2f} s, "
-        f"{reading / answering:.1f} times its own answer to them. A number that is not "
-        f"among those of its feature goes to the nearest.\n\n"
+        f"{reading / answering:.1f} times its own answer to them.\n\n"
         + markdown(
             (
-                "numbers",
-                "inputs",
                 "rows",
                 "rules",
                 "time",
+                "test rows outside of the ranges",
                 "test rows decided",
                 "of these as the model",
             ),

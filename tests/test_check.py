@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import nn2rules
+import ranged
 from nn2rules import (
     Condition,
     Domain,
@@ -29,6 +30,7 @@ from nn2rules import (
 )
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.checker import CheckReport, check
+from nn2rules.cover.thresholds import parts_of
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,
@@ -42,8 +44,10 @@ compare = import_module("nn2rules.checker.compare")
 evaluate = import_module("nn2rules.checker.evaluate")
 read = import_module("nn2rules.checker.read")
 report_module = import_module("nn2rules.checker.report")
+draw = import_module("nn2rules.checker.draw")
 SOURCES = [
-    Path(str(module.__file__)) for module in (compare, evaluate, read, report_module)
+    Path(str(module.__file__))
+    for module in (compare, draw, evaluate, read, report_module)
 ]
 
 
@@ -691,8 +695,8 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 # It is independent.
 
 ALLOWED = {
-    "checker.evaluate", "checker.read", "checker.report", "domain", "errors",
-    "feature", "network", "rules", "values",
+    "checker.draw", "checker.evaluate", "checker.read", "checker.report", "domain",
+    "errors", "feature", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",
@@ -733,3 +737,106 @@ def test_it_asks_neither_the_network_nor_the_rules_for_answers(source):
 def test_what_is_no_network_and_rules_is_refused(pair):
     with pytest.raises(OptionError, match="takes a Network and a RuleList, in this"):
         check(*pair)
+
+
+# Ranges of numbers
+
+RANGED = ranged.random_network(np.random.default_rng(5), ranged.mixed_domain())
+RANGED_ROWS = ranged.random_rows(np.random.default_rng(6), RANGED.domain, 120)
+RANGED_RULES = nn2rules.extract(RANGED, data=RANGED_ROWS, form="set")
+
+
+def moved_ends():
+    """Yield rules of which one has a condition that reaches a little further."""
+    for index, rule in enumerate(RANGED_RULES.rules[:12]):
+        for place, condition in enumerate(rule.conditions):
+            feature = RANGED.domain.feature(condition.feature)
+            if feature.limits is None or not isinstance(condition.values[0], tuple):
+                continue
+            (low, high), *rest = condition.values
+            first, last = feature.limits
+            step = max(1, int((last - first) // 10))
+            for span in ((max(first, low - step), high), (low, min(last, high + step))):
+                changed = list(rule.conditions)
+                changed[place] = Condition(feature.name, (span, *rest))
+                listed = list(RANGED_RULES.rules)
+                listed[index] = Rule(tuple(changed), rule.then)
+                if span != (low, high):
+                    yield variant(RANGED_RULES, rules=tuple(listed)), index
+
+
+def test_rules_about_numbers_are_compared_where_they_end():
+    report = check(RANGED, RANGED_RULES, rows=RANGED_ROWS, samples=4000)
+    assert report.ok, report
+    assert report.method == "sample"
+    text = str(report)
+    assert (
+        "4,000 inputs drawn from the domain, numbers evenly spread; 1,000 with" in text
+    )
+    assert "% of all inputs, numbers evenly spread, are decided by a rule and" in text
+    assert f"{RANGED.domain.n_inputs:,} of the domain" not in text
+
+
+def test_ends_that_were_moved_over_the_border_are_found():
+    oracle = nn2rules.engine.Oracle(RANGED)
+    n_wrong = 0
+    for rules, index in moved_ends():
+        position = RANGED.classes.index(rules.rules[index].then)
+        parts = parts_of(rules.domain, rules.boxes[index])
+        is_right = all(
+            oracle.ask(box, position, ends=ends).proved
+            for box, ends in zip(*parts, strict=True)
+        )
+        report = check(RANGED, rules, samples=20_000)
+        assert report.ok == is_right, report
+        n_wrong += not is_right
+        for example in report.counterexamples:
+            assert RANGED.predict([example.row])[0] == example.network
+            assert rules.rules[example.rule].then == example.rules
+    assert n_wrong > 10
+
+
+def test_a_border_that_is_one_number_off_is_found():
+    domain = Domain((Feature.real("x", 0.0, 10.0), Feature.real("n", 0, 9, whole=True)))
+    layer = Layer([[1.0], [0.0]], [-2.5], "sigmoid")
+    network = Network(domain, (layer,), ("no", "yes"))
+    for low, is_right in (
+        (np.nextafter(2.5, 3), True),
+        (2.5, False),
+        (np.nextafter(2.5, 2), False),
+    ):
+        rule = Rule((Condition("x", ((float(low), 10),)),), "yes")
+        rules = RuleList(domain, (rule,), "no", ("no", "yes"))
+        report = check(network, rules, samples=500)
+        assert report.ok == is_right, report
+    wide = Rule((Condition("x", ((np.nextafter(2.5, 9), 10),)),), "yes")
+    other = Domain((Feature.real("x", 0.0, 10.0), Feature.real("n", 0, 9)))
+    with pytest.raises(
+        DomainError, match="the rules have numbers from 0 to 9, the net"
+    ):
+        check(network, RuleList(other, (wide,), "no", ("no", "yes")))
+    other = Domain((Feature.real("x", 0.0, 11.0), domain.features[1]))
+    with pytest.raises(DomainError, match="the network has numbers from 0 to 10"):
+        check(network, RuleList(other, (wide,), "no", ("no", "yes")))
+
+
+def test_impossible_inputs_beside_ranges():
+    wrong = RuleList(RANGED.domain, (), "no", ("no", "yes"))
+    report = check(RANGED, wrong, impossible=[{"age": [999, None]}], samples=2000)
+    assert report.impossible > 0
+    assert all(e.row["age"] not in (999, None) for e in report.counterexamples)
+    with pytest.raises(OptionError, match="has no value 30 beside its range"):
+        check(RANGED, wrong, impossible=[{"age": [30]}])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_of_numbers_are_those_of_the_network(seed):
+    rng = np.random.default_rng(seed)
+    network = ranged.random_network(rng, ranged.mixed_domain(), classes=(0, 1, 2))
+    rows = ranged.random_rows(rng, network.domain, 300)
+    inputs = network.domain.inputs_of(rows)
+    assert (
+        evaluate.classify(network, *inputs).tolist() == network.predict(rows).tolist()
+    )
+    exact = [evaluate._exact_class(network, *one) for one in zip(*inputs, strict=True)]
+    assert exact == network.predict(rows).tolist()

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
@@ -24,9 +25,11 @@ from typer.testing import CliRunner, Result
 
 import nn2rules
 import nn2rules.checker
+import ranged
 from nn2rules import cli, datasets
 from nn2rules.cli.extract import _summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
+from nn2rules.formats.table import read_table, table_text
 from nn2rules.paper import select_weights
 
 COMMANDS = [str(command.callback.__name__) for command in cli.app.registered_commands]
@@ -1813,3 +1816,106 @@ def test_a_search_that_stops_at_so_many_rules_claims_no_rows(tmp_path):
     assert result.exit_code == 0
     assert "what none decides is not proved" in result.stdout
     assert len(nn2rules.load(tmp_path / "r.json")) == 2
+
+
+# Ranges of numbers
+
+
+@pytest.fixture
+def ranged_files(tmp_path, monkeypatch):
+    """Write a network with ranges of numbers, and rows for it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    network = ranged.random_network(rng, ranged.mixed_domain())
+    rows = ranged.random_rows(rng, network.domain, 80)
+    nn2rules.save(network, "net.json")
+    header = list(network.domain.names)
+    cells = [["" if v is None else str(v) for v in row.values()] for row in rows]
+    Path("rows.csv").write_text(table_text(header, cells))
+    return network, rows
+
+
+def test_numbers_from_the_network_to_the_answers(ranged_files):
+    network, rows = ranged_files
+    result = run("extract", "net.json", "--data", "rows.csv", "-o", "rules.json")
+    assert result.exit_code == 0
+    assert "note: the domain has ranges of numbers, too much" in result.stderr
+    assert re.search(
+        r"^volume   about \d+\.\d % decided by a rule", result.stdout, re.M
+    )
+    assert "inputs" not in result.stdout
+    done("predict", "rules.json", "rows.csv", "-o", "answers.csv")
+    answers = read_table("answers.csv").column("prediction")
+    assert answers == network.predict(rows).tolist()
+    shown = done("check", "net.json", "rules.json", "--data", "rows.csv")
+    assert shown.startswith("NO DIFFERENCE FOUND, in a sample of the inputs.")
+    text = run("extract", "net.json", "--data", "rows.csv").stdout
+    assert text.startswith("numbers: age 17 to 90 (whole), or 999, or missing; amount")
+
+
+def test_numbers_off_their_range_are_answered_as_asked(ranged_files):
+    run("extract", "net.json", "--data", "rows.csv", "-o", "rules.json")
+    Path("off.csv").write_text("age,amount,job\n30,10.5,a\n101,10.5,a\n")
+    assert refused("predict", "rules.json", "off.csv") == (
+        "off.csv, line 3: feature 'age' is 101, outside of 17 to 90"
+    )
+    for mode in ("default", "none"):
+        lines = run("predict", "rules.json", "off.csv", "--unknown", mode).stdout
+        answer = lines.splitlines()[2].removeprefix("101,10.5,a,")
+        rules = nn2rules.load("rules.json")
+        expected = f"{rules.default},default" if mode == "default" else ","
+        assert answer == expected
+
+
+def test_an_edited_end_of_a_range_is_found(ranged_files):
+    run("extract", "net.json", "--data", "rows.csv", "-o", "rules.json")
+    document = json.loads(Path("rules.json").read_text())
+    for rule in document["rules"]:
+        if "age" in rule["if"]:
+            rule["if"]["age"] = [[17, 90]]
+    Path("rules.json").write_text(json.dumps(document))
+    result = run("check", "net.json", "rules.json")
+    assert "the certificate does not belong to these rules" in result.stderr
+    assert result.exit_code == 1
+    assert result.stdout.startswith("DIFFERENT")
+
+
+def test_ranges_and_what_cannot_read_them(ranged_files):
+    given = ("extract", "net.json", "--data", "rows.csv")
+    assert "'age' is a range of numbers" in refused(*given, "--engine", "table")
+    assert "use the form 'list' or 'set'" in refused(*given, "--form", "paper")
+    assert "may never be complete" in refused("extract", "net.json")
+    assert "'age' is a range of numbers" in refused("neurons", "net.json")
+    stopped = run("extract", "net.json", "--max-seconds", "0.3")
+    assert stopped.exit_code != 0
+    assert "of the volume, numbers evenly spread; the rest is not" in stopped.stderr
+
+
+def test_values_on_the_command_line(tmp_path: Path):
+    joblib = pytest.importorskip("joblib")
+    pd = pytest.importorskip("pandas")
+    from sklearn.linear_model import LogisticRegression
+
+    from nn2rules.cli.models import Given, load
+
+    rows = pd.DataFrame({"age": [20, 31, 64, 999], "pay": [1.5, 2.0, 8.25, 3.0]})
+    rows["kids"] = [1, 5, 2, 2]
+    model = LogisticRegression().fit(rows, [0, 0, 1, 1])
+    joblib.dump(model, tmp_path / "model.joblib")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    given = Given(
+        data=tmp_path / "rows.csv",
+        values=("age=range:18,100,999", "kids=1,5,2"),
+        trust=True,
+    )
+    loaded = load(tmp_path / "model.joblib", given)
+    assert loaded.network.domain.features == (
+        nn2rules.Feature.real("age", 18, 100, whole=True, special=[999]),
+        nn2rules.Feature.real("pay", 1.5, 8.25),
+        nn2rules.Feature("kids", (1, 5, 2)),
+    )
+    assert (loaded.network.predict(loaded.rows) == model.predict(rows)).all()
+    whole = replace(given, values=("age=observed", "kids=range"))
+    domain = load(tmp_path / "model.joblib", whole).network.domain
+    assert domain.feature("age").values == (20, 31, 64, 999)
+    assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)

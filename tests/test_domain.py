@@ -267,7 +267,7 @@ def test_one_row_is_enough():
 
 
 @pytest.mark.parametrize("cell", [None, float("nan"), np.nan, pd.NA, pd.NaT, ""])
-def test_an_empty_cell_gets_no_nearest_value(cell):
+def test_an_empty_cell_is_no_number(cell):
     grid = Domain((Feature("age", tuple(range(20, 30)), ordered=True),))
     with pytest.raises(UnknownValueError) as error:
         grid.encode([{"age": cell}])

@@ -81,12 +81,19 @@ def pipeline(handle_unknown="ignore", classifier=None):
 
 
 def whole_domain(classifier, frame):
-    """Return every input as a frame that the trained model takes."""
-    codes = np.concatenate(list(classifier.domain_.inputs()))
-    columns = {
-        feature.name: [feature.values[code] for code in codes[:, index]]
-        for index, feature in enumerate(classifier.domain_.features)
-    }
+    """Return every input as a frame that the trained model takes.
+
+    Where numbers are in cells, those that the model was trained on.
+    """
+    domain, moved = classifier.domain_, classifier.moved(frame)
+    codes = np.concatenate(list(domain.inputs()))
+    columns = {}
+    for index, feature in enumerate(domain.features):
+        cells = list(feature.values)
+        if feature.edges is not None:
+            seen = domain.encode(moved)[:, index]
+            cells = [moved[feature.name][seen == c].iloc[0] for c in range(len(cells))]
+        columns[feature.name] = [cells[code] for code in codes[:, index]]
     made = pd.DataFrame(columns)
     for name in frame.columns.difference(made.columns):  # what the model does not use
         made[name] = frame[name].iloc[0]
@@ -96,10 +103,9 @@ def whole_domain(classifier, frame):
 def check_equal_everywhere(classifier, frame):
     """Compare the rules with the model they come from, on every input."""
     inputs, codes = whole_domain(classifier, frame)
-    assert (
-        classifier.rules_.predict(classifier.domain_.decode(codes))
-        == classifier.estimator_.predict(inputs)
-    ).all()
+    answers = classifier.estimator_.predict(inputs)
+    assert (classifier.rules_.predict(inputs) == answers).all()
+    assert (classifier.domain_.encode(inputs) == codes).all()
 
 
 @pytest.mark.parametrize("numbers", [3, 6])

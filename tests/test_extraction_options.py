@@ -4,7 +4,6 @@ import pytest
 from nn2rules import (
     Budget,
     Domain,
-    Feature,
     Layer,
     Network,
     OptionError,
@@ -334,18 +333,6 @@ def test_progress_is_reported():
     extract(network, effort=1, progress=lambda *report: seen.append(report))
     assert all(0 <= share <= 1 for _, share in seen)
     assert any("rules" in what for what, _ in seen)
-
-
-def test_rows_that_are_moved_to_the_nearest_values_are_counted():
-    """They are not answered as the model answers them as they are."""
-    feature = Feature("age", (20, 40, 60), ordered=True, nearest=True)
-    layer = Layer([[-1.0], [1.0], [2.0]], [0.0], "sigmoid")
-    network = Network(Domain((feature,)), (layer,), ("no", "yes"))
-    rows = [{"age": age} for age in (20, 25, 39, 40, 60)]
-    rules = extract(network, rows)
-    assert rules.certificate["rows_moved"] == 2
-    assert rules.predict(rows).tolist() == ["no", "no", "yes", "yes", "yes"]
-    assert "rows_moved" not in extract(network).certificate
 
 
 def test_the_name_of_a_column_is_no_labels():

@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_right
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -42,13 +41,6 @@ def test_an_edge_belongs_to_the_bin_above_it(edges):
         assert code(feature, below) == bisect_right(edges, below)
 
 
-@given(edge_lists, numbers)
-def test_the_nearest_number_stands_for_a_number(grid, number):
-    feature = Feature("x", grid, ordered=True, nearest=True)
-    distances = [abs(Fraction(number) - Fraction(value)) for value in grid]
-    assert code(feature, number) == distances.index(min(distances))
-
-
 def test_numbers_off_the_grid_are_unknown():
     feature = Feature("x", (1, 2.5, None), ordered=True)
     assert [code(feature, cell) for cell in (1, "2.5", 2, "", float("nan"))] == [
@@ -61,7 +53,7 @@ def test_numbers_off_the_grid_are_unknown():
 @pytest.mark.parametrize("cell", [math.inf, -math.inf, "inf", "word", "1e999x"])
 def test_what_is_no_finite_number_is_in_no_bin(cell):
     assert code(Feature.bins("x", (0, 1)), cell) == -1
-    assert code(Feature("x", (0, 1), ordered=True, nearest=True), cell) == -1
+    assert code(Feature.real("x", 0, 1), cell) == -1
 
 
 def test_other_values():
@@ -80,11 +72,6 @@ def test_other_values():
         (lambda: Feature.bins("x", (1, 1)), "each edge must be larger"),
         (lambda: Feature.bins("x", (math.nan,)), "edges are one or more finite"),
         (lambda: Feature("x", ("a",), ordered=True, edges=(1,)), "1 edges make 2"),
-        (lambda: Feature("x", ("a",), nearest=True), "for ordered numbers"),
-        (
-            lambda: Feature("x", (2, 1), ordered=True, nearest=True),
-            "in ascending order",
-        ),
         (lambda: Feature("x", ("a",), other="b"), "'b' stands for other values"),
     ],
 )
@@ -97,7 +84,7 @@ def test_features_that_make_no_sense(make, message):
 def test_features_survive_files(edges, has_missing):
     features = (
         Feature.bins("bins", edges, missing=has_missing),
-        Feature("grid", (*edges, None), ordered=True, nearest=True),
+        Feature("grid", (*edges, None), ordered=True),
         Feature("word", ("a", "rest", None), other="rest"),
     )
     domain = Domain(features)
@@ -109,12 +96,12 @@ def test_features_survive_files(edges, has_missing):
 
 def test_an_unknown_number_of_a_grid_gets_a_hint():
     grid = Domain((Feature("age", range(20, 80, 10), ordered=True),))
-    with pytest.raises(UnknownValueError, match=r"nearest=True \(--nearest\)"):
+    with pytest.raises(UnknownValueError, match=r"make the feature a range, \(low, hi"):
         grid.encode([{"age": 33}])
     few = Domain((Feature("code", (0, 1, 2)),))
     with pytest.raises(UnknownValueError) as caught:
         few.encode([{"code": 3}])
-    assert "nearest" not in str(caught.value)
+    assert "range" not in str(caught.value)
 
 
 # Texts that stand for missing ---------------------------------------------------------

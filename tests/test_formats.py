@@ -234,7 +234,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("features", 1, "vals"), [0])],
             "features[1]: unknown key 'vals'; the keys are name, values, ordered, "
-            "labels, edges, nearest, other, whole",
+            "labels, edges, other, whole",
         ),
         ([(("layers", 1, "bias"), REMOVED)], "layers[1]: the key 'bias' is missing"),
         ([(("layers", 1), [1])], "layers[1]: expected an object, found a list"),
@@ -524,7 +524,6 @@ def test_malformed_rules(changes, message):
         ([(("certificate",), {"rules": 3})], "certificate.rules: expected a string"),
         ([(("certificate",), {"possible": "6"})], "certificate.possible: expected a"),
         ([(("certificate",), {"undecided": -1})], "certificate.undecided: expected 0"),
-        ([(("certificate",), {"rows_moved": 1.5})], "certificate.rows_moved: expected"),
         ([(("certificate",), {"complete": "no"})], "certificate.complete: expected tr"),
         ([(("certificate",), {"model": []})], "certificate.model: expected an object"),
         (

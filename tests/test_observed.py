@@ -1,6 +1,7 @@
 """What a column of data, and a user's word on it, make of a feature."""
 
 import datetime
+import math
 import re
 from decimal import Decimal
 
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Domain, DomainError, Feature, OptionError
-from nn2rules.observed import MOST_VALUES, Column, feature_of, said_of
+from nn2rules.observed import feature_of, said_of
+from nn2rules.spoken import MOST_VALUES, Column
 
 
 @pytest.mark.parametrize(
@@ -32,14 +34,95 @@ from nn2rules.observed import MOST_VALUES, Column, feature_of, said_of
     ],
 )
 def test_what_occurs(cells, values, ordered):
-    feature = feature_of("f", Column(cells))
+    feature = feature_of("f", Column(cells), "observed")
     assert feature.values == values
     assert [type(v) for v in feature.values] == [type(v) for v in values]
     assert feature.ordered == ordered
 
 
 def test_no_number_is_minus_zero():
-    assert str(feature_of("f", Column([-0.0, 0.5])).values) == "(0.0, 0.5)"
+    column = Column([-0.0, 0.5])
+    assert str(feature_of("f", column, "observed").values) == "(0.0, 0.5)"
+    assert str(feature_of("f", column).limits) == "(0, 0.5)"
+
+
+@pytest.mark.parametrize(
+    ("cells", "feature"),
+    [
+        ([3, 9, 4], Feature.real("f", 3, 9, whole=True)),
+        ([3.0, 9.0, 4.0], Feature.real("f", 3, 9)),
+        ([0.5, None, 1.25], Feature.real("f", 0.5, 1.25, missing=True)),
+        ([3.0, 9.0, np.nan], Feature.real("f", 3, 9, whole=True, missing=True)),
+        ([3, 9, None], Feature.real("f", 3, 9, whole=True, missing=True)),
+        ([*range(21)], Feature.real("f", 0, 20, whole=True)),
+        ([np.float32(0.5), np.int64(7)], Feature.real("f", 0.5, 7)),
+        ([*range(20)], Feature("f", tuple(range(20)), ordered=True)),
+        ([1.0, 2.0, 3.0], Feature("f", (1, 2, 3), ordered=True)),
+        ([0.7], Feature("f", (0.7,), ordered=True)),
+        ([0.7, None], Feature("f", (0.7, None), ordered=True)),
+        ([1, 2**60], Feature("f", (1, 2**60), ordered=True)),
+        ([True, False], Feature("f", (False, True))),
+        ([1, 7, "x"], Feature("f", (1, 7, "x"))),
+    ],
+    ids=str,
+)
+def test_numbers_are_a_range(cells, feature):
+    """Unless they are few whole ones without gaps, or one, or no float holds them."""
+    assert feature_of("f", Column(cells)) == feature
+    listed = feature_of("f", Column(cells), listed=True)
+    assert listed == feature_of("f", Column(cells), "observed")
+    assert listed.limits is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "feature"),
+    [
+        ([1, 2, 3], (0, 9), Feature.real("f", 0, 9, whole=True)),
+        ([1, 2, 3], (np.int64(0), np.float64(9)), Feature.real("f", 0, 9, whole=True)),
+        ([1, 2, 3], (0.5, 9.5), Feature.real("f", 1, 9, whole=True)),
+        ([1, 2, None], "range", Feature.real("f", 1, 2, whole=True, missing=True)),
+        ([1, 0.5], "range:0, 9", Feature.real("f", 0, 9)),
+        ([1, 0.5, 999], "range:0,9,999,-1", Feature.real("f", 0, 9, special=[999, -1])),
+        (
+            [1, 3, 9],
+            "range:0,4,9",
+            Feature.real("f", 0, 4, whole=True, special=[9]),
+        ),
+        ([], (0, 9), Feature.real("f", 0, 9)),
+        ([5, 6], [0, 9], Feature("f", (0, 9), ordered=True)),
+        ([5, 6], (0, 4, 9), Feature("f", (0, 4, 9), ordered=True)),
+    ],
+    ids=str,
+)
+def test_ranges_that_the_user_says(cells, said, feature):
+    assert feature_of("f", Column(cells), said) == feature
+
+
+def test_special_values_stand_beside_a_range():
+    column = Column([3, 9, 0, None])
+    feature = feature_of("f", column, special=[0])
+    assert feature == Feature.real("f", 3, 9, whole=True, special=[0], missing=True)
+    assert feature_of("f", column, "observed", special=[0]).values == (0, 3, 9, None)
+    amid = feature_of("f", Column([-3, 9, 0]), special=[0])
+    assert amid == Feature("f", (-3, 0, 9), ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "message"),
+    [
+        (
+            [1, 2],
+            (9, 0),
+            "a range goes from a finite number to one that is not",
+        ),
+        ([1, 2], (0, math.inf), "a range goes from a finite number to one"),
+        (["x"], (0, 1), "the column 'f' is no range: it has words"),
+        ([None], "range", r"the column 'f' has no numbers; say \(low, high\)"),
+    ],
+)
+def test_ranges_that_are_none(cells, said, message):
+    with pytest.raises(DomainError, match=message):
+        feature_of("f", Column(cells), said)
 
 
 def test_categories_keep_their_order():
@@ -82,15 +165,12 @@ def test_what_the_user_says(said, values):
     assert feature.edges is None
     is_ascending = "x" not in values and values != (3, 1)
     assert feature.ordered == is_ascending
-    assert (
-        feature_of("f", Column([1, 2, 9]), said, nearest=True).nearest == is_ascending
-    )
     missing = feature_of("f", Column([1, 2, None, 9]), said)
     assert missing.values[-1] is None
 
 
 def test_bins_and_features_are_taken_as_they_are():
-    bins = feature_of("f", Column([1]), "bins:2, 3.5", nearest=True)
+    bins = feature_of("f", Column([1]), "bins:2, 3.5")
     assert bins == Feature.bins("f", (2, 3.5))
     given_ = Feature("f", ("a",), labels=("A",))
     assert feature_of("f", Column(["b"]), given_) is given_
@@ -116,13 +196,13 @@ def test_quantiles_are_numbers_of_the_rows_by_their_rank(cells, count):
     [
         *("", "17-90", "5..1", "1..2:0", "1..2:-1", "1..x", "0..1e9:1e-9"),
         *("quantiles:", "quantiles:0", "quantiles:1.5", "deciles:10"),
-        *("bins:", "bins:1,x"),
+        *("bins:", "bins:1,x", "range:", "range:1", "range:1,x"),
     ],
 )
 def test_texts_that_say_nothing(said):
     told = (
-        f"'f' is said to be {said!r}; expected 'observed', '17..90', '0..100:2.5', "
-        f"'quantiles:10' or 'bins:25,40,65'"
+        f"'f' is said to be {said!r}; expected 'range:18,100', 'observed', '17..90', "
+        f"'0..100:2.5', 'quantiles:10' or 'bins:25,40,65'"
     )
     with pytest.raises(OptionError, match=re.escape(told)):
         feature_of("f", Column([1]), said)
@@ -148,11 +228,12 @@ def test_quantiles_of_words():
 def test_too_many_values():
     many = range(MOST_VALUES + 1)
     with pytest.raises(DomainError) as caught:
-        feature_of("f", Column(many))
+        feature_of("f", Column(many), listed=True)
     assert str(caught.value) == (
-        "the column 'f' has 1,001 different numbers; if it is no number of a case, "
-        "say which are to be told apart: with domain={'f': 'quantiles:20'} and "
-        "nearest=True, on the command line --values f=quantiles:20 --nearest"
+        "the column 'f' has 1,001 different numbers, and the model does not read them "
+        "along a straight line, so that they are no range; put them into bins in the "
+        "model, leave out the step that bends them, or say which are to be told apart, "
+        "by domain={'f': 'quantiles:20'} (--values f=quantiles:20)"
     )
     with pytest.raises(DomainError) as caught:
         feature_of("f", Column(map(str, many)))
@@ -189,11 +270,11 @@ def test_names_that_are_no_column():
 
 def test_a_domain_of_a_frame():
     frame = pd.DataFrame({"n": [1, 1, 1, 5], "w": ["x", None, "y", "x"]})
-    domain = Domain.from_data(frame, {"n": [1, 3, 5]}, nearest=True)
-    assert domain.features == (
-        Feature("n", (1, 3, 5), ordered=True, nearest=True),
-        Feature("w", ("x", "y", None)),
-    )
+    words = Feature("w", ("x", "y", None))
+    domain = Domain.from_data(frame, {"n": [1, 3, 5]})
+    assert domain.features == (Feature("n", (1, 3, 5), ordered=True), words)
+    numbers = Feature.real("n", 1, 5, whole=True)
+    assert Domain.from_data(frame).features == (numbers, words)
 
 
 def test_steps_are_the_decimals_that_they_look_like():
@@ -217,11 +298,11 @@ def test_words_that_are_another_in_every_row():
     )
     with pytest.raises(DomainError, match="in nearly every row"):
         Domain.from_data(rows.to_dict("records"))
-    assert Domain.from_data(rows, {"case": "observed"}).sizes == (400, 400, 2)
-    assert Domain.from_data(rows, {"case": names}).sizes == (400, 400, 2)
+    assert Domain.from_data(rows, {"case": "observed"}).sizes == (400, 1, 2)
+    assert Domain.from_data(rows, {"case": names}).sizes == (400, 1, 2)
     twice = pd.concat([rows, rows], ignore_index=True)
-    assert Domain.from_data(twice).sizes == (400, 400, 2)
-    assert Domain.from_data(rows[:99]).sizes == (99, 99, 2)
+    assert Domain.from_data(twice).sizes == (400, 1, 2)
+    assert Domain.from_data(rows[:99]).sizes == (99, 1, 2)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

@@ -609,7 +609,7 @@ def test_undecided_inputs_are_those_that_can_occur():
         ({**listed, "possible": 4}, 4),
         (listed, None),  # found by search, which does not count them
     ):
-        rows = GivenRows(DOMAIN.encode(ROWS[:1]))
+        rows = GivenRows(DOMAIN, DOMAIN.encode(ROWS[:1]))
         found = with_decided(rules.replace(certificate=certificate), rows)
         assert found.certificate.get("undecided") == undecided
         assert found.certificate["rows_decided"] == 0

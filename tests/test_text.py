@@ -274,17 +274,19 @@ def test_no_range_where_numbers_do_not_ascend(feature, values, text):
     assert condition_text(feature, values) == expected
 
 
-def test_values_that_stand_for_the_nearest_say_so():
-    years = Feature("years", (9, 13, 16, None), ordered=True, nearest=True)
-    assert condition_text(years, (13,)) == "11 < years ≤ 14.5"
-    assert condition_text(years, (9, 13)) == "years ≤ 14.5"
-    assert condition_text(years, (13, 16)) == "years > 11"
-    assert condition_text(years, (9, 16)) == "(years ≤ 11 or years > 14.5)"
-    assert condition_text(years, (9, 13, 16)) == "years ≠ missing"
+def test_values_that_stand_for_many_numbers_say_so():
+    edges = [math.nextafter(edge, math.inf) for edge in (11.0, 14.5)]
+    years = Feature.bins("years", edges, missing=True)
+    low, middle, high, _ = years.values
+    assert condition_text(years, (middle,)) == "11 < years ≤ 14.5"
+    assert condition_text(years, (low, middle)) == "years ≤ 14.5"
+    assert condition_text(years, (middle, high)) == "years > 11"
+    assert condition_text(years, (low, high)) == "(years ≤ 11 or years > 14.5)"
+    assert condition_text(years, (low, middle, high)) == "years ≠ missing"
     assert condition_text(years, (None,)) == "years = missing"
-    assert condition_text(years, (16, None)) == "(years > 14.5 or years is missing)"
-    assert allowed_text(years, (13,)) == "> 11 and ≤ 14.5"
-    labelled = Feature("y", (9, 13, 16), True, ("a", "b", "c"), nearest=True)
+    assert condition_text(years, (high, None)) == "(years > 14.5 or years is missing)"
+    assert allowed_text(years, (middle,)) == "> 11 and ≤ 14.5"
+    labelled = Feature("y", (9, 13, 16), True, ("a", "b", "c"))
     assert condition_text(labelled, (9, 13)) == "y ≤ b"
     whole = Feature.bins("age", (33, 48), whole=True)
     assert condition_text(whole, whole.values[1:]) == "age ≥ 33"
@@ -325,15 +327,12 @@ numbers = (
 @given(
     st.lists(numbers, min_size=2, max_size=6, unique=True),
     st.lists(numbers, max_size=20),
-    st.sampled_from(["nearest", "bins"]),
     st.data(),
 )
-def test_conditions_on_numbers_hold_where_they_decide(grid, cells, kind, data):
+def test_conditions_on_numbers_hold_where_they_decide(grid, cells, data):
     """Whatever reaches a value of the condition fulfils its text, and nothing else."""
     grid = sorted(grid)
-    feature = Feature("x", (*grid, None), ordered=True, nearest=True)
-    if kind == "bins":
-        feature = Feature.bins("x", tuple(grid), missing=True)
+    feature = Feature.bins("x", tuple(grid), missing=True)
     chosen = data.draw(st.sets(st.sampled_from(feature.values), min_size=1))
     text = condition_text(feature, tuple(chosen))
     lookup = Lookup(feature)

@@ -50,16 +50,18 @@ def search_certificate(
 ) -> dict[str, Any]:
     """Certify rules that were proved box by box.
 
-    How many inputs are fragile is bounded if there is a meter with time left for it.
+    How many inputs are fragile is bounded if there is a meter with time left for it,
+    and if inputs can be counted: those of a range of numbers cannot.
     """
+    is_endless = network.domain.has_ranges
     return {
         "engine": "search",
         "method": "every rule proved by branch and bound with certified bounds",
-        "inputs": network.domain.n_inputs,
+        **({} if is_endless else {"inputs": network.domain.n_inputs}),
         "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
-        **({} if meter is None else _fragile(network, meter)),
+        **({} if meter is None or is_endless else _fragile(network, meter)),
         **_origin(network),
     }
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
-from nn2rules.observed import Column, Said, feature_of, said_of
+from nn2rules.observed import feature_of, said_of
+from nn2rules.spoken import Column, Said
 from nn2rules.values import Value, plain_number
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
@@ -67,24 +68,23 @@ class Domain:
         features: Mapping[str, Said] | None = None,
         *,
         columns: Sequence[str] | None = None,
-        nearest: bool = False,
     ) -> "Domain":
         """Return the domain of a data frame: what each of its columns can be.
 
-        Words have the words that occur, categories all their categories in order,
-        numbers the numbers that occur. An empty cell is the value *missing*.
+        Words have the words that occur, categories all their categories in order.
+        Numbers are a range, from the least to the largest; at most 20 whole numbers
+        without gaps are listed. An empty cell is the value *missing*.
 
         Parameters
         ----------
         data : pandas, polars or pyarrow frame, or list of dicts
         features : mapping from names to what they can be, optional
-            A `Feature`; a sequence of values; or a text: ``"17..90"`` (integers),
-            ``"0..100:2.5"`` (steps), ``"quantiles:10"``, ``"bins:25,40,65"``.
+            A `Feature`; a range, as a tuple of its two ends; a list of values; or a
+            text: ``"range:18,100"``, ``"observed"`` (the numbers that occur),
+            ``"17..90"`` (integers), ``"0..100:2.5"`` (steps), ``"quantiles:10"``,
+            ``"bins:25,40,65"``.
         columns : sequence of str, optional
             The columns that are features; by default all.
-        nearest : bool
-            Whether a number that is not among the values of its feature stands for the
-            nearest of them. Otherwise it is an unknown value.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Domain:
         observed = observed_columns(data, names)
         return cls(
             tuple(
-                feature_of(name, column, said.get(name), nearest=nearest)
+                feature_of(name, column, said.get(name))
                 for name, column in zip(names, observed, strict=True)
             )
         )
@@ -205,6 +205,11 @@ class Domain:
             )
         )
 
+    @property
+    def uncut(self) -> "Domain":
+        """The domain with its ranges of numbers in one piece, as networks have it."""
+        return self.cut(dict.fromkeys(self.names, ()))
+
     def feature(self, name: str) -> Feature:
         """Return the feature called `name`."""
         return self.features[self.index(name)]
@@ -221,7 +226,7 @@ class Domain:
         feature = self.feature(name)
         code = Lookup(feature)[value]
         if code == UNKNOWN:
-            raise UnknownValueError(name, value, feature.values)
+            raise _unknown(feature, value)
         return code
 
     def encode(self, rows: Rows, *, unknown: str = "error") -> NDArray[np.int64]:
@@ -264,7 +269,7 @@ class Domain:
             row, index = map(int, np.argwhere(codes == UNKNOWN)[0])
             feature = self.features[index]
             cell = columns[index][row]
-            raise UnknownValueError(feature.name, cell, feature.values, row=row)
+            raise _unknown(feature, cell, row)
         return codes
 
     def checked_codes(self, codes: Any) -> NDArray[np.int64]:
@@ -327,6 +332,20 @@ class Domain:
         for start in range(0, self.n_inputs, chunk):
             flat = np.arange(start, min(start + chunk, self.n_inputs))
             yield self.codes_of(flat)
+
+
+def _unknown(
+    feature: Feature, value: object, row: int | None = None
+) -> UnknownValueError:
+    """Return the error of a value that a feature does not have."""
+    return UnknownValueError(
+        feature.name,
+        value,
+        feature.values,
+        row=row,
+        limits=feature.limits,
+        whole=feature.whole,
+    )
 
 
 def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:

@@ -43,7 +43,8 @@ class UnknownValueError(DomainError):
     ----------
     feature, value, values, row
         The feature's name, the value found, the values known, and the index of the
-        row (from 0), or None when no row is concerned.
+        row (from 0), or None when no row is concerned. Of a feature that is a range of
+        numbers, the message names its limits.
     fact : str
         The message without the row.
     """
@@ -55,14 +56,25 @@ class UnknownValueError(DomainError):
         values: Sequence[object],
         *,
         row: int | None = None,
+        limits: tuple[float, float] | None = None,
+        whole: bool = False,
     ) -> None:
         self.feature, self.value, self.values = feature, value, tuple(values)
         self.row = row
-        self.fact = (
+        if limits is not None and not _is_missing(value):
+            self.fact = f"feature {feature!r} is {_off_range(value, limits, whole)}"
+        else:
+            self.fact = self._unlisted(limits)
+        super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
+
+    def _unlisted(self, limits: tuple[float, float] | None) -> str:
+        feature, value = self.feature, self.value
+        if limits is not None:
+            return f"feature {feature!r} {_absent(value)}{_hint(value, self.values)}"
+        return (
             f"feature {feature!r} {_absent(value)}{_whole_hint(value, self.values)}; "
             f"it has {_listed(self.values)}{_hint(value, self.values)}"
         )
-        super().__init__(self.fact if row is None else f"row {row}: {self.fact}")
 
 
 class RowsError(Nn2RulesError, ValueError):
@@ -92,7 +104,14 @@ class FormatError(Nn2RulesError, ValueError):
 
 
 class UnsupportedModelError(Nn2RulesError, TypeError):
-    """No adapter or engine reads this model, or this layer."""
+    """No adapter or engine reads this model, or this layer.
+
+    Attribute `feature`: the feature whose values the model cannot take, or None.
+    """
+
+    def __init__(self, message: str, *, feature: str | None = None) -> None:
+        self.feature = feature
+        super().__init__(message)
 
 
 class OptionError(Nn2RulesError, ValueError):
@@ -167,6 +186,21 @@ def _absent(value: object) -> str:
     return f"has no value {value!r}"
 
 
+def _off_range(value: object, limits: tuple[float, float], whole: bool) -> str:
+    """Say why a cell is no number of a range."""
+    low, high = limits
+    kind = "whole number" if whole else "number"
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return f"{value!r}, expected a {kind} from {low} to {high}"
+    except OverflowError:
+        return f"beyond every 64-bit number, outside of {low} to {high}"
+    if low <= number <= high:
+        return f"{value}, expected a {kind} from {low} to {high}"
+    return f"{value}, outside of {low} to {high}"
+
+
 def _is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
@@ -181,7 +215,7 @@ def _hint(value: object, values: Sequence[object]) -> str:
         return ""
     if not all(item is None or _is_number(item) for item in values):
         return ""
-    return "; to take the nearest of these, extract with nearest=True (--nearest)"
+    return "; to take every number between them, make the feature a range, (low, high)"
 
 
 def _whole_hint(value: object, values: Sequence[object]) -> str:

@@ -1,20 +1,21 @@
 """A classifier of scikit-learn that trains a model and answers by its rules."""
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.adapters import read_network
 from nn2rules.domain import Domain, Rows, cells_of, picked_rows
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.extraction import Form, Scope, extract
-from nn2rules.feature import Feature
+from nn2rules.grids import Grid, grid_of, has_cells
 from nn2rules.matching import NO_RULE
-from nn2rules.observed import Column, feature_of, quantile
+from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.rules.labels import label_positions
-from nn2rules.values import is_missing, is_number
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -114,10 +115,8 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         self.estimator_ = clone(self.estimator).fit(moved, labels)
         self.classes_ = self.estimator_.classes_
         self.rules_: RuleList = extract(
-            self.estimator_,
+            self._network(moved),
             data=self._rows(moved),
-            other=_takes_others(self.estimator_),
-            nearest=True,
             form=self.form,
             scope=self.scope,
             max_rules=self.max_rules,
@@ -127,6 +126,27 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         )
         self.domain_ = self.rules_.domain
         return self
+
+    def _network(self, moved: Any) -> Network:
+        """Return the network of the model: its numbers are cells, each for one of few.
+
+        Bins that the model itself makes are kept.
+        """
+        from nn2rules.adapters.sklearn import columns, prepare
+
+        known = columns(prepare(self.estimator_)) or {}
+        own = {name for name, column in known.items() if column.ways}
+        network = read_network(
+            self.estimator_,
+            data=self._rows(moved),
+            domain={name: "observed" for name in self._grid if name not in own},
+            other=any(column.takes_others for column in known.values()),
+        )
+        features = [
+            self._grid[f.name].cells if has_cells(f, self._grid) else f
+            for f in network.domain.features
+        ]
+        return replace(network, domain=Domain(tuple(features)))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """Return the class label of each row, by the rules.
@@ -222,23 +242,23 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
             return [f"x{index}" for index in range(self.n_features_in_)]
         return [str(name) for name in names]
 
-    def _learned_grid(self, table: Any) -> Domain | None:
+    def _learned_grid(self, table: Any) -> dict[str, Grid]:
         """Return the numbers to which those of each column are moved."""
         columns = cells_of(self._rows(table), self._names)
-        found = [
-            _grid(name, cells, self.numbers)
+        found = {
+            name: grid_of(name, cells, self.numbers)
             for name, cells in zip(self._names, columns, strict=True)
-        ]
-        features = tuple(feature for feature in found if feature is not None)
-        return Domain(features) if features else None
+        }
+        return {name: grid for name, grid in found.items() if grid is not None}
 
     def _moved(self, table: Any) -> Any:
-        if self._grid is None:
+        if not self._grid:
             return table
-        codes = self._grid.encode(self._rows(table))
+        domain = Domain(tuple(grid.cells for grid in self._grid.values()))
+        codes = domain.encode(self._rows(table))
         columns = {
-            feature.name: [feature.values[code] for code in codes[:, index].tolist()]
-            for index, feature in enumerate(self._grid.features)
+            name: [grid.values[code] for code in codes[:, index].tolist()]
+            for index, (name, grid) in enumerate(self._grid.items())
         }
         if isinstance(table, np.ndarray):
             moved = table.copy()
@@ -270,23 +290,3 @@ def _has_words(X: Any) -> bool:  # noqa: N803
     return kind in "US" or (
         kind == "O" and any(isinstance(cell, str) for cell in array.flat)
     )
-
-
-def _grid(name: str, cells: Any, numbers: int) -> Feature | None:
-    """Return the numbers of a column, at most so many; None if they are not numbers."""
-    present = [cell for cell in cells if not is_missing(cell)]
-    if not present or not all(is_number(cell) for cell in present):
-        return None
-    said = None
-    if len(set(present)) > numbers:  # each stands for as many rows as any other
-        ranked, odd = sorted(present), range(1, 2 * numbers, 2)
-        said = sorted({quantile(ranked, part, 2 * numbers) for part in odd})
-    return feature_of(name, Column(set(cells)), said, nearest=True)
-
-
-def _takes_others(model: Any) -> bool:
-    """Tell whether an encoder of the model takes values that it was not trained on."""
-    from nn2rules.adapters.sklearn import columns, prepare
-
-    known = columns(prepare(model)) or {}
-    return any(column.takes_others for column in known.values())

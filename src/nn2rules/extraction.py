@@ -43,6 +43,7 @@ from nn2rules.options import (
 )
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
+from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
 __all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
@@ -64,7 +65,6 @@ def extract(
     threshold: float = 0.5,
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
-    nearest: bool = False,
     form: Form = "list",
     scope: Scope | None = None,
     target: Value = None,
@@ -90,7 +90,7 @@ def extract(
     data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
         counted on them, and rules that decide many come first.
-    domain, encode, classes, threshold, gives, other, nearest
+    domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
         What rules look like. A list is read from the top, and the first rule that holds
@@ -177,11 +177,12 @@ def extract(
         threshold=threshold,
         gives=gives,
         other=other,
-        nearest=nearest,
     )
     rows = None if data is None else given_rows(network, data, labels)
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
+    if kind.scope == "domain" and length.max_rules is None:
+        _refuse_endless(network.domain, how.budget or Budget())
     meter = how.meter()
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
@@ -224,17 +225,39 @@ def _check_length(length: Length, kind: Kind) -> None:
         )
 
 
+def _refuse_endless(domain: Domain, budget: Budget) -> None:
+    """Refuse rules for every input that may never be complete, without a limit.
+
+    Two classes meet between ranges of real numbers in a slanting line, and no boxes
+    fill what lies beside it.
+    """
+    real = [f for f in domain.features if f.limits is not None and not f.whole]
+    if real and budget.seconds is None and budget.boxes is None:
+        raise OptionError(
+            f"rules for every number of {real[0].name!r} may never be complete; give "
+            f"rows that they are to decide (data, scope 'support'), or stop: "
+            f"budget=Budget(seconds=60), or max_rules"
+        )
+
+
 def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) -> Kind:
     """Return the kind with the scope and the engine chosen, where they were open."""
     domain, obstacle = network.domain, array_obstacle(network)
+    if kind.form == "paper":
+        instead = "use the form 'list' or 'set', or "
+        refuse_ranges(domain.features, "the form 'paper'", instead)
+    if kind.engine == "table":
+        refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
     if kind.engine == "table" and obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     if kind.scope is None:
-        is_large = domain.n_inputs > COVERED_INPUTS and rows is not None
-        kind = replace(kind, scope="support" if is_large else "domain")
+        is_large = domain.has_ranges or domain.n_inputs > COVERED_INPUTS
+        is_support = is_large and rows is not None
+        kind = replace(kind, scope="support" if is_support else "domain")
     if kind.engine != "auto":
         return kind
-    fitting = obstacle is None and fits(domain, how.budget or Budget())
+    fitting = not domain.has_ranges and obstacle is None
+    fitting = fitting and fits(domain, how.budget or Budget())
     if kind.form != "paper":
         most = SUPPORT_INPUTS if kind.scope == "support" else COVERED_INPUTS
         fitting = fitting and domain.n_inputs <= most
@@ -252,9 +275,6 @@ def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
     if job.rows is None:
         return _shortened(rules, length)
     rules = with_rows(rules, job.rows)
-    if job.rows.n_moved is not None:
-        certificate = {**rules.certificate, "rows_moved": job.rows.n_moved}
-        rules = rules.replace(certificate=certificate)
     short = _shortened(rules, length)
     if short.scope == "support":
         return with_decided(short, job.rows)

@@ -10,7 +10,6 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +32,8 @@ from nn2rules.values import (
 UNKNOWN = -1
 """The code of a value that its feature does not have."""
 
+_MOST_WHOLE = 1 << 53
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -52,9 +53,6 @@ class Feature:
     edges : sequence of numbers, optional
         The values are bins of numbers: the first holds the numbers below ``edges[0]``,
         the next those from there to below ``edges[1]``, and so on. See `bins`.
-    nearest : bool
-        Whether a number that is not among the values stands for the nearest that is;
-        of two equally near, the smaller. Otherwise it is an unknown value.
     other : str, optional
         The value that stands for every value not listed.
     whole : bool
@@ -74,7 +72,6 @@ class Feature:
     ordered: bool = False
     labels: tuple[str, ...] | None = None
     edges: tuple[float, ...] | None = None
-    nearest: bool = False
     other: str | None = None
     whole: bool = False
     limits: tuple[float, float] | None = None
@@ -94,8 +91,6 @@ class Feature:
             raise DomainError(
                 f"{kind}: {self.other!r} stands for other values, but is not a value"
             )
-        if self.nearest:
-            self._check_grid(kind)
         edges = [""] if self.edges is None else self.edges
         if self.whole and not all(isinstance(edge, int) for edge in edges):
             raise DomainError(f"{kind}: bins of whole numbers have whole edges")
@@ -115,10 +110,9 @@ class Feature:
     def _checked_edges(self, kind: str) -> tuple[float, ...]:
         assert self.edges is not None, "asked only for edges that are there"
         edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
-        if not all(is_number(e) and math.isfinite(e) for e in edges):
-            raise DomainError(f"{kind}: edges are finite numbers")
-        if not edges and self.limits is None:
-            raise DomainError(f"{kind}: bins have one edge or more")
+        is_finite = all(is_number(e) and math.isfinite(e) for e in edges)
+        if not is_finite or (not edges and self.limits is None):
+            raise DomainError(f"{kind}: edges are one or more finite numbers")
         edges = tuple(plain_number(edge) for edge in edges)
         if any(a >= b for a, b in pairwise(edges)):
             raise DomainError(f"{kind}: each edge must be larger than the one before")
@@ -135,8 +129,6 @@ class Feature:
             low, high = self.limits
             if not low < edges[0] or not edges[-1] <= high:
                 raise DomainError(f"{kind}: its edges lie outside of {low} to {high}")
-        if self.nearest:
-            raise DomainError(f"{kind}: every number is in a bin; leave out `nearest`")
         return edges
 
     def _checked_limits(self, kind: str) -> tuple[float, float]:
@@ -156,16 +148,20 @@ class Feature:
             raise DomainError(f"{kind}: the ends of its range are no 64-bit numbers")
         if self.whole and not (float(low).is_integer() and float(high).is_integer()):
             raise DomainError(f"{kind}: a range of whole numbers has whole ends")
-        if self.edges is None or self.nearest or self.labels is not None:
-            raise DomainError(f"{kind}: a range has edges, no labels and no `nearest`")
+        if self.edges is None or self.labels is not None:
+            raise DomainError(f"{kind}: a range has edges, and no labels")
+        if self.whole and max(abs(low), abs(high)) > _MOST_WHOLE:
+            raise DomainError(
+                f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
+                f"not every whole number is a 64-bit number"
+            )
+        for value in self.values[len(self.edges) + 1 :]:
+            if is_number(value) and low <= value <= high:  # type: ignore[operator]
+                raise DomainError(
+                    f"{kind}: the special value {value} lies in its range from {low} "
+                    f"to {high}"
+                )
         return low, high
-
-    def _check_grid(self, kind: str) -> None:
-        numbers: Any = self.values[: self.n_plain]
-        if not all(is_number(number) for number in numbers) or not self.ordered:
-            raise DomainError(f"{kind}: `nearest` is for ordered numbers")
-        if list(numbers) != sorted(numbers):
-            raise DomainError(f"{kind}: its numbers must be in ascending order")
 
     @classmethod
     def bins(
@@ -277,15 +273,26 @@ class Feature:
         )
 
     def __repr__(self) -> str:
+        if self.limits is not None:
+            return self._range_repr()
         parts = [repr(self.name), repr(self.values)]
         parts += ["ordered=True"] if self.ordered else []
         for name in ("labels", "edges", "other"):
             given = getattr(self, name)
             parts += [f"{name}={given!r}"] if given is not None else []
-        parts += ["nearest=True"] if self.nearest else []
         parts += ["whole=True"] if self.whole else []
-        parts += [f"limits={self.limits!r}"] if self.limits is not None else []
         return f"Feature({', '.join(parts)})"
+
+    def _range_repr(self) -> str:
+        low, high = self.limits or (0, 0)
+        special = self.values[self.n_plain :]
+        listed = [value for value in special if value is not None]
+        parts = [repr(self.name), repr(low), repr(high)]
+        parts += [f"edges={self.edges!r}"] if self.edges else []
+        parts += ["whole=True"] if self.whole else []
+        parts += [f"special={listed!r}"] if listed else []
+        parts += ["missing=True"] if None in special else []
+        return f"Feature.real({', '.join(parts)})"
 
     def __len__(self) -> int:
         return len(self.values)
@@ -297,19 +304,19 @@ class Lookup(dict[object, int]):
     Equality comes first (so 1, 1.0 and True find the value 1), then the text: CSV
     files hold only text, and a network file may hold `"1"` where the user's frame
     holds 1. No two values of a feature share a text, so this is never ambiguous. Then
-    a number finds its bin or the nearest value, if the feature has these, and what is
-    left is the value for others, if there is one.
+    a number finds its bin, or its part of a range, if the feature has these, and what
+    is left is the value for others, if there is one.
     """
 
     def __init__(self, feature: Feature) -> None:
         super().__init__()
-        self._equal = {value: code for code, value in enumerate(feature.values)}
-        self._texts = {text_of(v): c for c, v in enumerate(feature.values)}
+        first = 0 if feature.limits is None else feature.n_plain
+        listed = [*enumerate(feature.values)][first:]  # no cell is named by its text
+        self._equal = {value: code for code, value in listed}
+        self._texts = {text_of(value): code for code, value in listed}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
         self._low, self._high = feature.limits or (-math.inf, math.inf)
-        numbers: Any = feature.values[: feature.n_plain]
-        self._grid = numbers if feature.nearest else None
         self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
         self._has_words = not feature.has_numbers and any(
             isinstance(v, str) and v != feature.other for v in feature.values
@@ -368,16 +375,10 @@ class Lookup(dict[object, int]):
             return UNKNOWN
         if self._whole and number != math.floor(number):
             return UNKNOWN
-        if self._edges is not None:
-            is_inside = self._low <= number <= self._high
-            return bisect_right(self._edges, number) if is_inside else UNKNOWN
-        if self._grid is None:
+        if self._edges is None or not self._low <= number <= self._high:
             return UNKNOWN
-        right = bisect_right(self._grid, number)
-        if right in (0, len(self._grid)):
-            return max(right - 1, 0)
-        below, above = Fraction(self._grid[right - 1]), Fraction(self._grid[right])
-        return right - 1 if 2 * Fraction(number) <= below + above else right
+        is_range = math.isfinite(self._high)  # whose numbers have 64 bits
+        return bisect_right(self._edges, float(number) if is_range else number)
 
 
 def _is_finite(cell: object) -> bool:

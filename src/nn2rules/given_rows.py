@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import OptionError
-from nn2rules.feature import UNKNOWN
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -29,15 +28,12 @@ class GivenRows:
         The numbers of ranges, and 1 elsewhere; None where no feature is a range.
     labels : ndarray of int, shape (n_rows,), or None
         The position of the true class of each row.
-    n_moved : int or None
-        How many rows hold numbers that go to the nearest value; None if none can.
     """
 
     domain: Domain
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64] | None = None
     labels: NDArray[np.int64] | None = None
-    n_moved: int | None = None
 
     @cached_property
     def _distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -98,16 +94,7 @@ def given_rows(
     if labels is not None:
         nothing = RuleList(domain, (), network.classes[0], network.classes)
         positions = nothing.positions(labels, len(codes))
-    return GivenRows(domain, codes, numbers, positions, _n_moved(domain, data))
-
-
-def _n_moved(domain: Domain, data: Rows) -> int | None:
-    """Count the rows that hold numbers which go to the nearest value."""
-    if not any(feature.nearest for feature in domain.features):
-        return None
-    listed = Domain(tuple(replace(f, nearest=False) for f in domain.features))
-    moved = listed.encode(data, unknown="mark") == UNKNOWN
-    return int(moved.any(axis=1).sum())
+    return GivenRows(domain, codes, numbers, positions)
 
 
 def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
@@ -166,6 +153,7 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
     certificate["rows_decided"] = int((fired != NO_RULE).sum())
     decided = [facts.inputs for facts in rules.facts]
     is_counted = "possible" in certificate or "impossible" not in certificate
+    is_counted = is_counted and not rules.domain.has_ranges
     if is_counted and None not in decided:
         certificate["undecided"] = rules.n_possible - sum(decided)  # type: ignore[arg-type]
     return rules.replace(certificate=certificate)

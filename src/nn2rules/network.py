@@ -77,6 +77,12 @@ class Network:
     def _check_layers(self) -> None:
         if not self.layers:
             raise FormatError("layers: a network needs at least one layer")
+        for feature in self.domain.features:
+            if feature.limits is not None and feature.edges:
+                raise FormatError(
+                    f"features: the range of {feature.name!r} is cut, as only rules "
+                    f"need it; a network has it in one piece (Domain.uncut)"
+                )
         expected = int(self.domain.offsets[-1])
         reason = "one for each value of the features"
         for index, layer in enumerate(self.layers):

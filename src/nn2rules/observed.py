@@ -1,59 +1,37 @@
 """What each column of a table can be: features, from data and from what the user says.
 
-A column of words has the words that occur. A column of numbers must become finite, and
-never silently: it has the numbers that occur, unless the user says what it has.
+A column of words has the words that occur. A column of numbers is a range, from the
+least to the largest that occurs, unless it has few whole numbers without gaps, or the
+user says what it has.
 """
 
-import re
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.feature import Feature
-from nn2rules.values import (
-    Value,
-    is_missing,
-    is_number,
-    number_of,
-    plain_number,
-    value_of,
+from nn2rules.spoken import (
+    MOST_VALUES,
+    TEXTS,
+    Column,
+    Said,
+    ends_of,
+    is_range,
+    spoken,
+    values_of,
 )
-
-Said: TypeAlias = Any
-"""What a user says of a feature: a `Feature`, values, or one of the texts below."""
-
-MOST_VALUES = 1000
-"""A column with more different values must be said to have fewer."""
+from nn2rules.values import Value, is_missing, is_number, plain_number, value_of
 
 _FEWEST_NAMES, _SHARE_OF_NAMES = 100, 0.95
 """So many words, and in so large a share of the rows, are no categories."""
 
-_TEXTS = "'observed', '17..90', '0..100:2.5', 'quantiles:10' or 'bins:25,40,65'"
+_LONGEST_RUN = 20
+"""So many whole numbers without gaps are listed, and are no range."""
 
-
-@dataclass(frozen=True)
-class Column:
-    """What the data say of a column.
-
-    Attributes
-    ----------
-    cells : iterable
-        The different cells; missing ones in whatever form.
-    categories : sequence, optional
-        Its categories, if the data declare them.
-    is_ordered : bool
-        Whether their order means something.
-    rows : callable, optional
-        Gives the cells of all rows, for what depends on how often a cell occurs; by
-        default each of `cells` occurs once.
-    """
-
-    cells: Iterable[object]
-    categories: Sequence[object] | None = None
-    is_ordered: bool = False
-    rows: Callable[[], Iterable[object]] | None = None
+_LARGEST_WHOLE = 2**53
+"""Up to here floats hold every whole number."""
 
 
 def feature_of(
@@ -61,8 +39,9 @@ def feature_of(
     column: Column,
     said: Said = None,
     *,
-    nearest: bool = False,
     known: Sequence[Value] = (),
+    special: Sequence[float] = (),
+    listed: bool = False,
 ) -> Feature:
     """Return the feature that a column of data is.
 
@@ -70,20 +49,24 @@ def feature_of(
     ----------
     name : str
     column : Column
-    said : Feature, sequence of values, or str, optional
-        A Feature is taken as it is. Values replace those observed. A text says which
-        numbers there are: ``"17..90"`` integers, ``"0..100:2.5"`` steps,
-        ``"quantiles:10"``, ``"bins:25,40,65"`` or ``"observed"``.
-    nearest : bool
-        Whether other numbers stand for the nearest of these.
+    said : Feature, tuple of two numbers, sequence of values, or str, optional
+        A Feature is taken as it is. Two numbers are the ends of a range. Values replace
+        those observed. A text says which numbers there are: ``"range:18,100"``, with
+        special values such as 999 behind the ends, or ``"range"`` from the least to the
+        largest; ``"17..90"`` integers, ``"0..100:2.5"`` steps, ``"quantiles:10"``,
+        ``"bins:25,40,65"`` or ``"observed"``.
     known : sequence of values
         Values that the model knows, whether or not they occur.
+    special : sequence of numbers
+        Those that stand beside a range, as they mean something else.
+    listed : bool
+        Whether numbers are those that occur, and no range.
 
     Examples
     --------
     >>> ages = Column([31, 25])
-    >>> feature_of("age", ages)
-    Feature('age', (25, 31), ordered=True)
+    >>> feature_of("age", ages).values, feature_of("age", ages, "observed").values
+    (('[25, 31]',), (25, 31))
     >>> feature_of("age", ages, "bins:30")
     Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,), whole=True)
     """
@@ -91,13 +74,22 @@ def feature_of(
         if said.name != name:
             raise OptionError(f"the column {name!r} is given a feature {said.name!r}")
         return said
-    cells = _values(name, column.cells)
+    cells = values_of(name, column.cells)
     has_missing = None in cells
     is_text = isinstance(said, str)
+    if is_range(said):
+        ends, own = ends_of(name, said)
+        return _range(name, cells, ends, (*special, *own))
+    if (
+        said is None
+        and not (listed or known)
+        and _is_continuous(column, cells, special)
+    ):
+        return _range(name, cells, None, special)
     if is_text and said != "observed":
-        spoken = _spoken(name, said, column, has_missing=has_missing, nearest=nearest)
-        is_whole = all(isinstance(edge, int) for edge in spoken.edges or [""])
-        return replace(spoken, whole=is_whole and are_whole(cells))
+        made = spoken(name, said, column, has_missing=has_missing)
+        is_whole = all(isinstance(edge, int) for edge in made.edges or [""])
+        return replace(made, whole=is_whole and are_whole(cells))
     if said is None or is_text:
         values, ordered = _observed(column, set(cells) - {None}, known)
         _refuse_too_many(name, values, asked=is_text)
@@ -110,32 +102,70 @@ def feature_of(
         values = [value for value in values if value is not None]
     if not values and not has_missing:
         raise DomainError(f"the column {name!r} has no values; there are no rows")
-    numbers = ordered and all(is_number(value) for value in values)
     return Feature(
-        name,
-        (*values, None) if has_missing else tuple(values),
-        ordered=ordered,
-        nearest=nearest and numbers,
+        name, (*values, None) if has_missing else tuple(values), ordered=ordered
     )
 
 
 def are_whole(cells: Iterable[object]) -> bool:
     """Tell whether a column is one of whole numbers, by the type of its cells.
 
+    Where cells are missing, frames hold whole numbers as floats.
+
     Examples
     --------
-    >>> are_whole([1, 2, None]), are_whole([1.0, 2.0])
-    (True, False)
+    >>> are_whole([1, 2, None]), are_whole([1.0, 2.0]), are_whole([1.0, 2.0, None])
+    (True, False, True)
     """
-    numbers = [cell for cell in cells if not is_missing(cell)]
+    listed = list(cells)
+    numbers = [cell for cell in listed if not is_missing(cell)]
+    if len(numbers) < len(listed) and all(type(n) is float for n in numbers):
+        return bool(numbers) and all(number.is_integer() for number in numbers)  # type: ignore[attr-defined]
     return bool(numbers) and all(type(number) is int for number in numbers)
 
 
-def _values(name: str, cells: Iterable[object]) -> list[Value]:
-    try:
-        return [value_of(cell) for cell in cells]
-    except DomainError as error:
-        raise DomainError(f"column {name!r}: {error}") from None
+def _is_continuous(
+    column: Column, cells: Sequence[Value], special: Sequence[float]
+) -> bool:
+    """Tell whether a column of data is a range of numbers where nobody says it.
+
+    Few whole numbers without gaps are listed, and so is a single one. A number among
+    the others that means something else is no part of a range.
+    """
+    numbers: Any = {cell for cell in cells if cell is not None and cell not in special}
+    if column.categories is not None or len(numbers) < 2:
+        return False
+    if not all(is_number(number) for number in numbers):
+        return False
+    if any(isinstance(n, int) and abs(n) > _LARGEST_WHOLE for n in numbers):
+        return False
+    low, high = min(numbers), max(numbers)
+    if any(low <= mark <= high for mark in special):
+        return False
+    is_run = high - low == len(numbers) - 1 < _LONGEST_RUN
+    return not (is_run and all(float(number).is_integer() for number in numbers))
+
+
+def _range(
+    name: str,
+    cells: Sequence[Value],
+    ends: tuple[float, float] | None,
+    special: Sequence[float],
+) -> Feature:
+    """Return a range of numbers: those of the data, or with the ends that are said."""
+    beside = [plain_number(number) for number in dict.fromkeys(special)]
+    numbers: Any = [cell for cell in cells if cell is not None and cell not in beside]
+    if not all(is_number(number) for number in numbers):
+        raise DomainError(f"the column {name!r} is no range: it has words")
+    if ends is None and not numbers:
+        raise DomainError(f"the column {name!r} has no numbers; say (low, high)")
+    low, high = ends or (min(numbers), max(numbers))
+    whole = are_whole([*numbers, None] if None in cells else numbers)
+    if whole and math.isfinite(low) and math.isfinite(high):
+        low, high = math.ceil(low), math.floor(high)
+    return Feature.real(
+        name, low, high, whole=whole, special=beside, missing=None in cells
+    )
 
 
 def _listed(name: str, said: Said) -> list[Value]:
@@ -143,9 +173,9 @@ def _listed(name: str, said: Said) -> list[Value]:
     if not isinstance(said, Iterable) or isinstance(said, Mapping):
         raise OptionError(
             f"{name!r} is said to be {said!r}; expected a list of its values, a "
-            f"Feature, or one of the texts {_TEXTS}"
+            f"Feature, or one of the texts {TEXTS}"
         )
-    return _values(name, said)
+    return values_of(name, said)
 
 
 def said_of(
@@ -201,10 +231,11 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
         return
     if all(is_number(value) for value in values):
         raise DomainError(
-            f"the column {name!r} has {len(values):,} different numbers; if it is no "
-            f"number of a case, say which are to be told apart: with "
-            f"domain={{{name!r}: 'quantiles:20'}} and nearest=True, on the command "
-            f"line --values {name}=quantiles:20 --nearest"
+            f"the column {name!r} has {len(values):,} different numbers, and the model "
+            f"does not read them along a straight line, so that they are no range; put "
+            f"them into bins in the model, leave out the step that bends them, or say "
+            f"which are to be told apart, by domain={{{name!r}: 'quantiles:20'}} "
+            f"(--values {name}=quantiles:20)"
         )
     raise DomainError(
         f"the column {name!r} has {len(values):,} different values, like a name or the "
@@ -226,76 +257,3 @@ def _refuse_names(
             f"train without it, or, if it is none, say so by "
             f"domain={{{name!r}: 'observed'}} (--values {name}=observed)"
         )
-
-
-def _spoken(
-    name: str, said: str, column: Column, *, has_missing: bool, nearest: bool
-) -> Feature:
-    """Return the feature that a text describes."""
-    kind, _, rest = said.partition(":")
-    if kind == "bins":
-        edges = [_number(name, said, text) for text in rest.split(",")]
-        return Feature.bins(name, tuple(edges), missing=has_missing)
-    numbers: Sequence[float]
-    if kind == "quantiles":
-        numbers = _quantiles(name, said, rest, column)
-    elif ".." in kind:
-        low, _, high = kind.partition("..")
-        numbers = _steps(low.strip(), high.strip(), rest.strip() or "1") or []
-    else:
-        raise _misspoken(name, said)
-    if not numbers:
-        raise _misspoken(name, said)
-    values = tuple(plain_number(number) for number in numbers)
-    return Feature(
-        name, (*values, None) if has_missing else values, ordered=True, nearest=nearest
-    )
-
-
-def _quantiles(name: str, said: str, rest: str, column: Column) -> list[float]:
-    """Return the quantiles of the rows, so that common numbers count more."""
-    if not re.fullmatch(r"\d+", rest) or not 1 <= int(rest) <= MOST_VALUES:
-        raise _misspoken(name, said)
-    cells = _values(name, column.cells if column.rows is None else column.rows())
-    numbers: Any = [cell for cell in cells if cell is not None]
-    if not numbers or not all(is_number(number) for number in numbers):
-        raise DomainError(
-            f"the column {name!r} has no quantiles: it has values that are no numbers, "
-            f"or none at all"
-        )
-    ranked, whole = sorted(numbers), int(rest)
-    return sorted({quantile(ranked, part, whole) for part in range(whole + 1)})
-
-
-def quantile(numbers: Sequence[float], part: int, whole: int) -> float:
-    """Return the smallest number that ``part / whole`` of all do not exceed.
-
-    Examples
-    --------
-    >>> [quantile([1, 1, 2, 7], part, 4) for part in range(5)]
-    [1, 1, 1, 2, 7]
-    """
-    rank = -(-len(numbers) * part // whole)  # rounded up, without rounding errors
-    return numbers[max(rank, 1) - 1]
-
-
-def _steps(low: str, high: str, step: str) -> list[float] | None:
-    """Return ``low, low + step, …`` up to `high`; in decimals, so that 0.3 is 0.3."""
-    if any(number_of(text) is None for text in (low, high, step)):
-        return None
-    first, last, width = map(Fraction, (low, high, step))
-    if width <= 0 or last < first or (last - first) / width > MOST_VALUES * 100:
-        return None
-    numbers = [first + i * width for i in range(int((last - first) / width) + 1)]
-    return [int(n) if n.denominator == 1 else float(n) for n in numbers]
-
-
-def _number(name: str, said: str, text: str) -> float:
-    number = number_of(text.strip())
-    if number is None:
-        raise _misspoken(name, said)
-    return number
-
-
-def _misspoken(name: str, said: str) -> OptionError:
-    return OptionError(f"{name!r} is said to be {said!r}; expected {_TEXTS}")

@@ -6,14 +6,13 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from nn2rules.feature import Feature
+from nn2rules.spans import Span, edge_after, special_values
 from nn2rules.values import (
     Value,
     edge_text,
     is_number,
-    middle_text,
     number_of,
     text_of,
 )
@@ -49,7 +48,7 @@ def label_text(label: Value) -> str:
     return "missing" if label is None else quoted(text_of(label))
 
 
-def allowed_text(feature: Feature, values: Sequence[Value]) -> str:
+def allowed_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     """Return which values are allowed, in the fewest words.
 
     Examples
@@ -66,7 +65,7 @@ def allowed_text(feature: Feature, values: Sequence[Value]) -> str:
     return _allowed(feature, values)[0]
 
 
-def condition_text(feature: Feature, values: Sequence[Value]) -> str:
+def condition_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     """Return a condition as rules print it.
 
     Examples
@@ -79,6 +78,9 @@ def condition_text(feature: Feature, values: Sequence[Value]) -> str:
     >>> age = Feature.bins("age", [25, 40, 65], missing=True)
     >>> condition_text(age, age.values[1:3]), condition_text(age, age.values[2:])
     ('25 ≤ age < 65', '(age ≥ 40 or age is missing)')
+    >>> amount = Feature.real("amount", 0, 20000, missing=True)
+    >>> condition_text(amount, ((0, 99.5), (3500, 20000))), amount.limits
+    ('(amount ≤ 99.5 or amount ≥ 3500)', (0, 20000))
     """
     name = quoted(feature.name)
     allowed, parts = _allowed(feature, values)
@@ -88,11 +90,13 @@ def condition_text(feature: Feature, values: Sequence[Value]) -> str:
     return texts[0] if texts else f"{name} {allowed}"
 
 
-def _allowed(feature: Feature, values: Sequence[Value]) -> tuple[str, list[str]]:
+def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, list[str]]:
     """Return the text behind a name, and the parts of one with the name (as NUL) in it.
 
     There are parts only for ordered values that form a range, or several of numbers.
     """
+    if feature.limits is not None:
+        return _allowed_spans(feature, values)
     chosen = set(values)
     codes = [code for code, value in enumerate(feature.values) if value in chosen]
     plain = [
@@ -122,23 +126,68 @@ def _allowed(feature: Feature, values: Sequence[Value]) -> tuple[str, list[str]]
     return f"in {{{', '.join(texts)}}}", []
 
 
+def _allowed_spans(
+    feature: Feature, values: Sequence[Value | Span]
+) -> tuple[str, list[str]]:
+    """Return what `_allowed` does, for a range of numbers."""
+    spans = sorted(value for value in values if isinstance(value, tuple))
+    beside = special_values(feature)
+    rest = [label_text(value) for value in beside if value in values]
+    if not spans:
+        is_one = len(rest) == 1
+        return f"= {rest[0]}" if is_one else f"in {{{', '.join(rest)}}}", []
+    others = [value for value in beside if value not in values]
+    if spans == [feature.limits] and len(others) == 1 and rest:
+        return f"≠ {label_text(others[0])}", []
+    ranges = [_span(feature, *span) for span in spans]
+    texts = [behind for behind, _ in ranges] + [f"is {text}" for text in rest]
+    parts = [whole for _, whole in ranges] + [f"\0 is {text}" for text in rest]
+    return " or ".join(texts), parts
+
+
+def _span(feature: Feature, low: float, high: float) -> tuple[str, str]:
+    """Return the numbers from `low` to `high`: behind a name, and with it in it."""
+    assert feature.limits is not None, "asked only of ranges"
+    first, last = feature.limits
+    if low == high and first < last:
+        return f"= {low}", f"\0 = {low}"
+    start, stop = (str(low), False), (str(high), True)
+    if not feature.whole:
+        start, stop = edge_text(low), edge_text(edge_after(feature, high))
+    return _between(None if low == first else start, None if high == last else stop)
+
+
+def limits_text(feature: Feature) -> str:
+    """Return which numbers a range has, and what else is a value of its feature.
+
+    Examples
+    --------
+    >>> limits_text(Feature.real("age", 17, 90, whole=True, special=[999]))
+    'age 17 to 90 (whole), or 999'
+    >>> limits_text(Feature.real("amount", 0, 2.5, missing=True))
+    'amount 0 to 2.5, or missing'
+    """
+    assert feature.limits is not None, "asked only of ranges"
+    low, high = feature.limits
+    whole = " (whole)" if feature.whole else ""
+    rest = "".join(f", or {label_text(value)}" for value in special_values(feature))
+    return f"{quoted(feature.name)} {low} to {high}{whole}{rest}"
+
+
 def _is_plain(feature: Feature, value: Value) -> bool:
     """Tell whether a value has a place in the order: missing and others have none."""
     return value is not None and (feature.other is None or value != feature.other)
 
 
 def _has_cells(feature: Feature) -> bool:
-    """Tell whether values stand for many numbers each: bins, or the nearest ones."""
-    return feature.labels is None and (feature.edges is not None or feature.nearest)
+    """Tell whether values stand for many numbers each, as bins do."""
+    return feature.labels is None and feature.edges is not None
 
 
 def _cut(feature: Feature, code: int) -> tuple[str, bool]:
     """Return the text between two cells, and whether the upper one is strict."""
-    if feature.edges is not None:
-        return edge_text(feature.edges[code])
-    low: Any = feature.values[code]
-    high: Any = feature.values[code + 1]
-    return middle_text(low, high), True
+    assert feature.edges is not None, "asked only of cells"
+    return edge_text(feature.edges[code])
 
 
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:

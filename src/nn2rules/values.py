@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -168,24 +167,6 @@ def edge_text(edge: float) -> tuple[str, bool]:
     here = str(plain_number(edge))
     before = str(plain_number(math.nextafter(edge, -math.inf)))
     return (before, True) if len(before) < len(here) else (here, False)
-
-
-def middle_text(low: float, high: float) -> str:
-    """Return the largest number that is not nearer to `high` than to `low`, as text.
-
-    Examples
-    --------
-    >>> middle_text(9, 13), middle_text(13, 16), middle_text(0.1, 0.2)
-    ('11', '14.5', '0.15')
-    """
-    twice = Fraction(low) + Fraction(high)
-    if twice.denominator == 1:
-        whole, half = divmod(abs(twice.numerator), 2)
-        return f"{'-' if twice < 0 else ''}{whole}{'.5' if half else ''}"
-    middle = float(twice / 2)
-    if Fraction(middle) * 2 > twice:
-        middle = math.nextafter(middle, -math.inf)
-    return str(plain_number(middle))
 
 
 def number_texts(number: float) -> set[str]:

@@ -1012,7 +1012,19 @@ def test_columns_of_words_and_of_numbers(scaler):
     steps = ColumnTransformer([("n", scaled, numbers), ("w", encoder, words)])
     model = fitted(make_pipeline(steps, mlp()), rows, labels)
     graph = exported(model, rows)
-    network = read_network(graph, data=rows)
+    ranges = read_network(graph, data=rows)
+    assert [f.limits is not None for f in ranges.domain.features] == [
+        name in numbers for name in rows
+    ]
+    assert "probed" not in ranges.origin
+    spread = rows.copy()
+    rng, ends = np.random.default_rng(0), ranges.domain.feature(numbers[1]).limits
+    spread[numbers[1]] = rng.uniform(*ends, len(rows))
+    for some in (rows, spread):
+        answers = run(graph, **feeds_of(some))[0]
+        assert (ranges.predict(some) == answers).mean() > 0.99
+    said = dict.fromkeys(numbers, "observed")
+    network = read_network(graph, data=rows, domain=said)
     assert None in network.domain.features[0].values
     check_rules(network, rows, lambda frame: run(graph, **feeds_of(frame))[0])
 
@@ -1156,7 +1168,11 @@ def test_torch_embeddings(tmp_path, dynamo, batch):
         list(product(range(3), range(4), [-1.0, 0.5, 2.0])),
         columns=["colour", "size", "age"],
     )
-    network = read_network(model, data=rows, classes=["no", "yes"])
+    plain = read_network(model, data=rows, classes=["no", "yes"])
+    assert plain.domain.feature("age") == Feature.real("age", -1, 2)
+    said = {"age": "observed"}
+    network = read_network(model, data=rows, classes=["no", "yes"], domain=said)
+    assert (plain.predict(rows) == network.predict(rows)).all()
     with torch.no_grad():
         share = (
             net(
@@ -1194,8 +1210,11 @@ def test_keras_export(tmp_path):
         warnings.simplefilter("ignore")
         net.export(str(tmp_path / "net.onnx"), format="onnx", verbose=False)
     model = load(tmp_path / "net.onnx")
-    network = read_network(model, data=rows)
+    ranges = read_network(model, data=rows)
+    assert ranges.domain.feature("age") == Feature.real("age", -2, 3)
+    network = read_network(model, data=rows, domain={"age": "observed"})
     scores = network.scores(rows)
+    assert np.abs(scores - ranges.scores(rows)).max() <= 2 * ranges.model_error
     powers = np.exp(scores)
     assert np.allclose(powers / powers.sum(axis=1, keepdims=True), shares, atol=1e-6)
     check_rules(network, rows, lookup(rows, shares.argmax(axis=1)))

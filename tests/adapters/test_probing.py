@@ -130,8 +130,8 @@ def test_other_rows(share):
 def test_bins_that_are_told_apart():
     expected = (
         "feature 'bin': the model tells numbers of one bin apart; only bins that the "
-        "model itself makes can be values, so say single numbers instead, such as "
-        "'quantiles:10'"
+        "model itself makes can be values, so say a range of numbers instead, "
+        "(low, high), or single ones"
     )
     assert told(lambda rows: rows[["bin"]] >= 5) == expected
     assert told(lambda rows: rows[["bin"]].clip(2, 3)) == expected

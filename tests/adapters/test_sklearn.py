@@ -155,12 +155,12 @@ def whole_domain(values):
 def inputs_as(rows, domain, most=20_000):
     """Return inputs of the domain as rows like the user's: all, or some of them.
 
-    Of a bin, either its first number or its last.
+    Of a bin, either its first number or its last; of a range, any number.
     """
-    if domain.n_inputs <= most:
+    rng = np.random.default_rng(3)
+    if domain.n_inputs <= most and not domain.has_ranges:
         codes = np.concatenate(list(domain.inputs()))
     else:
-        rng = np.random.default_rng(3)
         codes = rng.integers(domain.sizes, size=(most, len(domain.sizes)))
     columns = {}
     for index, feature in enumerate(domain.features):
@@ -176,12 +176,23 @@ def inputs_as(rows, domain, most=20_000):
 
 def _cells(feature, code):
     value = feature.values[code]
-    if feature.edges is None or value is None:
+    if feature.edges is None or code >= feature.n_plain:
         return [value]
+    if feature.limits is not None:
+        return _numbers(*feature.limits, whole=feature.whole)
     ends = [-(10**9), *feature.edges, 10**9]
     if feature.whole:
         return [ends[code], ends[code + 1] - 1]
     return [ends[code], np.nextafter(ends[code + 1], -np.inf)]
+
+
+def _numbers(low, high, *, whole):
+    """Return the ends of a range, their neighbours, and numbers between them."""
+    if whole:
+        return [*range(low, high + 1)]
+    near = [np.nextafter(low, np.inf), np.nextafter(high, -np.inf)]
+    inside = np.random.default_rng(4).uniform(low, high, 1001).tolist()
+    return [low, high, *map(float, near), *inside]
 
 
 def _series(cells, like):
@@ -578,7 +589,7 @@ def test_edges_are_exact(name, numbers):
     classifier.coef_[:] = np.arange(1, classifier.coef_.size + 1)
     network = read_network(make_pipeline(steps, classifier), data=rows)
     if name == "out of reach":
-        assert network.domain.feature("n").edges is None
+        assert network.domain.feature("n").edges == ()
         return
     edges = network.domain.feature("n").edges
     assert edges, network.domain
@@ -974,35 +985,21 @@ def test_bins_that_the_model_makes_may_be_said():
 def test_numbers_off_the_grid(saved, tmp_path):
     rows, model = scaled()
     new = pd.DataFrame({"age": [29.9, 52, 53, 1e6, -3, 30], "job": "cook"})
-    moved = new.assign(age=[30, 45, 60, 60, 20, 30])
-    strict = extract(model, data=rows)
-    near = extract(model, data=rows, nearest=True)
-    if saved:
-        for name, rules in (("strict", strict), ("near", near)):
-            nn2rules.save(rules, tmp_path / f"{name}.json")
-        strict = nn2rules.load(tmp_path / "strict.json")
-        near = nn2rules.load(tmp_path / "near.json")
-    message = "row 0: feature 'age' has no value 29.9; it has 20, 30, 45, 60"
-    with pytest.raises(UnknownValueError, match=re.escape(message)):
-        strict.predict(new)
-    assert strict.predict(new, unknown="none").tolist()[:5] == [None] * 5
-    assert near.predict(new).tolist() == model.predict(moved).tolist()
-    assert len(set(near.predict(new))) == 2
-    assert near.predict(new.astype({"age": str})).tolist() == near.predict(new).tolist()
-
-
-@pytest.mark.parametrize("saved", [False, True])
-def test_data_off_the_grid(saved, tmp_path):
-    rows, model = scaled()
-    said = {"age": [25, 50]}
-    with pytest.raises(UnknownValueError, match="'age' has no value 20; it has 25, 50"):
-        extract(model, data=rows, domain=said)
-    rules = extract(model, data=rows, domain=said, nearest=True)
+    rules = extract(model, data=rows, domain={"age": "observed"})
     if saved:
         nn2rules.save(rules, tmp_path / "rules.json")
         rules = nn2rules.load(tmp_path / "rules.json")
-    moved = rows.assign(age=np.where(rows.age < 40, 25, 50))
-    assert (rules.predict(rows) == model.predict(moved)).all()
+    message = "row 0: feature 'age' has no value 29.9; it has 20, 30, 45, 60"
+    with pytest.raises(UnknownValueError, match=re.escape(message)):
+        rules.predict(new)
+    assert rules.predict(new, unknown="none").tolist()[:5] == [None] * 5
+    assert rules.predict(new[5:]).tolist() == model.predict(new[5:]).tolist()
+
+
+def test_data_off_the_grid():
+    rows, model = scaled()
+    with pytest.raises(UnknownValueError, match="'age' has no value 20; it has 25, 50"):
+        extract(model, data=rows, domain={"age": [25, 50]})
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -1350,11 +1347,13 @@ def test_missing_values_without_an_imputer(step, reason):
 
 def test_too_many_numbers():
     rows = pd.DataFrame({"income": np.arange(1500) * 1.5, "age": 1})
-    model = fitted(LogisticRegression(), rows, rows.income > 700)
+    model = make_pipeline(FunctionTransformer(np.sqrt), LogisticRegression())
+    fitted(model, rows, rows.income > 700)
     assert sentence(model, rows, DomainError) == (
-        "the column 'income' has 1,500 different numbers; if it is no number of a "
-        "case, say which are to be told apart: with domain={'income': 'quantiles:20'} "
-        "and nearest=True, on the command line --values income=quantiles:20 --nearest"
+        "the column 'income' has 1,500 different numbers, and the model does not read "
+        "them along a straight line, so that they are no range; put them into bins in "
+        "the model, leave out the step that bends them, or say which are to be told "
+        "apart, by domain={'income': 'quantiles:20'} (--values income=quantiles:20)"
     )
     network = read_network(model, data=rows, domain={"income": "quantiles:20"})
     assert len(network.domain.features[0]) == 21
@@ -1435,7 +1434,8 @@ def test_a_classifier_whose_columns_are_unknown():
         read_network(trained(mlp()))
     assert str(caught.value) == (
         "the model does not know what its column 'age' can be; give data= (--data), "
-        "rows as it was trained on, or domain={'age': [...]}"
+        "rows as it was trained on, or domain={'age': [...]}, or a range of numbers, "
+        "(low, high)"
     )
 
 
@@ -1459,7 +1459,7 @@ def test_an_encoder_that_does_not_fit():
             {"domain": {"agee": [1]}},
             "there is no column 'agee'; the columns are 'age',",
         ),
-        ({"domain": {"age": "17-90"}}, "'age' is said to be '17-90'; expected 'observ"),
+        ({"domain": {"age": "17-90"}}, "'age' is said to be '17-90'; expected 'range:"),
         ({"domain": {"age": 7}}, "'age' is said to be 7; expected a list of its value"),
         ({"other": ["age"]}, "other: 'age' is not a feature of words, so it cannot ha"),
     ],
@@ -1472,6 +1472,6 @@ def test_options_that_make_no_sense(options, told):
 def test_bins_that_the_model_does_not_make():
     assert sentence(trained(mlp()), TWO, domain={"age": "bins:25,30"}) == (
         "feature 'age': the model tells numbers of one bin apart; only bins that the "
-        "model itself makes can be values, so say single numbers instead, such as "
-        "'quantiles:10'"
+        "model itself makes can be values, so say a range of numbers instead, "
+        "(low, high), or single ones"
     )

@@ -280,24 +280,24 @@ def test_bins_that_are_stated_rest_on_numbers_tried():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kind", ["linear", "network"])
-def test_agreement_on_rows_that_are_moved(n_classes, kind):
-    """Rules say of a number what the model says of the nearest; that is counted."""
+def test_agreement_on_rows_with_others(n_classes, kind):
+    """Where one word stands for others, the rows that agree are counted."""
     rng = np.random.default_rng(4)
-    rows = pd.DataFrame(rng.normal(0, 9, (400, 2)).round(1), columns=["a", "b"])
-    total = rows.a + rows.b
+    words = {"word": rng.choice([*"abcdef"], 400), "n": rng.normal(0, 9, 400)}
+    rows = pd.DataFrame(words)
+    total = rows.n + 9 * (rows.word < "c")
     classes = np.digitize(total, [0, 9][: n_classes - 1])
     classifier = LogisticRegression()
     if kind == "network":
         classifier = MLPClassifier((3,), solver="lbfgs", max_iter=200, random_state=0)
-    model = make_pipeline(StandardScaler(), classifier).fit(rows, classes)
-    said = {"a": "quantiles:4", "b": "quantiles:4"}
-    rules = extract(model, data=rows, domain=said, nearest=True)
-    facts = rules.certificate["model"]
-    same = int((rules.predict(rows) == model.predict(rows)).sum())
-    assert (facts["rows"], facts["rows_agreeing"]) == (400, same)
-    assert 200 < same < 400
-    exact = extract(model, data=rows[:15])
-    assert "rows_agreeing" not in exact.certificate["model"]
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    first = ColumnTransformer(
+        [("w", encoder, ["word"]), ("n", StandardScaler(), ["n"])]
+    )
+    model = make_pipeline(first, classifier).fit(rows, classes)
+    origin = read_network(model, data=rows, other=True).origin
+    assert (origin["rows"], origin["rows_agreeing"]) == (400, 400)
+    assert "rows_agreeing" not in read_network(model, data=rows).origin
 
 
 # Strangers ----------------------------------------------------------------------------

@@ -562,16 +562,20 @@ def test_embeddings_next_to_numbers():
     inputs = encode_people(frame)
     model = TabularWithNumbers([5, 3], 2)
     trained(model, inputs, torch.tensor(labels), epochs=8)
-    network = read(model, data=frame, encode=encode_people, classes=["stay", "go"])
+    how = {"encode": encode_people, "classes": ["stay", "go"]}
+    ranges = read(model, data=frame, **how)
+    assert ranges.domain.feature("age").limits == (20, 65)
+    how["domain"] = {"age": "observed"}
+    network = read(model, data=frame, **how)
+    gaps = np.abs(network.scores(frame) - ranges.scores(frame))
+    assert gaps.max() <= 2 * ranges.model_error
     codes = all_codes(network.domain)
     assert len(codes) == 300
     everything = pd.DataFrame(network.domain.decode(codes))
     with torch.no_grad():
         theirs = model(*encode_people(everything))
     check(network, codes, theirs)
-    rules = nn2rules.extract(
-        model, data=frame, encode=encode_people, classes=["stay", "go"]
-    )
+    rules = nn2rules.extract(model, data=frame, **how)
     with torch.no_grad():
         answers = np.where(model(*inputs).numpy()[:, 0] > 0, "go", "stay")
     assert rules.predict(frame).tolist() == answers.tolist()
@@ -596,7 +600,8 @@ def test_a_dict_of_tensors():
 
     torch.manual_seed(0)
     model = Named().eval()
-    network = read_scores(model, data=frame, encode=encode)
+    said = {"age": "observed"}
+    network = read_scores(model, data=frame, encode=encode, domain=said)
     assert network.domain.names == ("job", "age", "children")  # not the region
     codes = all_codes(network.domain)
     rows = pd.DataFrame(network.domain.decode(codes)).assign(region="north")
@@ -668,8 +673,9 @@ def test_exported_programs(decomposed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             program = program.run_decompositions()
-    network = read_scores(program, data=frame, encode=encode_people)
-    direct = read_scores(model, data=frame, encode=encode_people)
+    how = {"encode": encode_people, "domain": {"age": "observed"}}
+    network = read_scores(program, data=frame, **how)
+    direct = read_scores(model, data=frame, **how)
     codes = all_codes(network.domain)
     with torch.no_grad():
         theirs = model(*encode_people(pd.DataFrame(network.domain.decode(codes))))

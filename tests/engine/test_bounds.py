@@ -31,7 +31,7 @@ def bounded(network, box):
     net = flatten(network.layers, network.domain)
     space = workspace(net)
     space.box[:] = box
-    bound_layers(net, space)
+    bound_layers(net, space, True)
     ends = []
     for layer in range(len(network.layers) - 1):
         units = slice(net.unit_at[layer], net.unit_at[layer] + net.sizes[layer + 1])
@@ -42,7 +42,7 @@ def bounded(network, box):
         low = [score_lower(net, space, k, 1.0) for k in scores] - net.slack[last]
         high = [-score_lower(net, space, k, -1.0) for k in scores] + net.slack[last]
     ends.append((low, high))
-    worst = bound_worst(net, space)
+    worst = bound_worst(net, space, True)
     return ends, worst, is_negative(net, space)
 
 
@@ -183,7 +183,7 @@ def test_claims_are_positive_just_where_a_class_wins(seed):
             net = claim(network, index)
             space = workspace(net)
             space.box[:] = box
-            if bound_worst(net, space) > 0:
+            if bound_worst(net, space, True) > 0:
                 assert classes == {index}
                 n_positive += 1
             if is_negative(net, space):

@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -13,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 import nn2rules
 from nn2rules.experiments import lists, run
 from nn2rules.experiments.own_data import Own, own_case
-from nn2rules.experiments.train import trained
+from nn2rules.experiments.train import given, trained
 from nn2rules.formats.table import table_text
 
 HEADER = ["age", "income", "ki|ds", "<town>", "y"]
@@ -130,3 +131,16 @@ def test_a_pipeline_of_the_user(data, tmp_path):
     page = run(tmp_path / "out", trust=True, **options)
     methods = {row["method"] for row in table(page.parent, "fidelity")}
     assert "nn2rules support list" in methods
+
+
+def test_numbers_of_the_users_pipeline_are_listed(data, tmp_path):
+    """The paper's experiments count inputs, and ranges have none to count."""
+    case = own_case(Own(data, "y", tmp_path / "model.joblib"), 0)
+    scaled = make_pipeline(SimpleImputer(), MLPClassifier((2,), max_iter=20))
+    name = case.train.frame.columns[0]
+    frame = case.train.frame[[name]]
+    joblib.dump(scaled.fit(frame, case.train.labels), tmp_path / "model.joblib")
+    trial = given(case, tmp_path / "model.joblib", 0, trust=True)
+    [feature] = trial.network.domain.features
+    assert feature.limits is None
+    assert len(feature) > 20

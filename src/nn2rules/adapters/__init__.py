@@ -9,7 +9,6 @@ model and returns a `Reading`.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -40,7 +39,6 @@ def read_network(
     threshold: float = 0.5,
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
-    nearest: bool = False,
 ) -> Network:
     """Return the `Network` that computes what `model` computes.
 
@@ -67,8 +65,6 @@ def read_network(
         nor you say it.
     other : bool, or sequence of feature names
         Whether features of words get a value `other`, for all that are not listed.
-    nearest : bool
-        Whether numbers that are not among those of their feature stand for the nearest.
 
     Raises
     ------
@@ -77,13 +73,12 @@ def read_network(
     """
     options = ModelOptions(
         data=data,
-        domain=domain,
+        domain=domain.uncut if isinstance(domain, Domain) else domain,
         encode=encode,
         classes=classes,
         threshold=threshold,
         gives=gives,
         other=other,
-        nearest=nearest,
     )
     return network_of(model, options)
 
@@ -93,42 +88,17 @@ def network_of(model: object, how: ModelOptions) -> Network:
     if isinstance(model, Network):
         how.check_for(model)
         return model
-    adapter, domain = _adapter(model), how.domain
+    adapter = _adapter(model)
     how.refuse_array()
     # These load what only models need, and nothing of a framework.
-    from nn2rules.adapters.confirm import confirm
-    from nn2rules.adapters.features import (
-        domain_of,
-        encoder_of,
-        hint_at_bins,
-        probed_bins,
-        without_unused,
-    )
-    from nn2rules.adapters.origin import (
-        agreement,
-        check_strangers,
-        counted,
-        origin_of_encode,
-    )
-    from nn2rules.adapters.rows import RowMaker
-    from nn2rules.adapters.source import Source
+    from nn2rules.adapters.attempts import read_model
+    from nn2rules.adapters.tidying import hint_at_bins, without_unused
 
-    model = adapter.prepare(model)
-    known = adapter.columns(model, how.encode)
-    found = domain_of(how.data, domain, known, other=how.other, nearest=how.nearest)
-    maker = RowMaker(found, how.data)
-    asked = counted(encoder_of(how.encode))
-    source = Source(found, maker, asked, isinstance(domain, Domain))
-    reading = adapter.read(model, source, how)
-    tried = check_strangers(reading, maker)
-    network = confirm(reading, maker, how.data)
-    bins = probed_bins(how.data, network.domain, known)
-    facts = origin_of_encode(how.encode, asked, bins, maker.n_made)
-    facts |= tried | agreement(reading, how.data)
-    network = replace(network, origin={**(network.origin or {}), **facts})
-    if not isinstance(domain, Domain):
-        hint_at_bins(network)
-    return network if isinstance(domain, Domain) else without_unused(network)
+    network = read_model(adapter, adapter.prepare(model), how)
+    if isinstance(how.domain, Domain):
+        return network
+    hint_at_bins(network)
+    return without_unused(network)
 
 
 def _adapter(model: object) -> ModuleType:

@@ -20,7 +20,7 @@ from nn2rules.domain import Domain, Rows
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.feature import UNKNOWN
 from nn2rules.network import Network
-from nn2rules.values import text_of
+from nn2rules.values import Value, text_of
 
 FLOAT32, FLOAT64 = 2.0**-24, 2.0**-53
 """The unit roundoff of the formats that models compute in."""
@@ -43,12 +43,22 @@ class Reading:
         The unit roundoff that the model computes with.
     origin : mapping
         What the model is and what ran it, for the certificate; plain JSON.
+    bent : set of int
+        Features with steps that are not known to be along a line, by their code.
+    grain : float
+        The unit roundoff of what the model is given, if that is coarser.
+    slack : float
+        How much of the bound on the model's error is due to its ranges: a model rounds
+        the numbers themselves, too.
     """
 
     decision: Decision
     outputs: Callable[[Rows], NDArray[Any]]
     unit: float = FLOAT64
     origin: Mapping[str, Any] = field(default_factory=dict)
+    bent: frozenset[int] = frozenset()
+    grain: float = FLOAT64
+    slack: float = 0.0
 
 
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
@@ -61,14 +71,18 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     network, rng = reading.decision.network, np.random.default_rng(7)
     sizes = np.array(network.domain.sizes)
     codes = rng.integers(sizes, size=(_RANDOM_ROWS, len(sizes)))
-    _compare(reading, maker.rows(codes, rng), codes)
+    rows = maker.rows(codes, rng)
+    _compare(reading, rows, *network.domain.inputs_of(rows))
     compared = {"random": _RANDOM_ROWS, "given": 0}
     if data is not None:
         rows = data[:_DATA_ROWS]
         codes = _strict(network.domain).encode(rows, unknown="mark")
         known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
         if len(known):
-            _compare(reading, _picked(rows, known), codes[known])
+            chosen = _picked(rows, known)
+            has_ranges = network.domain.has_ranges
+            numbers = network.domain.numbers(chosen) if has_ranges else None
+            _compare(reading, chosen, codes[known], numbers)
         compared["given"] = len(known)
     origin = {
         **reading.origin,
@@ -82,7 +96,7 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
 def _strict(domain: Domain) -> Domain:
     """Return a domain in which no value stands for cells that it is not."""
     features = domain.features
-    return Domain(tuple(replace(f, nearest=False, other=None) for f in features))
+    return Domain(tuple(replace(f, other=None) for f in features))
 
 
 def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
@@ -91,10 +105,15 @@ def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
     return nw.from_native(rows, eager_only=True)[positions.tolist()].to_native()
 
 
-def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
+def _compare(
+    reading: Reading,
+    rows: Rows,
+    codes: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None,
+) -> None:
     decision = reading.decision
     network = decision.network
-    scores = network.scores_codes(codes)
+    scores = network.scores_codes(codes, numbers)
     ours = decision.outputs(scores)
     theirs = np.asarray(reading.outputs(rows)).astype(np.float64)
     if ours.ndim == 1 and theirs.size == len(ours):
@@ -107,14 +126,22 @@ def _compare(reading: Reading, rows: Rows, codes: NDArray[np.int64]) -> None:
     wrong = ~(np.abs(ours - theirs) <= _tolerance(reading, ours))
     if wrong.any():
         row = int(np.argwhere(wrong)[0][0])
-        raise _differs(reading, codes[row], _number(ours[row]), _number(theirs[row]))
+        [given] = network.domain.decode(*_one(codes, numbers, row))
+        raise _differs(reading, given, _number(ours[row]), _number(theirs[row]))
     wrong = _is_sure(reading, scores) & (
         decision.answers(theirs) != _answers(network, scores)
     )
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         found = (_answers(network, scores)[row], decision.answers(theirs)[row])
-        raise _differs(reading, codes[row], *(repr(network.classes[i]) for i in found))
+        [given] = network.domain.decode(*_one(codes, numbers, row))
+        raise _differs(reading, given, *(repr(network.classes[i]) for i in found))
+
+
+def _one(
+    codes: NDArray[np.int64], numbers: NDArray[np.float64] | None, row: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    return codes[[row]], None if numbers is None else numbers[[row]]
 
 
 def _answers(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -139,21 +166,17 @@ def _is_sure(reading: Reading, scores: NDArray[np.float64]) -> NDArray[np.bool_]
 
 
 def _differs(
-    reading: Reading, codes: NDArray[np.int64], ours: str, theirs: str
+    reading: Reading, given: Mapping[str, Value], ours: str, theirs: str
 ) -> UnsupportedModelError:
     """Return the error that shows an input on which two answers differ."""
-    network, advice = reading.decision.network, "please report this model"
+    advice = "please report this model"
     if reading.unit > FLOAT32:
         digits = int(-math.log10(reading.unit))
         advice = (
             f"the model computes with {digits} or {digits + 1} digits (as in float16 "
             f"or bfloat16), which may be too coarse; convert it to float32"
         )
-    values = [f.values[c] for f, c in zip(network.domain.features, codes, strict=True)]
-    shown = ", ".join(
-        f"{name} = {text_of(value)}"
-        for name, value in zip(network.domain.names, values, strict=True)
-    )
+    shown = ", ".join(f"{name} = {text_of(value)}" for name, value in given.items())
     return UnsupportedModelError(
         f"the network that was read does not answer as the model does: on the input "
         f"({shown}) it gives {ours}, the model {theirs}; {advice}"
@@ -167,7 +190,7 @@ def _tolerance(reading: Reading, ours: NDArray[np.float64]) -> Any:
     usual: Any = reading.unit**0.5
     if not reading.decision.has_shares:
         usual = usual * (1 + np.abs(ours))
-    return np.minimum(bound, usual) + 64 * reading.unit
+    return np.minimum(bound, usual + 2 * reading.slack) + 64 * reading.unit
 
 
 def _number(numbers: Any) -> str:

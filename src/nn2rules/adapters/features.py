@@ -1,8 +1,7 @@
 """What the features of a model can be: from the model, from data, and from the user."""
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +9,12 @@ import narwhals as nw
 import numpy as np
 
 from nn2rules.domain import Domain, Rows, column_names, observed_columns
-from nn2rules.errors import BinsWarning, OptionError, RowsError, UnsupportedModelError
+from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.feature import Feature
-from nn2rules.layer import Layer
-from nn2rules.network import Network
-from nn2rules.observed import Column, are_whole, feature_of, said_of
+from nn2rules.observed import are_whole, feature_of, said_of
+from nn2rules.spoken import Column
 from nn2rules.text import unused
 from nn2rules.values import Value, is_missing, value_of
-
-_MANY = 30
 
 
 def domain_of(
@@ -27,7 +23,7 @@ def domain_of(
     known: Mapping[str, Any] | None,
     *,
     other: bool | Sequence[str],
-    nearest: bool,
+    listed: Collection[str] = (),
 ) -> Domain:
     """Return the domain of a model.
 
@@ -37,8 +33,10 @@ def domain_of(
     said : Domain, or mapping from names to what the user says of features, or None
     known : mapping from names to `Known`, or None
         What the model knows of its columns.
-    other, nearest
+    other
         As in `read_network`.
+    listed : collection of str
+        Features that are no ranges, unless the user says so.
     """
     if isinstance(said, Domain):
         return said
@@ -67,7 +65,9 @@ def domain_of(
         facts = known.get(name) if known else None
         if facts is not None and (other is True or (other and name in other)):
             facts = replace(facts, fill=())  # the word that fills gaps is no other
-        feature = _feature(name, column, said.get(name), facts, types, nearest=nearest)
+        feature = _feature(
+            name, column, said.get(name), facts, types, listed=name in listed
+        )
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
     return Domain(tuple(features))
@@ -133,12 +133,35 @@ def probed_bins(
     known = known if data is None else _by_position(data, known)
     found = []
     for feature in domain.features:
-        if feature.edges is None:
+        if feature.edges is None or feature.limits is not None:
             continue
         ways = known[feature.name].ways if known and feature.name in known else ()
         types = _types(data, list(known or ()))
         if not _are_known(feature, ways, types):
-            found.append(f"bins of {feature.name}")
+            found.append(feature.name)
+    return found
+
+
+def probed_ranges(
+    data: Rows, domain: Domain, known: Mapping[str, Any] | None, *, encoded: bool
+) -> list[str]:
+    """Return the ranges that are along a line only as far as numbers were tried.
+
+    `encoded` says whether the user has a way of his own from rows to arrays.
+    """
+    known = known if data is None else _by_position(data, known)
+    found = []
+    for feature in domain.features:
+        if feature.limits is None:
+            continue
+        facts = known.get(feature.name) if known else None
+        ends = facts.straight if facts is not None else None
+        is_known = facts is None and not encoded
+        if ends is not None:
+            low, high = feature.limits
+            is_known = ends[0] <= low and high <= ends[1]
+        if not is_known:
+            found.append(feature.name)
     return found
 
 
@@ -173,11 +196,12 @@ def _feature(
     known: Any,
     types: Mapping[str, Any],
     *,
-    nearest: bool,
+    listed: bool,
 ) -> Feature:
+    special = () if known is None else known.special
     if said is not None or known is None:
         _refuse_unknown(name, column, said)
-        return feature_of(name, column, said, nearest=nearest)
+        return feature_of(name, column, said, special=special, listed=listed)
     cells = {value_of_or_text(cell) for cell in column.cells}
     if known.ways:
         bins = _bins(name, column, known.ways, types)
@@ -191,7 +215,8 @@ def _feature(
         column = replace(column, categories=kept)
     if not values:
         _refuse_unknown(name, column, said)
-    feature = feature_of(name, column, nearest=nearest, known=values)
+    listed = listed or known.is_looked_up
+    feature = feature_of(name, column, known=values, special=special, listed=listed)
     return replace(feature, ordered=feature.ordered or known.is_ordered)
 
 
@@ -199,7 +224,8 @@ def _refuse_unknown(name: str, column: Column, said: Any) -> None:
     if said is None and not column.cells:
         raise UnsupportedModelError(
             f"the model does not know what its column {name!r} can be; give data= "
-            f"(--data), rows as it was trained on, or domain={{{name!r}: [...]}}"
+            f"(--data), rows as it was trained on, or domain={{{name!r}: [...]}}, or "
+            f"a range of numbers, (low, high)"
         )
 
 
@@ -222,15 +248,6 @@ def labels_of(
             f"it tells {n_classes} classes apart"
         )
     return labels
-
-
-def known_of(encode: Any) -> Mapping[str, Any] | None:
-    """Return what the user's `encode` knows of columns, if it is a transformer."""
-    if encode is None or not hasattr(encode, "transform"):
-        return None
-    from nn2rules.adapters.sklearn import columns
-
-    return columns(None, encode)
 
 
 def value_of_or_text(cell: object) -> Value:
@@ -268,59 +285,3 @@ def _check_other(other: bool | Sequence[str], features: Sequence[Feature]) -> No
                 f"other: {name!r} is not a feature of words, so it cannot have a value "
                 f"for others"
             )
-
-
-def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
-    """Return what the user gave as `encode`, as a function of rows."""
-    if encode is None or not hasattr(encode, "transform"):
-        if encode is not None and not callable(encode):
-            raise OptionError(
-                f"encode= is a function of rows or a fitted transformer, not a "
-                f"{type(encode).__name__}"
-            )
-        return encode  # type: ignore[no-any-return]
-    from nn2rules.adapters.sklearn import encoder
-
-    return encoder(encode)
-
-
-def without_unused(network: Network) -> Network:
-    """Leave out features that the model does not look at, such as dropped columns."""
-    domain, first = network.domain, network.layers[0]
-    blocks = np.split(first.weights, domain.offsets[1:-1])
-    used = [bool(block.any()) for block in blocks]
-    if all(used) or not any(used):
-        return network
-    chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
-    layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
-    kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
-    return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))
-
-
-def hint_at_bins(network: Network) -> None:
-    """Warn of numbers that the model tells apart in a few ranges only.
-
-    It may have bins, but only numbers that occur were asked about, and none between
-    them. With bins that the user states, rules are shorter and quickly found.
-    """
-    blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
-    for feature, block in zip(network.domain.features, blocks, strict=True):
-        numbers = feature.values[: feature.n_plain]
-        if feature.edges is not None or not feature.has_numbers:
-            continue
-        changes = ~np.isclose(block[1 : len(numbers)], block[: len(numbers) - 1], 1e-12)
-        places = np.flatnonzero(changes.any(axis=1)).tolist()
-        if len(numbers) <= _MANY or not 0 < len(places) < len(numbers) // 4:
-            continue
-        gaps = [f"{numbers[place]} and {numbers[place + 1]}" for place in places]
-        shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
-        warnings.warn(
-            BinsWarning(
-                f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
-                f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
-                f"their edges (between {shown}), by domain={{{feature.name!r}: "
-                f"'bins:...'}} (--values {feature.name}=bins:...), and rules are found "
-                f"sooner"
-            ),
-            stacklevel=4,
-        )

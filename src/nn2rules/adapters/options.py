@@ -29,7 +29,6 @@ class ModelOptions:
     threshold: float = 0.5
     gives: Gives | None = None
     other: bool | Sequence[str] = False
-    nearest: bool = False
 
     def __post_init__(self) -> None:
         if self.gives not in (None, *GIVES):

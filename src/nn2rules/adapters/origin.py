@@ -43,14 +43,15 @@ def counted(encode: Callable[[Rows], Any] | None) -> Counted | None:
 
 
 def origin_of_encode(
-    encode: Any, asked: Counted | None, bins: list[str], n_made: int
+    encode: Any, asked: Counted | None, tried: list[str], n_made: int
 ) -> dict[str, Any]:
     """Say how the user's `encode` was read: by its code, or by probing.
 
-    `bins` are those that rest on numbers tried, in so many rows that were made.
+    `tried` are bins and ranges that rest on numbers tried, in so many rows that were
+    made.
     """
     if encode is None or asked is None:
-        return {"probed": bins, "probed_rows": n_made} if bins else {}
+        return {"probed": tried, "probed_rows": n_made} if tried else {}
     own = getattr(encode, "__self__", None)
     if getattr(encode, "__name__", "") == "transform" and hasattr(own, "transform"):
         encode = own
@@ -59,7 +60,7 @@ def origin_of_encode(
         from nn2rules.adapters.sklearn import steps_origin
 
         found = dict(steps_origin(encode))
-    probed = [*found.get("probed", ()), *bins]
+    probed = [*found.get("probed", ()), *tried]
     return found | ({"probed": probed, "probed_rows": asked.n_rows} if probed else {})
 
 
@@ -95,12 +96,11 @@ def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
 def agreement(reading: Reading, data: Rows) -> dict[str, int]:
     """Count the rows on which the network answers as the model itself does.
 
-    Only where values stand for cells that they are not: numbers for the nearest, and
-    one word for all others. Elsewhere the network is the model.
+    Only where one word stands for all others. Elsewhere the network is the model.
     """
     decision = reading.decision
     network = decision.network
-    stands = any(f.nearest or f.other is not None for f in network.domain.features)
+    stands = any(f.other is not None for f in network.domain.features)
     if data is None or not stands:
         return {}
     rows = data[:_MOST_ROWS]
@@ -108,8 +108,9 @@ def agreement(reading: Reading, data: Rows) -> dict[str, int]:
     known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
     if not len(known):
         return {}
-    theirs = np.asarray(reading.outputs(picked(rows, known.tolist())), dtype=np.float64)
+    chosen = picked(rows, known.tolist())
+    theirs = np.asarray(reading.outputs(chosen), dtype=np.float64)
     theirs = theirs.reshape(-1) if theirs.size == len(known) else theirs
-    answers = decision.answers(theirs)
-    same = int((answers == network.predict_codes(codes[known])).sum())
+    ours = network.predict_codes(*network.domain.inputs_of(chosen))
+    same = int((decision.answers(theirs) == ours).sum())
     return {"rows": len(known), "rows_agreeing": same}

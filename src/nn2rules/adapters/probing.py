@@ -182,7 +182,8 @@ def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
     if value is None:
         return UnsupportedModelError(
             f"feature {feature.name!r} is missing in some rows, and the model cannot "
-            f"take that ({reason}); leave out those rows, or impute in the pipeline"
+            f"take that ({reason}); leave out those rows, or impute in the pipeline",
+            feature=feature.name,
         )
     if feature.other is not None and value == feature.other:
         return UnsupportedModelError(
@@ -192,7 +193,8 @@ def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
         )
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model cannot take the value "
-        f"{text_of(value)!r} ({reason}); leave out the rows that have it"
+        f"{text_of(value)!r} ({reason}); leave out the rows that have it",
+        feature=feature.name,
     )
 
 
@@ -248,8 +250,8 @@ def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModel
 def _split_bin(feature: Feature) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
-        f"bins that the model itself makes can be values, so say single numbers "
-        f"instead, such as 'quantiles:10'"
+        f"bins that the model itself makes can be values, so say a range of numbers "
+        f"instead, (low, high), or single ones"
     )
 
 

@@ -6,7 +6,8 @@ same kind of frame, the same types of columns, the same way of being missing.
 
 import importlib.util
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -26,6 +27,10 @@ def picked(rows: Rows, places: Sequence[int]) -> Rows:
     return nw.from_native(rows, eager_only=True)[list(places)].to_native()
 
 
+_TO_AN_END = 16
+"""Of so many numbers that are drawn from a range, two are its ends."""
+
+
 class RowMaker:
     """Makes rows from codes.
 
@@ -35,6 +40,8 @@ class RowMaker:
     like : frame or list of dicts, optional
         Rows of the user's, whose kind and types are kept. Without any, an adapter may
         set it to what the model was trained on.
+    encode : callable, optional
+        Rows to codes, -1 for what is unknown; by default that of the domain.
 
     Attributes
     ----------
@@ -42,8 +49,14 @@ class RowMaker:
         How many rows were made.
     """
 
-    def __init__(self, domain: Domain, like: Rows = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        like: Rows = None,
+        encode: Callable[[Rows], NDArray[np.int64]] | None = None,
+    ) -> None:
         self.domain, self.like = domain, like
+        self._encode = encode or partial(domain.encode, unknown="mark")
         self.n_made = 0
         self._kinds = _float_kinds(domain, like)
         self._examples = [
@@ -96,9 +109,12 @@ class RowMaker:
             return examples[turn % len(examples)]
         low: Any = examples[0]
         high: Any = examples[-1]
+        if feature.limits is not None and turn % _TO_AN_END < 2:
+            return (low, high)[turn % _TO_AN_END]  # type: ignore[no-any-return]
         if feature.whole:
             return int(rng.integers(low, high, endpoint=True))
-        drawn = float(self._kinds[index](rng.uniform(float(low), float(high))))
+        part = rng.random()
+        drawn = float(self._kinds[index](low * (1 - part) + high * part))
         return float(min(max(drawn, low), high))
 
     def observed(self, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -106,7 +122,7 @@ class RowMaker:
         if self.like is None or len(self.like) < 2:
             return np.zeros((0, len(self.domain.sizes)), dtype=np.int64)
         places = sorted(rng.permutation(len(self.like))[:most].tolist())
-        codes = self.domain.encode(picked(self.like, places), unknown="mark")
+        codes = self._encode(picked(self.like, places))
         is_input = (codes != UNKNOWN).all(axis=1)
         return np.asarray(codes[is_input])
 
@@ -145,8 +161,10 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
     value = feature.values[code]
     if feature.other is not None and value == feature.other:
         return strangers(feature)
-    if feature.edges is None or value is None:
+    if feature.edges is None or code >= feature.n_plain:
         return [value]
+    if feature.limits is not None:
+        return _ends(feature, kind)
     ends = [-math.inf, *feature.edges, math.inf]
     low, high = ends[code], ends[code + 1]
     if feature.whole:
@@ -158,6 +176,16 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
     if code == len(feature.edges):
         last = _kept(low + max(1, abs(low)), kind)
     return [first, last]
+
+
+def _ends(feature: Feature, kind: type[np.floating[Any]]) -> list[Value]:
+    """Return the two ends of a range, as a column of a type holds them."""
+    assert feature.limits is not None, "asked only of ranges"
+    low, high = feature.limits
+    if feature.whole:
+        return [int(low), int(high)]
+    last = math.nextafter(high, math.inf)
+    return [float(_first_from(low, kind)), float(_last_below(last, kind))]
 
 
 def _kept(number: float, kind: type[np.floating[Any]]) -> float:

@@ -124,11 +124,11 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
     if first is not None and source.encode is not None:
         raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
     if first is not None:
-        source = Source(source.domain, source.maker, encoder(first))
+        source = replace(source, encode=encoder(first), is_stated=True)
         if source.maker.like is None:
             source.maker.like = like_fitted(first, _names(first))
     encode = source.arrays([Port("X", int(final.n_features_in_))])
-    trace = Trace(source.domain)
+    trace = Trace(source.domain, source.ranges)
     with warnings.catch_warnings():  # arrays have no feature names; that is fine here
         warnings.simplefilter("ignore")
         [tensor] = probe(encode, source.maker, names=_entry_names(first or final))
@@ -154,7 +154,12 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
         return np.stack([expit(-scores), expit(scores)], axis=1)
 
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
-    return Reading(decision, outputs, unit, origin | origin_of(steps))
+    real = source.real or source.domain
+    ranges = [f.name for f in real.features if f.limits is not None]
+    facts = origin | origin_of(steps, ranges)
+    is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
+    grain = FLOAT32 if is_coarse else FLOAT64
+    return Reading(decision, outputs, unit, facts, frozenset(trace.bent), grain)
 
 
 def _decision(

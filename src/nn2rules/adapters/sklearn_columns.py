@@ -4,9 +4,10 @@ Each column is followed through the transformers that it meets, as long as they 
 it on its own: encoders know its values, discretizers know its bins.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
@@ -17,25 +18,22 @@ from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
     KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
     TargetEncoder,
 )
 
+from nn2rules.adapters.sklearn_lines import (
+    SCALERS,
+    Way,
+    does_nothing,
+    is_affine,
+    marks_of,
+    straight_between,
+)
 from nn2rules.errors import DomainError, UnsupportedModelError
 from nn2rules.values import Value, is_missing, value_of
 
-Step: TypeAlias = tuple[Any, int]
-"""A fitted transformer, and which of its columns the column is."""
-
-Way: TypeAlias = tuple[Step, ...]
-"""The transformers that a column meets, one after the other."""
-
-_SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
 
@@ -56,6 +54,12 @@ class Known:
         What an imputer puts where a value is missing, and did not find in the data.
     ways : tuple of Way
         The ways to discretizers; empty if the column goes anywhere else, too.
+    is_looked_up : bool
+        Whether some encoder has values for it.
+    special : tuple of numbers
+        Those that an imputer takes for missing ones.
+    straight : (float, float) or None
+        Between these numbers all steps are along a straight line, by their code.
     """
 
     values: tuple[Value, ...] = ()
@@ -63,6 +67,9 @@ class Known:
     takes_others: bool = False
     fill: tuple[Value, ...] = ()
     ways: tuple[Way, ...] = ()
+    is_looked_up: bool = False
+    special: tuple[float, ...] = ()
+    straight: tuple[float, float] | None = (-math.inf, math.inf)
 
 
 def known_columns(step: Any, names: Sequence[str]) -> dict[str, Known]:
@@ -108,6 +115,7 @@ def _known(ways: list[Way]) -> Known:
                 binned.append(way[: number + 1])
                 break
             if isinstance(transformer, _ENCODERS):
+                known = replace(known, is_looked_up=True)
                 takes_others.append(_takes_others(transformer))
                 if all(isinstance(step, SimpleImputer) for step in before):
                     known = _encoded(known, transformer, position)
@@ -116,10 +124,13 @@ def _known(ways: list[Way]) -> Known:
                 known = _filled(known, transformer, position)
                 if not is_missing(transformer.missing_values):
                     break  # a number, or a word, is not what it looks like
-            elif not isinstance(transformer, _SCALERS):
+            elif not isinstance(transformer, SCALERS):
                 break
+    marks = [m for way in ways for step, _ in way for m in marks_of(step)]
     return replace(
         known,
+        special=tuple(dict.fromkeys(marks)),
+        straight=straight_between(ways),
         takes_others=bool(takes_others) and all(takes_others),
         ways=tuple(binned) if len(binned) == len(ways) else (),
     )
@@ -175,11 +186,12 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
     """Follow columns through steps, as long as each keeps them apart and in place.
 
     Columns that tell where a value was missing come behind the others. No number makes
-    a difference there, so they need not be followed.
+    a difference there, so they need not be followed. Where columns are lost before
+    steps that may bend them, their ways end with None.
     """
     found: dict[str, list[Way]] = {name: [()] for name in names}
     places = list(names)
-    for step in steps:
+    for number, step in enumerate(steps):
         inner = _ways(step, places)
         is_first = all(ways == [()] for ways in found.values())
         joined = {
@@ -195,13 +207,12 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
         ):
             places += [f"\0{number}" for number in step.indicator_.features_]
         elif not keeps_columns(step):
+            if not all(map(is_affine, steps[number + 1 :])):
+                found = {
+                    n: [(*w, (None, 0)) for w in ways] for n, ways in found.items()
+                }
             break
     return found
-
-
-def does_nothing(step: Any) -> bool:
-    """Tell whether a step leaves its columns as they are."""
-    return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def keeps_columns(step: Any) -> bool:

@@ -4,13 +4,12 @@ Asking a step about rows shows what it does to those rows. Only its code shows w
 does to all others, so a step that sees several columns must be known by its type.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import special
-from sklearn import feature_selection as selection
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -31,11 +30,10 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.adapters.sklearn_columns import (
-    Way,
-    does_nothing,
     keeps_columns,
     positions,
 )
+from nn2rules.adapters.sklearn_lines import SELECTORS, Way, does_nothing
 
 _COLUMNWISE = (
     Binarizer,
@@ -54,20 +52,6 @@ _COLUMNWISE = (
     TargetEncoder,
 )
 """Known by their code; a class that is derived from one of them is not."""
-
-_SELECTORS = (
-    selection.GenericUnivariateSelect,
-    selection.RFE,
-    selection.RFECV,
-    selection.SelectFdr,
-    selection.SelectFpr,
-    selection.SelectFromModel,
-    selection.SelectFwe,
-    selection.SelectKBest,
-    selection.SelectPercentile,
-    selection.SequentialFeatureSelector,
-    selection.VarianceThreshold,
-)
 
 Owners: TypeAlias = frozenset[str]
 """The user's columns that a column may depend on."""
@@ -134,17 +118,19 @@ def is_known_way(way: Way) -> bool:
     return all(_is_columnwise(step) for step, _ in way)
 
 
-def origin_of(steps: Sequence[Step]) -> dict[str, list[str]]:
+def origin_of(
+    steps: Sequence[Step], ranges: Collection[str] = ()
+) -> dict[str, list[str]]:
     """Say how steps were read: by their code, by their values, or by probing.
 
     A step of one column that is not known was asked about every value of it. What is
-    said of one that sees several rests on the rows that were tried.
+    said of one that sees several, or a range, rests on the rows that were tried.
     """
-    kinds = {
-        "by_code": [step.name for step in steps if step.is_known],
-        "by_values": [s.name for s in steps if not (s.is_known or s.may_mix)],
-        "probed": [step.name for step in steps if step.may_mix],
-    }
+    kinds: dict[str, list[str]] = {"by_code": [], "by_values": [], "probed": []}
+    for step in steps:
+        is_tried = step.may_mix or not step.sees.isdisjoint(ranges)
+        kind = "probed" if is_tried else "by_values"
+        kinds["by_code" if step.is_known else kind].append(step.name)
     return {kind: [*dict.fromkeys(names)] for kind, names in kinds.items() if names}
 
 
@@ -162,7 +148,7 @@ def _follow(step: Any, flow: Flow, found: list[Step]) -> Flow:
         return Flow(owners, all(part.is_counted for part in made))
     is_known = _is_columnwise(step)
     found.append(Step(type(step).__name__, flow.everything, is_known))
-    if is_known and type(step) in _SELECTORS and flow.is_counted:
+    if is_known and type(step) in SELECTORS and flow.is_counted:
         kept = zip(flow.owners, step.get_support(), strict=True)
         return Flow(tuple(owner for owner, is_kept in kept if is_kept))
     if is_known and keeps_columns(step):
@@ -190,7 +176,7 @@ def _parts(step: Any, flow: Flow) -> Iterator[tuple[Any, Flow]]:
 def _is_columnwise(step: Any) -> bool:
     if type(step) is FunctionTransformer:
         return step.func is None or (_is_ufunc(step.func) and not step.kw_args)
-    return type(step) in (*_COLUMNWISE, *_SELECTORS)
+    return type(step) in (*_COLUMNWISE, *SELECTORS)
 
 
 def _is_ufunc(function: Any) -> bool:

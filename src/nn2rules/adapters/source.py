@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nn2rules.adapters.probing import Encode
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.domain import Domain, Rows, cells_of
-from nn2rules.errors import UnsupportedModelError
+from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.feature import Feature
 from nn2rules.values import is_missing, is_number
 
@@ -46,12 +46,16 @@ class Source:
 
     `is_stated` says whether the user gave the whole domain, and with it the order of
     the values, which one-hot columns follow; one made up from data would be a guess.
+    `real` is the domain with its ranges, where numbers stand for them in `domain`. The
+    features `ranges` are to be read along a line wherever steps show that they can be.
     """
 
     domain: Domain
     maker: RowMaker
     encode: Callable[[Rows], Any] | None = None
     is_stated: bool = True
+    real: Domain | None = None
+    ranges: frozenset[int] = frozenset()
 
     def arrays(self, ports: Sequence[Port]) -> Encode:
         """Return the function from rows to one array for each port.
@@ -70,27 +74,32 @@ class Source:
                 for column, port in zip(columns, ports, strict=True)
             ]
         [port] = ports
-        if port.width == self.domain.offsets[-1] and port.kind != "text":
+        real = self.real or self.domain
+        n_features, n_values = len(real.sizes), int(real.offsets[-1])
+        is_number_each = real.has_ranges and n_values == n_features
+        if port.width == n_values and port.kind != "text" and not is_number_each:
             if not self.is_stated:
                 raise UnsupportedModelError(_UNKNOWN_ORDER.format(width=port.width))
             return lambda rows: [self.one_hot(rows)]
-        if port.width in (None, len(self.domain.sizes)):
+        if port.width in (None, n_features):
             for feature in self.domain.features:
                 _refuse_words(feature, port)
             return lambda rows: [self._matrix(rows, port)]
-        n_features, n_values = len(self.domain.sizes), int(self.domain.offsets[-1])
+        counted = ", a range counted as one" if real.has_ranges else ""
         raise UnsupportedModelError(
             f"the model takes {port.width} numbers; the data have {n_features} "
-            f"features with {n_values} values in all, so neither a number nor a "
-            f"one-hot column for each fits; give encode= the function, or the fitted "
+            f"features with {n_values} values in all{counted}, so neither a number nor "
+            f"a one-hot column for each fits; give encode= the function, or the fitted "
             f"transformer, that turns your rows into what the model takes"
         )
 
     def one_hot(self, rows: Rows) -> NDArray[np.float64]:
-        """Return a column for each value of each feature."""
-        columns = self.domain.encode(rows) + self.domain.offsets[:-1]
-        made = np.zeros((len(columns), int(self.domain.offsets[-1])))
-        np.put_along_axis(made, columns, 1.0, axis=1)
+        """Return a column for each value of each feature; of a range, the number."""
+        domain = self.real or self.domain
+        codes, numbers = domain.inputs_of(rows)
+        made = np.zeros((len(codes), int(domain.offsets[-1])))
+        given = 1.0 if numbers is None else numbers
+        np.put_along_axis(made, codes + domain.offsets[:-1], given, axis=1)
         return made
 
     def _matrix(self, rows: Rows, port: Port) -> NDArray[Any]:
@@ -170,3 +179,26 @@ def as_array(part: Any) -> NDArray[Any]:
     elif hasattr(part, "to_numpy"):
         part = part.to_numpy()
     return np.asarray(part)
+
+
+def known_of(encode: Any) -> Mapping[str, Any] | None:
+    """Return what the user's `encode` knows of columns, if it is a transformer."""
+    if encode is None or not hasattr(encode, "transform"):
+        return None
+    from nn2rules.adapters.sklearn import columns
+
+    return columns(None, encode)
+
+
+def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
+    """Return what the user gave as `encode`, as a function of rows."""
+    if encode is None or not hasattr(encode, "transform"):
+        if encode is not None and not callable(encode):
+            raise OptionError(
+                f"encode= is a function of rows or a fitted transformer, not a "
+                f"{type(encode).__name__}"
+            )
+        return encode  # type: ignore[no-any-return]
+    from nn2rules.adapters.sklearn import encoder
+
+    return encoder(encode)

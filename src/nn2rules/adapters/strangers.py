@@ -38,7 +38,6 @@ def strangers(feature: Feature) -> list[Value]:
     plain = [v for v in feature.values if v is not None and v != feature.other]
     numbers: Any = plain
     is_numeric = bool(numbers) and all(is_number(number) for number in numbers)
-    is_numeric = is_numeric and not feature.nearest  # where no number is a stranger
     found = _numbers(numbers) if is_numeric else _words(plain)
     lookup, code = Lookup(feature), feature.values.index(feature.other)
     return [item for item in dict.fromkeys(found) if lookup[item] == code]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import DomainError, OptionError, RowsError
 from nn2rules.network import Network
+from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value, value_of
 
 
@@ -106,6 +107,7 @@ def domain_for(oracle: Any, domain: Domain | None) -> Domain:
         )
     if isinstance(oracle, Network) and domain != own:
         raise OptionError("a Network has its own domain; leave out `domain`")
+    refuse_ranges(domain.features, "a tree")
     return domain
 
 

@@ -3,6 +3,7 @@
 ::
 
     compare   the rules against the network, input by input
+    draw      inputs to compare, where not all can be
     read      the rules, and what cannot occur, in the network's codes
     evaluate  the network, in float64 and in fractions
     report    what came of it

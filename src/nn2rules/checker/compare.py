@@ -5,7 +5,7 @@ numbers, of a rule list the stored conditions, and works both answers out again 
 plain code of its own. It shares no code with the extraction, so no mistake made there
 can hide here. In the order of reading:
 
-1. `check` compares the two on every input, or on a sample, and reports;
+1. `check` compares the two on every input, or on a sample (`draw`), and reports;
 2. `_Comparison` applies the rules, which `read_rules` wrote in the network's codes;
 3. `classify` answers as the network does: in float64 where no tie is near, and
    otherwise in fractions (both in `evaluate`).
@@ -17,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from nn2rules.checker.draw import Inputs, at_ends, from_box, from_domain
 from nn2rules.checker.evaluate import UNDECIDED, classify
-from nn2rules.checker.read import Box, Codes, holds, read_impossible, read_rules
+from nn2rules.checker.read import Codes, Floats, holds, read_impossible, read_rules
 from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
 from nn2rules.domain import Rows
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.values import whole_number
+from nn2rules.values import Value, plain_number, whole_number
 
 _CHUNK = 1 << 13  # inputs compared at a time
 _SHOWN = 5  # counterexamples kept
@@ -58,7 +59,8 @@ def check(
     default : bool
         Whether rules of scope "support" are held to their default, too.
     samples : int
-        How many inputs to draw where there are too many to compare them all.
+        How many inputs to draw where there are too many to compare them all, as where
+        a feature is a range of numbers.
     seed : int
         The same seed draws the same inputs.
     largest : int
@@ -92,16 +94,16 @@ def check(
     _check_types(network, rules)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
     is_every = network.domain.n_inputs <= whole_number("largest", largest)
-    given = None if rows is None else network.domain.encode(rows)
-    left_out = read_impossible(network.domain, impossible)
-    comparison = _Comparison(network, rules, left_out)
+    is_every = is_every and not network.domain.has_ranges
+    given = None if rows is None else network.domain.inputs_of(rows)
+    comparison = _Comparison(network, rules, impossible)
     comparison.is_whole |= default
     if is_every:
         comparison.add_every()
     else:
         comparison.add_samples(samples, np.random.default_rng(seed))
     if given is not None and not (is_every and comparison.is_whole):
-        comparison.add_rows(given)
+        comparison.add_rows(*given)
     return comparison.report(_claims(rules, is_told=len(impossible) > 0))
 
 
@@ -130,13 +132,23 @@ def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
     return tuple(claims)
 
 
+def _joined(parts: list[Inputs]) -> Inputs:
+    """Return several inputs as one."""
+    codes = [codes for codes, _ in parts]
+    numbers = [numbers for _, numbers in parts if numbers is not None]
+    joined = np.concatenate(numbers) if numbers else None
+    return np.concatenate(codes or [np.zeros((0, 1), dtype=np.int64)]), joined
+
+
 class _Comparison:
     """Applies the rules to inputs, compares with the network, and counts."""
 
-    def __init__(self, network: Network, rules: RuleList, left_out: list[Box]) -> None:
-        self.network, self.left_out = network, left_out
+    def __init__(self, network: Network, rules: RuleList, impossible: Any) -> None:
+        self.network, self.read = network, read_rules(network, rules)
+        self.boxes, self.answers = self.read.boxes, self.read.answers
+        starts = self.read.starts
+        self.left_out = read_impossible(network.domain, impossible, starts)
         self.is_whole = rules.scope == "domain"  # or only where a rule decides
-        self.boxes, self.answers = read_rules(network, rules)
         self.any_order = rules.form == "set" and len(set(self.answers[:-1])) > 1
         self.reached = np.zeros(len(self.boxes), dtype=np.bool_)
         self.checked = self.different = self.undecided = 0
@@ -159,42 +171,62 @@ class _Comparison:
         """Compare inputs from the whole domain and from every box."""
         domain = self.network.domain
         sizes = domain.sizes
-        drawn = random.integers(0, sizes, (samples, len(sizes)))
+        drawn = from_domain(domain, samples, random)
         each = max(_EACH, samples // max(1, len(self.boxes)))
         inside = random.integers(0, sizes, (len(self.boxes), each, len(sizes)))
-        for codes, box in zip(inside, self.boxes, strict=True):
-            for feature, allowed in box.items():
-                codes[:, feature] = random.choice(np.flatnonzero(allowed), each)
-        self._add(drawn)
+        self._add(*drawn)
         n_possible = samples - self.impossible
-        self._add(inside.reshape(-1, len(sizes)))
-        self.method, self.compared = (
-            "sample",
-            f"{samples:,} inputs drawn from the {domain.n_inputs:,} of the domain, "
-            f"and {each:,} from the box of each of {len(self.boxes):,} rules",
+        self._add(
+            *_joined(
+                [
+                    from_box(domain, self.read, rule, codes, random)
+                    for rule, codes in enumerate(inside)
+                ]
+            )
         )
+        self.method = "sample"
+        boxes = f"and {each:,} from the box of each of {len(self.boxes):,} rules"
+        if domain.has_ranges:
+            n_ends = max(_EACH, samples // 4)
+            self._add(*at_ends(domain, self.read, n_ends, random))
+            self.compared = (
+                f"{samples:,} inputs drawn from the domain, numbers evenly spread; "
+                f"{n_ends:,} with numbers where ranges and conditions end, and next to "
+                f"there; {boxes}"
+            )
+        else:
+            self.compared = (
+                f"{samples:,} inputs drawn from the {domain.n_inputs:,} of the domain, "
+                f"{boxes}"
+            )
         self.confidence = confidence_text(
             n_possible,
             of="the inputs not declared impossible" if self.left_out else "all inputs",
             differ="differ" if self.is_whole else "are decided by a rule and differ",
+            spread=", numbers evenly spread," if domain.has_ranges else "",
         )
 
-    def add_rows(self, codes: Codes) -> None:
+    def add_rows(self, codes: Codes, numbers: Floats | None) -> None:
         """Compare given rows."""
         before = self.left_to_default, self.impossible, self.checked + self.undecided
-        self._add(codes)
+        self._add(codes, numbers)
         self.rows_left = len(codes) - (self.checked + self.undecided - before[2])
         self.left_to_default, self.impossible = before[:2]
         self.compared += f"; and {len(codes):,} given rows"
 
-    def _add(self, inputs: Codes) -> None:
+    def _add(self, inputs: Codes, amounts: Floats | None = None) -> None:
         for start in range(0, len(inputs), _CHUNK):
             codes = inputs[start : start + _CHUNK]
+            numbers = None if amounts is None else amounts[start : start + _CHUNK]
+            cells = self.read.cells(codes, numbers)
+            possible = np.ones(len(codes), dtype=np.bool_)
             for box in self.left_out:
-                codes = codes[~holds(box, codes)]
-            self.impossible += min(_CHUNK, len(inputs) - start) - len(codes)
-            expected = classify(self.network, codes)
-            fired = self._fired(codes, expected)
+                possible &= ~holds(box, cells)
+            self.impossible += int((~possible).sum())
+            codes, cells = codes[possible], cells[possible]
+            numbers = None if numbers is None else numbers[possible]
+            expected = classify(self.network, codes, numbers)
+            fired = self._fired(cells, expected)
             left = (fired == _DEFAULT) & (not self.is_whole)
             undecided = (expected == UNDECIDED) & ~left
             wrong = (self.answers[fired] != expected) & ~left & ~undecided
@@ -204,7 +236,10 @@ class _Comparison:
             self.left_to_default += int(left.sum())
             self.reached[fired[(fired != _DEFAULT) & ~undecided]] = True
             for index in np.flatnonzero(wrong)[: _SHOWN - len(self.examples)]:
-                self._keep(codes[index], int(expected[index]), int(fired[index]))
+                row = self._row(
+                    codes[index], None if numbers is None else numbers[index]
+                )
+                self._keep(row, int(expected[index]), int(fired[index]))
 
     def _fired(self, codes: Codes, expected: Codes) -> Codes:
         """Return which rule answers each input: the first that holds.
@@ -226,9 +261,17 @@ class _Comparison:
                 still_open = still_open[is_open[still_open]]
         return fired
 
-    def _keep(self, codes: Codes, expected: int, fired: int) -> None:
-        labels, features = self.network.classes, self.network.domain.features
-        row = {f.name: f.values[c] for f, c in zip(features, codes, strict=True)}
+    def _row(self, codes: Codes, numbers: Floats | None) -> dict[str, Value]:
+        """Return an input as the user writes it."""
+        row: dict[str, Value] = {}
+        for place, feature in enumerate(self.network.domain.features):
+            row[feature.name] = feature.values[codes[place]]
+            if numbers is not None and place in self.read.starts and not codes[place]:
+                row[feature.name] = plain_number(float(numbers[place]))
+        return row
+
+    def _keep(self, row: dict[str, Value], expected: int, fired: int) -> None:
+        labels = self.network.classes
         rule = None if fired == _DEFAULT else fired
         answer = labels[self.answers[fired]]
         self.examples.append(Counterexample(row, labels[expected], answer, rule))

@@ -19,10 +19,14 @@ _Codes = NDArray[np.int64]
 _Number = tuple[Fraction, Fraction]  # a number, and a bound on its error
 
 
-def classify(network: Network, codes: _Codes) -> _Codes:
-    """Return the class of each input, or `UNDECIDED`."""
+def classify(network: Network, codes: _Codes, numbers: _Floats | None = None) -> _Codes:
+    """Return the class of each input, or `UNDECIDED`.
+
+    The weights of a value are multiplied by its number: that of a range, 1 elsewhere.
+    """
+    amounts = np.ones(codes.shape) if numbers is None else numbers
     with np.errstate(all="ignore"):  # where a sum overflows, nothing is sure
-        scores = _float_scores(network, codes)
+        scores = _float_scores(network, codes, amounts)
         if scores.shape[1] == 1:  # class 1 must exceed what class 0 always has
             logit = math.log(network.threshold / (1 - network.threshold))
             scores = np.hstack((np.full_like(scores, logit), scores))
@@ -31,16 +35,17 @@ def classify(network: Network, codes: _Codes) -> _Codes:
         margin = ordered[:, -1] - ordered[:, -2]
         sure = margin > 1e-9 * _largest_sum(network)
     for index in np.flatnonzero(~sure):
-        classes[index] = _exact_class(network, codes[index])
+        classes[index] = _exact_class(network, codes[index], amounts[index])
     return classes
 
 
-def _float_scores(network: Network, codes: _Codes) -> _Floats:
+def _float_scores(network: Network, codes: _Codes, amounts: _Floats) -> _Floats:
     """Return the scores of each input in float64, one column for each output."""
     first = network.layers[0]
     scores = np.tile(first.bias, (len(codes), 1))
-    for start, column in zip(network.domain.offsets[:-1], codes.T, strict=True):
-        scores += first.weights[start + column]
+    for place, start in enumerate(network.domain.offsets[:-1]):
+        weights = first.weights[start + codes[:, place]]
+        scores += amounts[:, place, np.newaxis] * weights
     for before, layer in pairwise(network.layers):
         inputs = _FLOATS[before.activation](scores, _slope(before.slope))
         scores = inputs @ layer.weights + layer.bias
@@ -54,8 +59,13 @@ def _largest_sum(network: Network) -> float:
     1.2 e at most. So errors grow from layer to layer no faster than this sum does, and
     each is born as some 1e-16 of it: 1e-9 of it is far beyond all of them.
     """
-    first = network.layers[0]
-    tables = np.split(np.abs(first.weights), network.domain.offsets[1:-1])
+    first, weights = network.layers[0], np.abs(network.layers[0].weights)
+    for feature, start in zip(
+        network.domain.features, network.domain.offsets, strict=False
+    ):
+        if feature.limits is not None:  # its numbers are at most so large
+            weights[start] *= max(abs(end) for end in feature.limits)
+    tables = np.split(weights, network.domain.offsets[1:-1])
     sums = 1 + np.abs(first.bias) + sum(table.max(axis=0) for table in tables)
     for before, layer in pairwise(network.layers):
         grown = max(1.2, abs(_slope(before.slope))) * sums
@@ -97,11 +107,11 @@ _DIGITS = Context(prec=60)
 _ERROR = Fraction(1, 10**50)
 
 
-def _exact_class(network: Network, codes: _Codes) -> int:
+def _exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
     """Return the class of one input, or `UNDECIDED`."""
     chosen = network.layers[0].weights[network.domain.offsets[:-1] + codes]
     weights = [chosen, *(layer.weights for layer in network.layers[1:])]
-    numbers = [(Fraction(1), Fraction(0))] * len(codes)
+    numbers = [(Fraction(amount), Fraction(0)) for amount in amounts.tolist()]
     for layer, matrix in zip(network.layers, weights, strict=True):
         columns = zip(matrix.T.tolist(), layer.bias.tolist(), strict=True)
         numbers = [_sum(column, bias, numbers) for column, bias in columns]

@@ -1,6 +1,12 @@
-"""Rules, and what cannot occur, in the codes of a network."""
+"""Rules, and what cannot occur, in codes that both they and the network can have.
+
+The network has one code for all numbers of a range; the number comes beside it. The
+conditions of rules cut a range into cells, and here each cell has a code: where no
+condition begins or ends, no rule can tell two numbers apart.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,28 +20,107 @@ from nn2rules.rules import RuleList
 from nn2rules.values import Value, text_of
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Box = dict[int, NDArray[np.bool_]]  # feature → which of its codes are allowed
+Spans = list[tuple[float, float]]  # of numbers, both ends included
 
 
-def read_rules(network: Network, rules: RuleList) -> tuple[list[Box], Codes]:
-    """Return the boxes of the rules, and the classes of the rules and the default."""
+@dataclass(frozen=True)
+class Read:
+    """Rules as this package compares them.
+
+    Attributes
+    ----------
+    boxes : list of Box
+    spans : list of mappings from features to spans
+        Of each rule, which numbers of a range it allows, if not all.
+    answers : ndarray of int
+        The positions of the classes of the rules, and last that of the default.
+    starts : mapping from features to ascending numbers
+        Where the cells of each range begin; the first at its lower end.
+    """
+
+    boxes: list[Box]
+    spans: list[dict[int, Spans]]
+    answers: Codes
+    starts: dict[int, Floats]
+
+    def cells(self, codes: Codes, numbers: Floats | None) -> Codes:
+        """Return codes in which every cell of a range has one of its own."""
+        if numbers is None:
+            return codes
+        found = codes.copy()
+        for feature, starts in self.starts.items():
+            cell = np.searchsorted(starts, numbers[:, feature], side="right") - 1
+            beside = codes[:, feature] + len(starts) - 1
+            found[:, feature] = np.where(codes[:, feature] == 0, cell, beside)
+        return found
+
+
+def read_rules(network: Network, rules: RuleList) -> Read:
+    """Return the rules in the codes of the network, with ranges cut into cells."""
     classes = _positions("classes", network.classes, rules.classes)
     places = _positions("features", network.domain.names, rules.domain.names)
     codes: dict[str, dict[Value, int]] = {}
+    starts: dict[int, Floats] = {}
     for feature in rules.domain.features:
         ours, what = network.domain.feature(feature.name), f"feature {feature.name!r}"
-        codes[feature.name] = _positions(what, ours.values, feature.values)
         _refuse_other_rows(ours, feature)
+        known = _positions(what, _listed(ours), _listed(feature))
+        if ours.limits is not None:
+            place = places[feature.name]
+            starts[place] = _starts(ours, _spans_in(rules, feature.name))
+            known = {value: len(starts[place]) + c for value, c in known.items()}
+        codes[feature.name] = known
     boxes: list[Box] = []
+    spans: list[dict[int, Spans]] = []
     for rule in rules.rules:
         boxes.append({})
+        spans.append({})
         for condition in rule.conditions:
-            known = codes[condition.feature]
-            allowed = np.zeros(len(known), dtype=np.bool_)
-            allowed[[known[value] for value in condition.values]] = True
-            boxes[-1][places[condition.feature]] = allowed
+            place, known = places[condition.feature], codes[condition.feature]
+            values: Any = condition.values
+            begins = starts.get(place, np.zeros(0))
+            allowed = np.zeros(len(begins) + len(known), dtype=np.bool_)
+            own = [value for value in values if isinstance(value, tuple)]
+            for low, high in own:
+                allowed[: len(begins)] |= (low <= begins) & (begins <= high)
+            allowed[[known[v] for v in values if not isinstance(v, tuple)]] = True
+            boxes[-1][place] = allowed
+            if place in starts:
+                spans[-1][place] = own
     labels = (*(rule.then for rule in rules.rules), rules.default)
-    return boxes, np.array([classes[label] for label in labels])
+    answers = np.array([classes[label] for label in labels])
+    return Read(boxes, spans, answers, starts)
+
+
+def _listed(feature: Feature) -> Sequence[Value]:
+    """Return the values that are no numbers of a range."""
+    if feature.limits is None or feature.edges is None:
+        return feature.values
+    return feature.values[len(feature.edges) + 1 :]
+
+
+def _spans_in(rules: RuleList, name: str) -> Spans:
+    """Return all spans that conditions on a feature allow."""
+    return [
+        value
+        for rule in rules.rules
+        for condition in rule.conditions
+        for value in condition.values
+        if condition.feature == name and isinstance(value, tuple)
+    ]
+
+
+def _starts(feature: Feature, spans: Spans) -> Floats:
+    """Return where the cells begin: at the lower ends, and next to the upper ones."""
+    assert feature.limits is not None, "asked only of ranges"
+    first, last = feature.limits
+    found = {float(first)} | {float(low) for low, _ in spans}
+    for _, high in spans:
+        after = high + 1 if feature.whole else float(np.nextafter(high, np.inf))
+        found |= {after} if high < last else set()
+    return np.array(sorted(found))
 
 
 def _positions(
@@ -62,7 +147,12 @@ def _positions(
 
 def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
     """Refuse features that have the same values, but not for the same cells."""
-    for name in ("edges", "nearest", "other"):
+    if ours.limits != theirs.limits or (ours.limits and ours.whole != theirs.whole):
+        raise DomainError(
+            f"feature {ours.name!r}: the rules have {_range_text(theirs)}, the network "
+            f"has {_range_text(ours)}"
+        )
+    for name in ("other",) if ours.limits else ("edges", "other"):
         if getattr(ours, name) != getattr(theirs, name):
             raise DomainError(
                 f"feature {ours.name!r}: the rules have {name} "
@@ -71,7 +161,14 @@ def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
             )
 
 
-def read_impossible(domain: Domain, given: Any) -> list[Box]:
+def _range_text(feature: Feature) -> str:
+    if feature.limits is None:
+        return "a list of values"
+    kind = "whole numbers" if feature.whole else "numbers"
+    return f"{kind} from {feature.limits[0]} to {feature.limits[1]}"
+
+
+def read_impossible(domain: Domain, given: Any, starts: dict[int, Floats]) -> list[Box]:
     """Return the boxes of inputs that cannot occur, which the caller leaves out."""
     if not isinstance(given, list | tuple):
         raise OptionError(
@@ -89,18 +186,22 @@ def read_impossible(domain: Domain, given: Any) -> list[Box]:
         for name, values in conditions.items():
             listed = list(values) if isinstance(values, list | tuple) else [values]
             feature = domain.index(name)
-            box[feature] = _allowed(domain.features[feature], listed, index)
+            allowed = _allowed(domain.features[feature], listed, index)
+            cells = np.zeros(len(starts.get(feature, ())), dtype=np.bool_)
+            box[feature] = np.concatenate([cells, allowed])
         boxes.append(box)
     return boxes
 
 
 def _allowed(feature: Feature, values: list[Any], index: int) -> NDArray[np.bool_]:
     """Tell which values of a feature are listed; each of those must be one of them."""
-    texts = [text_of(value) for value in feature.values]
+    texts = [text_of(value) for value in _listed(feature)]
+    beside = "" if feature.limits is None else " beside its range of numbers"
     for value in values:
-        if isinstance(value, list | dict) or text_of(value) not in texts:
+        if isinstance(value, list | dict | tuple) or text_of(value) not in texts:
             raise OptionError(
                 f"impossible[{index}]: feature {feature.name!r} has no value {value!r}"
+                f"{beside}"
             )
     return np.isin(texts, [text_of(value) for value in values])
 

@@ -109,13 +109,13 @@ class CheckReport:
         return "\n".join(line for line in lines if line)
 
 
-def confidence_text(drawn: int, *, of: str, differ: str) -> str:
+def confidence_text(drawn: int, *, of: str, differ: str, spread: str = "") -> str:
     """Say what no difference among `drawn` inputs means: 1 - 0.05 ** (1 / drawn)."""
     if not drawn:
         return ""
     percent = -100 * math.expm1(math.log(0.05) / drawn)
     shown = Context(prec=2, rounding=ROUND_UP).create_decimal_from_float(percent)
     return (
-        f"With 95 % confidence, fewer than {shown:f} % of {of} {differ}. "
+        f"With 95 % confidence, fewer than {shown:f} % of {of}{spread} {differ}. "
         f"Inputs that were not drawn were not compared."
     )

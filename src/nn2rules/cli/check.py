@@ -50,7 +50,7 @@ def check(
     Tries every input where the domain is small enough, and says so if it is not.
     """
     loaded = load_rules(rules)
-    given = Given(data=data, domain=loaded.domain, encoder=encoder, trust=trust)
+    given = Given(data=data, domain=loaded.domain.uncut, encoder=encoder, trust=trust)
     try:
         found = load(model, given)
     except UnsupportedModelError as error:

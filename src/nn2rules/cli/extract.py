@@ -15,7 +15,6 @@ from nn2rules.cli.models import (
     GivesOption,
     Loaded,
     ModelFile,
-    NearestOption,
     OtherOption,
     ThresholdOption,
     TrustOption,
@@ -97,7 +96,6 @@ def extract(
     threshold: ThresholdOption = None,
     gives: GivesOption = None,
     other: OtherOption = False,
-    nearest: NearestOption = False,
     trust: TrustOption = False,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
@@ -135,7 +133,6 @@ def extract(
         threshold=threshold,
         gives=gives,
         other=other,
-        nearest=nearest,
         trust=trust,
     )
     found = _loaded(model, given, target)
@@ -206,9 +203,13 @@ def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None
     if rules.scope != "support":
         return
     if not is_chosen:
+        if rules.domain.has_ranges:
+            reason = "the domain has ranges of numbers, too much to have rules for all"
+        else:
+            inputs = f"{rules.domain.n_inputs:,} inputs"
+            reason = f"the domain has {inputs}, too many to have rules for all of them"
         stderr.print(
-            f"note: the domain has {rules.domain.n_inputs:,} inputs, too many to have "
-            f"rules for all of them by default, so these are for the rows of --data "
+            f"note: {reason} by default, so these are for the rows of --data "
             f"(--scope support): they are right wherever they decide, and what they do "
             f"not decide is open; --scope domain asks for all inputs"
         )
@@ -222,6 +223,9 @@ def _stopped(rules: RuleList) -> str:
     proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
     if rules.certificate.get("complete", True):
         return f"{proved}, and complete; fewer might have been found"
+    if rules.domain.has_ranges:
+        volume = f"{rules.volume} of the volume, numbers evenly spread"
+        return f"{proved}, and decide {volume}; the rest is not known yet"
     return f"{proved}, and what they do not decide is not known yet"
 
 
@@ -245,7 +249,13 @@ def _summary(rules: RuleList, seconds: float) -> str:
     if "fewest_rules" in certificate:
         fewest = count(certificate["fewest_rules"], "rule")
         lines.append(f"         no such set has fewer than {fewest}")
-    lines += [f"inputs   {inputs:,}{shares}", *_answers(rules)]
+    if rules.domain.has_ranges:
+        lines.append(
+            f"volume   {rules.volume} decided by a rule, numbers evenly spread"
+        )
+    else:
+        lines.append(f"inputs   {inputs:,}{shares}")
+    lines += _answers(rules)
     return "\n".join([*lines, f"seconds  {seconds:.2f}"])
 
 
@@ -272,12 +282,6 @@ def _answers(rules: RuleList) -> list[str]:
                 f"{left:,} inputs ({share(left, rules.n_possible)}) are left to the "
                 f"default, which is not proved"
             )
-    if certificate.get("rows_moved"):
-        moved = count(certificate["rows_moved"], "given row")
-        said += [
-            f"{moved} hold numbers that are no values; the rules answer as the network",
-            "answers the nearest values, not the rows as they are",
-        ]
     return [
         f"answers  {said[0]}",
         *(f"         {more}" for more in (*said[1:], *warned)),

@@ -38,19 +38,14 @@ ValuesOption = Annotated[
     typer.Option(
         "--values",
         metavar="NAME=WHAT",
-        help="What a feature can be: 17..90, 0..100:2.5, quantiles:10, bins:25,40,65 "
-        "or a list a,b,c. By default what occurs in --data. May be repeated.",
+        help="What a feature can be: range:18,100, observed, 17..90, 0..100:2.5, "
+        "quantiles:10, bins:25,40,65 or a list a,b,c. By default what --data has: the "
+        "words that occur, ranges of numbers. May be repeated.",
     ),
 ]
 OtherOption = Annotated[
     bool,
     typer.Option("--other", help="Give features of words a value for all others."),
-]
-NearestOption = Annotated[
-    bool,
-    typer.Option(
-        "--nearest", help="Numbers that are not listed stand for the nearest that is."
-    ),
 ]
 ClassesOption = Annotated[
     str | None,
@@ -86,7 +81,6 @@ class Given:
     threshold: float | None = None
     gives: Literal["score", "probability"] | None = None
     other: bool = False
-    nearest: bool = False
     trust: bool = False
 
 
@@ -155,7 +149,6 @@ def _network(model: Any, given: Given, rows: Any) -> Network:
         threshold=0.5 if given.threshold is None else given.threshold,
         gives=given.gives,
         other=given.other,
-        nearest=given.nearest,
     )
 
 
@@ -193,7 +186,6 @@ def _refuse_for_network(given: Given) -> None:
         ("--values", given.values),
         ("--classes", given.classes),
         ("--other", given.other),
-        ("--nearest", given.nearest),
         ("--threshold", given.threshold is not None),
         ("--gives", given.gives),
     ):
@@ -216,7 +208,8 @@ def _said(text: str) -> tuple[str, Any]:
     name, equals, said = text.partition("=")
     if not equals:
         raise OptionError(f"--values: {text!r}, expected NAME=WHAT, as in age=17..90")
-    is_listed = ".." not in said and ":" not in said and said != "observed"
+    is_listed = ".." not in said and ":" not in said
+    is_listed = is_listed and said not in ("observed", "range")
     return name, _values(said) if is_listed else said
 
 

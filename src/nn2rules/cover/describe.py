@@ -9,6 +9,7 @@ from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
 from nn2rules.cover.packing import DONT_CARE
+from nn2rules.cover.thresholds import parts_of
 from nn2rules.engine import Meter, score_range
 from nn2rules.engine.ranges import outwards
 from nn2rules.errors import BudgetExceededError, InternalError
@@ -246,8 +247,14 @@ def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Fac
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         part = meter.part(boxes=_RANGE_BOXES)
         try:
-            ends = score_range(network, box, tolerance=_RANGE_TOLERANCE, meter=part)
-            found.append(Facts(probability=ends.probability_of(int(answer))))
+            ranges = [
+                score_range(
+                    network, allowed, ends=ends, tolerance=_RANGE_TOLERANCE, meter=part
+                ).probability_of(int(answer))
+                for allowed, ends in zip(*parts_of(rules.domain, box), strict=True)
+            ]
+            lows, highs = zip(*ranges, strict=True)
+            found.append(Facts(probability=(min(lows), max(highs))))
         except BudgetExceededError:
             found.append(Facts())
     return found

@@ -1,6 +1,6 @@
 """Boxes grown from rows, slab by slab, each proved by search."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,13 +11,25 @@ from nn2rules.cover._kernels import growth
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
-from nn2rules.engine.flat import boxes_at_once, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, points, room, stack_of, workspace
 from nn2rules.engine.threads import in_threads
 
 _LIMITS = np.array([500, 30], dtype=np.int64)
 """Boxes to search for a slab that brings a row, and for one that brings none."""
 
+_PATIENCE = 4.0
+"""A slab is given up once it seems to take so many times as many boxes."""
+
 _KNOWN = 1024
+
+_NEARLY = 0.5
+"""A box that brings this share of what the best one brings is taken with it."""
+
+_BAIT, _BAIT_WORTH = 0.2, 0.15
+"""This share of the rows that are decided still draws boxes on, being worth so much.
+
+So boxes grow to where rows are, of which unseen ones come.
+"""
 
 
 @dataclass(frozen=True)
@@ -76,8 +88,19 @@ def held_by(
     return held
 
 
-Grown = tuple[NDArray[np.bool_], NDArray[np.float64], int]
-"""What a box allows, the ends of its ranges, and the position of its class."""
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A box that is proved, and can still grow.
+
+    Attributes
+    ----------
+    state : growth.Growth
+    answer : int
+        The position of its class.
+    """
+
+    state: growth.Growth
+    answer: int
 
 
 class Grower:
@@ -87,12 +110,16 @@ class Grower:
         self.goal, self.oracle, self.cases = goal, oracle, cases
         domain = oracle.network.domain
         self.columns = cases.inputs.codes + domain.offsets[:-1]
-        self.plan = growth.Plan(domain.limits, _lines(domain), _LIMITS)
+        self.plan = growth.Plan(domain.limits, _lines(domain), _LIMITS, _PATIENCE)
+        rng = np.random.default_rng([goal.seed, 1 << 33])
+        sampled = rng.random(len(cases.weights)) < _BAIT
+        self.bait = sampled * cases.weights * _BAIT_WORTH
+        self.order, self.starts = _sorted(self.columns, cases.inputs.numbers, domain)
         self.desks = [
             [
                 growth.Desk(
                     workspace(net),
-                    room(net),
+                    stack_of(net),
                     room(net, 0),
                     points(net, 1),
                     points(net, _KNOWN),
@@ -110,7 +137,7 @@ class Grower:
         others: NDArray[np.bool_],
         ignored: Boxes,
     ) -> list[Grown]:
-        """Grow a box from each of several rows, drawn by weight.
+        """Grow a box from each of several rows, drawn by weight, to hold more rows.
 
         Rows of other classes stay outside where `others` is true.
         """
@@ -122,38 +149,57 @@ class Grower:
         noise = rng.uniform(0.7, 1.3, size=(tries, n_columns + 2 * n_features))
         noise[0] = 1.0
         answers = self.cases.answers
-        tasks = []
-        for index, row in enumerate(rows):
-            same = answers == answers[row]
-            worth = np.where(same, left, np.where(others, -1.0, 0.0))
-            tasks.append(
-                partial(self._grow_one, index, int(row), noise[index], worth, ignored)
-            )
-        meter = self.oracle.meter
-        grown = list(in_threads(tasks, self.goal.n_jobs, meter.stop))
-        self.oracle.n_questions += sum(n_questions for _, n_questions, _ in grown)
-        meter.spend(sum(n_boxes for _, _, n_boxes in grown))
-        return [box for box, _, _ in grown]
+        started = [
+            Grown(self._start(int(row), noise[index]), int(answers[row]))
+            for index, row in enumerate(rows)
+        ]
+        self._all(started, left, others, ignored, is_last=False)
+        return started
 
-    def _grow_one(
+    def finish(
         self,
-        index: int,
-        row: int,
-        noise: NDArray[np.float64],
-        worth: NDArray[np.float64],
+        boxes: Sequence[Grown],
+        left: NDArray[np.float64],
+        others: NDArray[np.bool_],
         ignored: Boxes,
-    ) -> tuple[Grown, int, int]:
-        """Return a box with its class, and how many questions and boxes it took."""
-        answer = int(self.cases.answers[row])
-        net, desk = self.oracle.nets[answer], self.desks[index][answer]
-        desk = desk._replace(ignored=ignored)
-        start = self._start(row, noise)
-        crowd = growth.Crowd(self.columns, self.cases.inputs.numbers, worth)
-        before = desk.counts.copy()
-        while not growth.grow(net, desk, crowd, self.plan, start, boxes_at_once(net)):
+    ) -> None:
+        """Let boxes grow by what brings no row, and make the ends of ranges round."""
+        self._all(boxes, left, others, ignored, is_last=True)
+
+    def _all(
+        self,
+        boxes: Sequence[Grown],
+        left: NDArray[np.float64],
+        others: NDArray[np.bool_],
+        ignored: Boxes,
+        *,
+        is_last: bool,
+    ) -> None:
+        answers, tasks = self.cases.answers, []
+        for index, grown in enumerate(boxes):
+            same = answers == grown.answer
+            own = np.maximum(left, self.bait)
+            worth = np.where(same, own, np.where(others, -1.0, 0.0))
+            crowd = growth.Crowd(
+                self.columns, self.cases.inputs.numbers, worth, self.order, self.starts
+            )
+            desk = self.desks[index][grown.answer]._replace(ignored=ignored)
+            tasks.append(partial(self._one, desk, crowd, grown, is_last))
+        meter = self.oracle.meter
+        spent = list(in_threads(tasks, self.goal.n_jobs, meter.stop))
+        self.oracle.n_questions += sum(n_questions for n_questions, _ in spent)
+        meter.spend(sum(n_boxes for _, n_boxes in spent))
+
+    def _one(
+        self, desk: growth.Desk, crowd: growth.Crowd, grown: Grown, is_last: bool
+    ) -> tuple[int, int]:
+        """Let a box grow; return how many questions and boxes it took."""
+        net, before = self.oracle.nets[grown.answer], desk.counts.copy()
+        most = boxes_at_once(net)
+        while not growth.grow(net, desk, crowd, self.plan, grown.state, most, is_last):
             self.oracle.meter.spend()
         _, n_boxes, n_questions = (desk.counts - before).tolist()
-        return (start.box, start.ends, answer), n_questions, n_boxes
+        return n_questions, n_boxes
 
     def _start(self, row: int, noise: NDArray[np.float64]) -> growth.Growth:
         """Return the box of one row."""
@@ -166,6 +212,21 @@ class Grower:
         walls[0] = -np.inf
         failed = np.zeros(ends.shape, dtype=np.int64)
         return growth.Growth(box, ends, box.copy(), walls, failed, noise)
+
+
+def _sorted(
+    columns: NDArray[np.int64], numbers: NDArray[np.float64], domain: Domain
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows in the order of each feature, and where each column starts."""
+    n_rows, n_features = columns.shape
+    order = np.empty((n_features, n_rows), dtype=np.int64)
+    starts = np.full(int(domain.offsets[-1]) + 1, n_rows * n_features)
+    for feature in range(n_features):
+        order[feature] = np.lexsort([numbers[:, feature], columns[:, feature]])
+        own = np.arange(domain.offsets[feature], domain.offsets[feature + 1])
+        found = np.searchsorted(columns[order[feature], feature], own)
+        starts[own] = feature * n_rows + found
+    return order, starts
 
 
 def _lines(domain: Domain) -> NDArray[np.int64]:
@@ -181,20 +242,28 @@ def _lines(domain: Domain) -> NDArray[np.int64]:
 class Pool:
     """Boxes that were grown but not chosen; they stay right, so they are kept."""
 
-    def __init__(
-        self,
-        size: int,
-        holds: Callable[[NDArray[np.bool_], NDArray[np.float64]], NDArray[np.bool_]],
-    ) -> None:
+    def __init__(self, size: int, holds: Callable[[Grown], NDArray[np.bool_]]) -> None:
         self.size, self.holds = size, holds
-        self.kept: list[Grown] = []
+        self.kept: list[tuple[Grown, NDArray[np.bool_]]] = []
 
-    def best(self, new: list[Grown], left: NDArray[np.float64]) -> Grown:
-        """Take out the box that decides most, of the new ones and of those kept."""
-        candidates = [*new, *self.kept]
-        gains = [
-            float(left[self.holds(box, ends)].sum()) for box, ends, _ in candidates
-        ]
-        order = sorted(range(len(candidates)), key=lambda index: -gains[index])
-        self.kept = [candidates[i] for i in order[1 : self.size + 1] if gains[i] > 0]
-        return candidates[order[0]]
+    def choose(self, new: Sequence[Grown], left: NDArray[np.float64]) -> list[Grown]:
+        """Take out the box that decides most, and those that decide nearly as much.
+
+        Of the new ones and of those kept; each is worth what those before it leave.
+        """
+        waiting = [*((grown, self.holds(grown)) for grown in new), *self.kept]
+        chosen: list[Grown] = []
+        left, least = left.copy(), 0.0
+        while waiting and len(chosen) < len(new):
+            gains = [float(left[held].sum()) for _, held in waiting]
+            best = int(np.argmax(gains))
+            if chosen and gains[best] < least:
+                break
+            least = least or _NEARLY * gains[best]
+            grown, held = waiting.pop(best)
+            chosen.append(grown)
+            left[held] = 0.0
+        gains = [float(left[held].sum()) for _, held in waiting]
+        order = sorted(range(len(waiting)), key=lambda index: -gains[index])
+        self.kept = [waiting[i] for i in order[: self.size] if gains[i] > 0]
+        return chosen

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.boxes import conditions_of
+from nn2rules.domain import Domain
 from nn2rules.engine import Meter, box_of
 from nn2rules.engine.answer import check_box
 from nn2rules.errors import OptionError
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
 from nn2rules.options import Kind, Length, Looking
+from nn2rules.spans import special_values
 from nn2rules.values import Value
 
 Impossible: TypeAlias = (
@@ -127,10 +129,26 @@ def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
             else list(values)
             for name, values in item.items()
         }
+        _refuse_numbers(network.domain, allowed)
         box = box_of(network, allowed)
         check_box(network.domain, box)
         boxes.append(box)
     return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
+
+
+def _refuse_numbers(domain: Domain, allowed: Mapping[str, Sequence[object]]) -> None:
+    """Refuse boxes that hold some of the numbers of a range."""
+    for name, values in allowed.items():
+        feature = domain.feature(name)
+        if feature.limits is None:
+            continue
+        for value in values:
+            if value not in special_values(feature):
+                raise OptionError(
+                    f"impossible: feature {name!r} is a range of numbers, of which a "
+                    f"box can hold only the values beside it, not {value!r}; put the "
+                    f"numbers into bins to leave some out"
+                )
 
 
 def possible_inputs(job: Job) -> NDArray[np.bool_] | None:

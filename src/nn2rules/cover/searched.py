@@ -84,7 +84,10 @@ def cover_rows(
     open_ = possible.copy()
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
-    total, pool = float(weights.sum()), Pool(goal.tries, holds)
+    total, pool = (
+        float(weights.sum()),
+        Pool(goal.tries, lambda grown: holds(grown.state.box, grown.state.ends)),
+    )
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
@@ -94,13 +97,17 @@ def cover_rows(
         others = open_ if goal.is_ordered else possible
         left = np.where(open_, weights, 0.0)
         new = grower.grow(len(cover.answers), left, others, ignored)
-        allowed, ends, answer = pool.best(new, left)
-        cover.allowed.append(allowed)
-        cover.ends.append(ends)
-        cover.answers.append(answer)
-        open_ &= ~holds(allowed, ends)
-        if found is not None:
-            found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
+        chosen = pool.choose(new, left)
+        grower.finish(chosen, left, others, ignored)
+        for grown in chosen:
+            if is_enough is not None and is_enough():
+                break
+            cover.allowed.append(grown.state.box)
+            cover.ends.append(grown.state.ends)
+            cover.answers.append(grown.answer)
+            open_ &= ~holds(grown.state.box, grown.state.ends)
+            if found is not None:
+                found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
 
 
 def cover_domain(

@@ -1,14 +1,16 @@
-"""From boxes with ranges of numbers to rules: the domain, cut where ranges end."""
+"""From boxes with ranges of numbers to rules, and back.
 
-import math
+Rules have a domain of their own: the network's, cut where their ranges begin and end.
+"""
+
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain
 from nn2rules.engine._kernels.boxes import Boxes
-from nn2rules.feature import Feature
-from nn2rules.values import plain_number
+from nn2rules.spans import Span, edges_of, spans_of
 
 
 def cut_at_ends(domain: Domain, boxes: Boxes) -> tuple[Domain, NDArray[np.bool_]]:
@@ -25,8 +27,11 @@ def cut_at_ends(domain: Domain, boxes: Boxes) -> tuple[Domain, NDArray[np.bool_]
         block = boxes.allowed[:, start:stop]
         if feature.limits is not None:
             low, high = boxes.ends[:, 0, index], boxes.ends[:, 1, index]
-            found = _edges(feature, low[block[:, 0]], high[block[:, 0]])
-            edges[feature.name] = [plain_number(edge) for edge in found]
+            has_numbers = block[:, 0]
+            both = zip(
+                low[has_numbers].tolist(), high[has_numbers].tolist(), strict=True
+            )
+            found = edges[feature.name] = edges_of(feature, both)
             starts = np.array([feature.limits[0], *found])
             parts = (low[:, np.newaxis] <= starts) & (starts <= high[:, np.newaxis])
             block = np.hstack([parts & block[:, :1], block[:, 1:]])
@@ -34,16 +39,28 @@ def cut_at_ends(domain: Domain, boxes: Boxes) -> tuple[Domain, NDArray[np.bool_]
     return domain.cut(edges), np.hstack(blocks)
 
 
-def _edges(
-    feature: Feature, low: NDArray[np.float64], high: NDArray[np.float64]
-) -> list[float]:
-    """Return where parts begin: at the low ends, and next to the high ones."""
-    assert feature.limits is not None, "asked only of ranges"
-    first, last = feature.limits
-    found = {float(end) for end in low if end > first}
-    found |= {
-        end + 1.0 if feature.whole else math.nextafter(end, math.inf)
-        for end in high.tolist()
-        if end < last
-    }
-    return sorted(found)
+def parts_of(domain: Domain, box: NDArray[np.bool_]) -> Boxes:
+    """Return a box of a cut domain as boxes of the network's domain.
+
+    Several if it allows a feature several ranges of numbers that are apart.
+
+    Parameters
+    ----------
+    domain : Domain
+        Of rules.
+    box : ndarray of bool, shape (n_columns,)
+        Of a rule.
+    """
+    blocks: list[NDArray[np.bool_]] = []
+    choices: list[list[Span]] = []
+    parts = np.split(box, domain.offsets[1:-1])
+    for feature, block in zip(domain.features, parts, strict=True):
+        if feature.limits is None:
+            blocks.append(block)
+            choices.append([(1.0, 1.0)])
+            continue
+        spans = spans_of(feature, block)
+        blocks.append(np.append(len(spans) > 0, block[feature.n_plain :]))
+        choices.append(spans or [feature.limits])
+    ends = np.array([*product(*choices)], dtype=np.float64).transpose(0, 2, 1)
+    return Boxes(np.tile(np.hstack(blocks), (len(ends), 1)), ends.copy())

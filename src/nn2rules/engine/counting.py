@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain, box_sizes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
+from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
 _BATCH = 4096
@@ -78,6 +79,7 @@ def count_classes(
     (('unripe', 'ripe'), (4, 2), True)
     """
     meter = meter or Meter()
+    refuse_ranges(network.domain.features, "counting")
     chances = value_chances(network.domain, probabilities)
     fitting = fits(network.domain, meter.budget)
     fitting = fitting and len(network.classes) <= MOST_CLASSES
@@ -147,7 +149,7 @@ def _sort(
     With a `margin`, only inputs that win by more count as of the class.
     """
     net = claim(network, index, margin)
-    space, stack, top = workspace(net), room(net), 1
+    space, stack, top = workspace(net), stack_of(net), 1
     offsets, n_columns = network.domain.offsets, int(net.sizes[0])
     stack.allowed[0], stack.ends[0] = True, network.domain.limits
     decided, ties = room(net, _BATCH), points(net, _BATCH)

@@ -19,7 +19,7 @@ from nn2rules.arithmetic import LARGEST, UNDERFLOW, UNIT
 from nn2rules.domain import Domain
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
-from nn2rules.engine._kernels.boxes import Boxes, Points
+from nn2rules.engine._kernels.boxes import Boxes, Points, Stack
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.layer import Layer
 from nn2rules.network import Network
@@ -71,6 +71,9 @@ def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
         unit_at=np.concatenate([[0], np.cumsum(sizes[1:])[:-1]]).astype(np.int64),
         activations=np.array([KINDS[x.activation] for x in layers], dtype=np.int64),
         slopes=np.array(slopes, dtype=np.float64),
+        outgoing=np.concatenate(
+            [*(np.abs(x.weights).sum(axis=1) for x in layers[1:]), layers[-1].bias]
+        ),
         slack=np.concatenate(_slacks(layers, offsets, reach)),
         error=arithmetic.error_bound(layers, offsets, reach=reach),
     )
@@ -121,17 +124,26 @@ def _slack(
     return np.where(safe, slack, np.inf)
 
 
-def room(net: FlatNetwork, n_boxes: int | None = None) -> Boxes:
-    """Return room for so many boxes; by default for all that wait in a search.
+def room(net: FlatNetwork, n_boxes: int) -> Boxes:
+    """Return room for so many boxes."""
+    allowed = np.zeros((n_boxes, int(net.sizes[0])), dtype=np.bool_)
+    return Boxes(allowed, np.ones((n_boxes, 2, len(net.ranges))))
+
+
+def stack_of(net: FlatNetwork) -> Stack:
+    """Return room for all boxes that wait in a search.
 
     Halving goes on until every feature has one value, and every range one number; that
     is far beyond the bounds' own rounding, so a search that gets there gives up.
     """
-    n_columns, n_features = int(net.sizes[0]), len(net.ranges)
-    if n_boxes is None:
-        n_boxes = n_columns + 2 + _HALVINGS * int((net.ranges >= 0).sum())
-    allowed = np.zeros((n_boxes, n_columns), dtype=np.bool_)
-    return Boxes(allowed, np.ones((n_boxes, 2, n_features)))
+    n_boxes = int(net.sizes[0]) + 2 + _HALVINGS * int((net.ranges >= 0).sum())
+    n_later = int(net.sizes[2:-1].sum())
+    return Stack(
+        *room(net, n_boxes),
+        low=np.zeros((n_boxes, n_later)),
+        high=np.zeros((n_boxes, n_later)),
+        depth=np.zeros(n_boxes, dtype=np.int64),
+    )
 
 
 def points(net: FlatNetwork, n_points: int) -> Points:

@@ -21,7 +21,7 @@ from nn2rules.engine.answer import (
     checked_ends,
 )
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, claim, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import settle_codes
 from nn2rules.errors import BudgetExceededError, DomainError
 from nn2rules.network import Network
@@ -63,7 +63,7 @@ class Oracle:
         self.nets = [claim(network, index) for index in range(len(network.classes))]
         self._spaces = [workspace(net) for net in self.nets]
         net = self.nets[0]
-        self._stack, self._ties = room(net), points(net, _TIES)
+        self._stack, self._ties = stack_of(net), points(net, _TIES)
         self._nothing = room(net, 0)
         # For each class, inputs that were found not to be of it.
         self._known = [points(net, _REMEMBERED) for _ in network.classes]
@@ -100,7 +100,7 @@ class Oracle:
         domain = self.network.domain
         check_question(domain, len(self.nets), box, index)
         ignored = self._nothing if ignoring is None else as_boxes(domain, ignoring)
-        self._stack.allowed[0] = box
+        self._stack.allowed[0], self._stack.depth[0] = box, 0
         within = domain.limits if ends is None else checked_ends(domain, box, ends)
         self._stack.ends[0] = within
         self.n_questions += 1
@@ -133,7 +133,7 @@ class Oracle:
         while True:
             allowance = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
-                net, space, self._stack, top, ignored, ties, allowance
+                net, space, self._stack, top, ignored, ties, allowance, np.inf
             )
             total += n_boxes
             for codes, numbers in zip(

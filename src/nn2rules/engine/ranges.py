@@ -10,7 +10,7 @@ from nn2rules.engine._kernels.boxes import Points
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box, checked_ends
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.flat import boxes_at_once, flatten, points, room, workspace
+from nn2rules.engine.flat import boxes_at_once, flatten, points, stack_of, workspace
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
@@ -124,7 +124,7 @@ def _minimum(
             best_at.codes[0, feature] = np.argmax(part)
         best_at.numbers[0] = ends[0]
         return (-np.inf, np.inf), best_at
-    space, stack, top = workspace(net), room(net), 1
+    space, stack, top = workspace(net), stack_of(net), 1
     stack.allowed[0], stack.ends[0] = box, ends
     best, floor = np.inf, np.inf
     while top > 0:

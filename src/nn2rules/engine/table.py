@@ -26,6 +26,7 @@ from nn2rules.errors import (
 )
 from nn2rules.exact import UNDECIDED, settle
 from nn2rules.network import Network
+from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
@@ -142,16 +143,15 @@ def build_table(
         If the table does not fit in the budget's memory, or the time is spent.
     """
     meter = meter or Meter()
-    domain = network.domain
+    domain, obstacle = network.domain, table_obstacle(network)
+    refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
     if not fits(domain, meter.budget):
         raise BudgetExceededError(
             f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
             f"budget of {meter.budget.memory:,}"
         )
-    if len(network.classes) > MOST_CLASSES:
-        raise UnsupportedModelError(
-            f"{table_obstacle(network)}; use the engine 'search'"
-        )
+    if obstacle is not None:
+        raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     net = flatten(network.layers, domain)
     limit, fragile = _limits(network)
     classes = np.empty(domain.n_inputs, dtype=np.uint8)

@@ -12,11 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain, Rows, listed_rows
-from nn2rules.errors import OptionError, UnknownValueError, UnsupportedModelError
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 
 Codes: TypeAlias = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.float64] | None
+"""Of inputs, where there are ranges: those of ranges, and 1 elsewhere."""
+
+Translation: TypeAlias = Callable[[Codes, Numbers], Codes]
 
 
 def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Codes:
@@ -43,7 +48,10 @@ def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
 
 def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
     """Return for each row the position of the class that the model answers."""
-    if isinstance(model, Network | RuleList):
+    if isinstance(model, Network):
+        answers = model.predict_codes(*model.domain.inputs_of(rows))
+        return class_positions(model, rules)[answers]
+    if isinstance(model, RuleList):
         answers = model.predict_codes(model.domain.encode(rows))
         return class_positions(model, rules)[answers]
     if not callable(getattr(model, "predict", None)):
@@ -55,33 +63,54 @@ def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes
     return label_positions(rules, labels, n_rows, "the model's answers")
 
 
-def translation(network: Network, rules: RuleList) -> Callable[[Codes], Codes] | None:
-    """Return what turns the network's codes into those of the rules.
+def translation(network: Network, rules: RuleList) -> Translation | None:
+    """Return what turns the network's inputs into codes of the rules.
 
     None where there is no such thing: the rules have a feature that the network has
-    not, or the network a value that the rules have not.
+    not, the network a value that the rules have not, or one a range of numbers that the
+    other has not.
     """
-    places: list[int] = []
-    tables: list[Codes] = []
+    steps: list[Translation] = []
     for feature in rules.domain.features:
         if feature.name not in network.domain.names:
             return None
-        places.append(network.domain.index(feature.name))
-        values = network.domain.features[places[-1]].values
-        try:
-            codes = [rules.domain.code(feature.name, value) for value in values]
-        except UnknownValueError:
+        place = network.domain.index(feature.name)
+        step = _step(network.domain.features[place], feature, place)
+        if step is None:
             return None
-        tables.append(np.array(codes, dtype=np.int64))
+        steps.append(step)
 
-    def translate(codes: Codes) -> Codes:
-        columns = zip(places, tables, strict=True)
-        return np.stack([table[codes[:, place]] for place, table in columns], axis=1)
+    def translate(codes: Codes, numbers: Numbers = None) -> Codes:
+        return np.stack([step(codes, numbers) for step in steps], axis=1)
 
     return translate
 
 
-def rows_like(rows: Rows, domain: Domain, codes: Codes) -> Rows | None:
+def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
+    """Return what turns one of the network's features into codes of the rules'."""
+    if (ours.limits, ours.whole) != (theirs.limits, theirs.whole):
+        return None
+    first = 0 if ours.limits is None else 1  # one code for all numbers of a range
+    lookup = Lookup(theirs)
+    found = np.array([lookup[value] for value in ours.values[first:]], dtype=np.int64)
+    if (found == UNKNOWN).any():
+        return None
+    table = np.append(np.zeros(first, dtype=np.int64), found)
+    edges = np.array(theirs.edges if first else (), dtype=np.float64)
+
+    def translate(codes: Codes, numbers: Numbers = None) -> Codes:
+        own = table[codes[:, place]]
+        if not first or numbers is None:
+            return own
+        cells = np.searchsorted(edges, numbers[:, place], side="right")
+        return np.where(codes[:, place] == 0, cells, own)
+
+    return translate
+
+
+def rows_like(
+    rows: Rows, domain: Domain, codes: Codes, numbers: Numbers = None
+) -> Rows | None:
     """Return the inputs `codes` as rows of the same kind and spelling as `rows`.
 
     None where that cannot be told: `rows` hold columns that are no features, or spell
@@ -97,6 +126,10 @@ def rows_like(rows: Rows, domain: Domain, codes: Codes) -> Rows | None:
     for name in names:
         cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
         place = domain.index(name)
+        if numbers is not None and domain.features[place].limits is not None:
+            made = domain.decode(codes, numbers)
+            table[name] = [row[name] for row in made]
+            continue
         spelling = dict(enumerate(domain.features[place].values))
         seen = dict(zip(shown[:, place].tolist(), cells, strict=True))
         if len(seen) < len(spelling) and any(seen[c] != spelling[c] for c in seen):

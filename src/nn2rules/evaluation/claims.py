@@ -56,7 +56,11 @@ class Claims:
 
     def proved(self, sample: Compared) -> DomainFidelity | None:
         """Return what is proved; None if nothing, or if the sample denies it."""
-        if not self.certificate or not self._is_counted():
+        if not self.certificate:
+            return None
+        if self.rules.domain.has_ranges:
+            return self._endless(sample)
+        if not self._is_counted():
             return None
         inputs = self.rules.n_possible
         left_out = self.rules.domain.n_inputs - inputs
@@ -68,6 +72,14 @@ class Claims:
         if is_support and known < inputs:
             return DomainFidelity(low, 1.0, "bounded", None, inputs, 1.0, left_out)
         return DomainFidelity(low, low, "proved", known, inputs, 1.0, left_out)
+
+    def _endless(self, sample: Compared) -> DomainFidelity | None:
+        """Return what is proved where inputs cannot be counted: of all, or nothing."""
+        is_whole = self.rules.scope == "domain" and not len(self.left_out)
+        is_proved = is_whole and self.certificate.get("complete") is not False
+        if not is_proved or len(sample.different):
+            return None
+        return DomainFidelity(1.0, 1.0, "proved", None, None)
 
     def _decided(self, sample: Compared) -> int | None:
         """Return how many inputs rules decide, each of which is right."""
@@ -110,7 +122,7 @@ def _impossible(rules: RuleList, certificate: Mapping[str, Any]) -> NDArray[np.b
     if not isinstance(listed, list):
         listed = []
     try:
-        return boxes_of(
+        _, boxes = boxes_of(
             rules.domain,
             [[Condition(n, tuple(v)) for n, v in box.items()] for box in listed],
         )
@@ -119,6 +131,7 @@ def _impossible(rules: RuleList, certificate: Mapping[str, Any]) -> NDArray[np.b
             "the certificate of the rules lists impossible inputs that are not of "
             "their domain; expected a list of dicts from features to values"
         ) from None
+    return boxes
 
 
 def _part(same: int, inputs: int) -> float:

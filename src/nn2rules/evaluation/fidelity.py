@@ -23,8 +23,9 @@ class DomainFidelity:
     same : int or None
         On how many inputs the answers are the same; None if only bounds are known. Of
         a sample, the number among those drawn.
-    inputs : int
-        Of how many: all inputs that can occur, or those drawn.
+    inputs : int or None
+        Of how many: all inputs that can occur, or those drawn. None if all, and they
+        cannot be counted, because a feature is a range of numbers.
     confidence : float
         1 for what is certain, 0.95 for a sample.
     impossible : int
@@ -36,11 +37,13 @@ class DomainFidelity:
     high: float
     how: Literal["counted", "proved", "bounded", "sampled"]
     same: int | None
-    inputs: int
+    inputs: int | None
     confidence: float = 1.0
     impossible: int = 0
 
     def __str__(self) -> str:
+        if self.inputs is None:
+            return f"{share(1, 1)} of the domain ({self.how})"
         left_out = f"{self.impossible:,} declared impossible, left out"
         if self.how == "sampled":
             drawn = count(self.inputs, "random input")

@@ -138,6 +138,12 @@ def _sizes(rules: RuleList) -> dict[str, int]:
     starts = rules.domain.offsets[:-1]
     allowed = np.add.reduceat(rules.boxes.astype(np.int64), starts, axis=1)
     restricted = allowed < np.array(rules.domain.sizes)
+    for index, feature in enumerate(rules.domain.features):
+        if feature.limits is not None:  # a span counts as one value
+            start = int(starts[index])
+            cells = rules.boxes[:, start : start + feature.n_plain].astype(np.int64)
+            begins = (np.diff(cells, axis=1, prepend=0) == 1).sum(axis=1)
+            allowed[:, index] += begins - cells.sum(axis=1)
     return {
         "n_conditions": int(restricted.sum()),
         "most_conditions": int(restricted.sum(axis=1).max(initial=0)),

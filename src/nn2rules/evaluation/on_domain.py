@@ -11,10 +11,11 @@ Inputs are left out as impossible only where such a certificate lists them, and 
 number of these is told.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.adapters import read_network
 from nn2rules.domain import Domain, Rows
@@ -23,6 +24,8 @@ from nn2rules.engine.table import MOST_CLASSES
 from nn2rules.errors import Nn2RulesError
 from nn2rules.evaluation.answers import (
     Codes,
+    Numbers,
+    Translation,
     class_positions,
     model_answers,
     rows_like,
@@ -31,9 +34,11 @@ from nn2rules.evaluation.answers import (
 from nn2rules.evaluation.claims import Claims, Compared, claims_of
 from nn2rules.evaluation.fidelity import DomainFidelity, wilson
 from nn2rules.extraction import COVERED_INPUTS
+from nn2rules.feature import Feature
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.spans import cells_of, volumes
 
 _CONFIDENCE = 0.95
 
@@ -69,11 +74,12 @@ def domain_fidelity(
         return None
     positions, claims = class_positions(network, rules), claims_of(rules, network)
     domain, n_classes = network.domain, len(network.classes)
-    if domain.n_inputs <= COVERED_INPUTS and n_classes <= MOST_CLASSES:
+    is_small = not domain.has_ranges and domain.n_inputs <= COVERED_INPUTS
+    if is_small and n_classes <= MOST_CLASSES:
         return _counted(claims, _every_answer(network, translate, positions))
     drawn = _draw(domain, samples, random)
-    answers = positions[network.predict_codes(drawn)]
-    sample = _compare(claims, translate(drawn), answers)
+    answers = positions[network.predict_codes(*drawn)]
+    sample = _compare(claims, translate(*drawn), answers)
     return claims.proved(sample) or _sampled(sample)
 
 
@@ -101,13 +107,13 @@ def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
 
 
 def _every_answer(
-    network: Network, translate: Callable[[Codes], Codes], positions: Codes
+    network: Network, translate: Translation, positions: Codes
 ) -> Iterable[tuple[Codes, Codes]]:
     """Yield every input, in the codes of the rules, and the network's answer."""
     classes, start = build_table(network).classes, 0
     for codes in network.domain.inputs():
         stop = start + len(codes)
-        yield translate(codes), positions[classes[start:stop]]
+        yield translate(codes, None), positions[classes[start:stop]]
         start = stop
 
 
@@ -122,11 +128,11 @@ def _by_asking(
     domain = rules.domain
     if samples == 0:
         return None
-    every = domain.n_inputs <= samples
+    every, numbers = not domain.has_ranges and domain.n_inputs <= samples, None
     codes = np.concatenate([*domain.inputs()]) if every else None
     if codes is None:
-        codes = _draw(domain, samples, random)
-    inputs = rows_like(rows, domain, codes)
+        codes, numbers = _draw(domain, samples, random)
+    inputs = rows_like(rows, domain, codes, numbers)
     if inputs is None:
         return None
     answers = model_answers(model, rules, inputs, len(codes))
@@ -136,8 +142,33 @@ def _by_asking(
     return _sampled(_compare(claims, codes, answers))
 
 
-def _draw(domain: Domain, samples: int, random: np.random.Generator) -> Codes:
-    return random.integers(0, domain.sizes, (samples, len(domain.sizes)))
+def _draw(
+    domain: Domain, samples: int, random: np.random.Generator
+) -> tuple[Codes, Numbers]:
+    """Draw inputs: values alike, numbers evenly spread over their ranges."""
+    codes = random.integers(0, domain.sizes, (samples, len(domain.sizes)))
+    if not domain.has_ranges:
+        return codes, None
+    numbers = np.ones(codes.shape)
+    for place, feature in enumerate(domain.features):
+        if feature.limits is not None:
+            drawn = _drawn_cells(feature, samples, random)
+            codes[:, place], numbers[:, place] = drawn
+    return codes, numbers
+
+
+def _drawn_cells(
+    feature: Feature, samples: int, random: np.random.Generator
+) -> tuple[Codes, NDArray[np.float64]]:
+    """Draw values of a range by their volume, and a number of each cell."""
+    shares = np.array(volumes(feature), dtype=np.float64)
+    codes = random.choice(len(shares), samples, p=shares)
+    beside = [(1.0, 1.0)] * (len(shares) - feature.n_plain)
+    low, high = np.array([*cells_of(feature), *beside], dtype=np.float64)[codes].T
+    part = random.random(samples)
+    if feature.whole:
+        return codes, low + np.floor(part * (high - low + 1))
+    return codes, np.clip((1 - part) * low + part * high, low, high)
 
 
 # What follows

@@ -20,7 +20,8 @@ from nn2rules.errors import OptionError, RowsError
 from nn2rules.experiments.case import Case, Part
 from nn2rules.feature import Feature
 from nn2rules.formats.table import CsvTable, read_table
-from nn2rules.observed import Column, feature_of
+from nn2rules.observed import feature_of
+from nn2rules.spoken import Column
 from nn2rules.text import count
 from nn2rules.values import Value, is_number, text_of
 
@@ -193,7 +194,8 @@ def _domain(frame: Any, binned: dict[str, Binned]) -> Domain:
             known = binned[name]
             features.append(Feature.bins(name, known.edges, missing=known.missing))
         else:
-            features.append(feature_of(name, Column(frame[name].unique().tolist())))
+            column = Column(frame[name].unique().tolist())
+            features.append(feature_of(name, column, listed=True))
     return Domain(tuple(features))
 
 

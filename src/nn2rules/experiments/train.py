@@ -89,14 +89,22 @@ def _fit(pipeline: Any, frame: Any, places: list[int]) -> None:
 def given(
     case: Case, path: str | os.PathLike[str], seed: int, *, trust: bool = False
 ) -> Trial:
-    """Read the user's model; its features are what the data show."""
+    """Read the user's model; its features are what the data show.
+
+    The paper counts inputs, so that numbers are those that occur, and no ranges.
+    """
     import pandas as pd
 
     model = load_model(path, trust=trust)
     if isinstance(model, Network):
         return _trial(case, model, seed)
     both = pd.concat([case.train.frame, case.test.frame], ignore_index=True)
-    return _trial(case, read_network(model, data=both), seed)
+    network = read_network(model, data=both)
+    ranges = [f.name for f in network.domain.features if f.limits is not None]
+    if ranges:
+        listed = dict.fromkeys(ranges, "observed")
+        network = read_network(model, data=both, domain=listed)
+    return _trial(case, network, seed)
 
 
 def _trial(case: Case, network: Network, seed: int) -> Trial:

@@ -6,37 +6,60 @@ from nn2rules.domain import Domain
 from nn2rules.errors import DomainError
 from nn2rules.feature import Feature
 from nn2rules.formats.node import Node
+from nn2rules.spans import special_values
 from nn2rules.values import Value, plain_number
 
-_KEYS = (
-    *("name", "values", "ordered", "labels", "edges", "nearest", "other", "whole"),
-)
+_KEYS = ("name", "values", "ordered", "labels", "edges", "other", "whole")
+_RANGE_KEYS = ("name", "range", "whole", "values")
 
 
 def domain_from_node(node: Node) -> Domain:
     """Read the features of a file."""
     features = []
     for item in node.items():
-        item.only(_KEYS)
+        is_range = isinstance(item.value, dict) and "range" in item
+        item.only(_RANGE_KEYS if is_range else _KEYS)
         try:
-            features.append(
-                Feature(
-                    item["name"].string(),
-                    tuple(value.scalar() for value in item["values"].items()),
-                    ordered=item["ordered"].boolean() if "ordered" in item else False,
-                    labels=_labels(item),
-                    edges=_edges(item),
-                    nearest=item["nearest"].boolean() if "nearest" in item else False,
-                    other=item["other"].string() if "other" in item else None,
-                    whole=item["whole"].boolean() if "whole" in item else False,
-                )
-            )
+            features.append(_range(item) if is_range else _listed(item))
         except DomainError as error:
             raise item.error(str(error)) from None
     try:
         return Domain(tuple(features))
     except DomainError as error:
         raise node.error(str(error)) from None
+
+
+def _listed(item: Node) -> Feature:
+    """Read a feature whose values are listed, or bins."""
+    return Feature(
+        item["name"].string(),
+        tuple(value.scalar() for value in item["values"].items()),
+        ordered=item["ordered"].boolean() if "ordered" in item else False,
+        labels=_labels(item),
+        edges=_edges(item),
+        other=item["other"].string() if "other" in item else None,
+        whole=item["whole"].boolean() if "whole" in item else False,
+    )
+
+
+def _range(item: Node) -> Feature:
+    """Read a feature that is a range of numbers, with the values beside it."""
+    ends = [end.number() for end in item["range"].items()]
+    if len(ends) != 2:
+        raise item["range"].error("expected two numbers, the least and the largest")
+    beside: list[Value] = []
+    if "values" in item:
+        beside = [value.scalar() for value in item["values"].items()]
+    if None in beside[:-1]:
+        raise item["values"].error("null, for missing, comes last and once")
+    return Feature.real(
+        item["name"].string(),
+        ends[0],
+        ends[1],
+        whole=item["whole"].boolean() if "whole" in item else False,
+        special=[value for value in beside if value is not None],
+        missing=None in beside,
+    )
 
 
 def _labels(item: Node) -> tuple[str, ...] | None:
@@ -58,6 +81,9 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
     """Return the features as JSON objects."""
     objects = []
     for feature in domain.features:
+        if feature.limits is not None:
+            objects.append(_range_object(feature))
+            continue
         document: dict[str, Any] = {
             "name": feature.name,
             "values": list(feature.values),
@@ -68,14 +94,23 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["labels"] = list(feature.labels)
         if feature.edges is not None:
             document["edges"] = list(feature.edges)
-        if feature.nearest:
-            document["nearest"] = True
         if feature.other is not None:
             document["other"] = feature.other
         if feature.whole:
             document["whole"] = True
         objects.append(document)
     return objects
+
+
+def _range_object(feature: Feature) -> dict[str, Any]:
+    """Return a range as a JSON object: where rules cut it is said by the rules."""
+    assert feature.limits is not None, "asked only of ranges"
+    document: dict[str, Any] = {"name": feature.name, "range": list(feature.limits)}
+    if feature.whole:
+        document["whole"] = True
+    if special_values(feature):
+        document["values"] = list(special_values(feature))
+    return document
 
 
 def labels_from_node(node: Node) -> tuple[Value, ...]:

@@ -10,7 +10,8 @@
      "default": "unripe", "certificate": {}}
 
 The first rule whose conditions hold answers; a feature that is absent is unrestricted;
-`default` answers the rest.
+`default` answers the rest. A feature that is a range of numbers has conditions such as
+``"age": [[25, 39], null]``, with pairs of numbers, both included.
 """
 
 import json
@@ -43,7 +44,6 @@ _WHOLE = (
     "rows",
     "rows_decided",
     "rows_different",
-    "rows_moved",
     "fewest_rules",
 )
 
@@ -108,7 +108,11 @@ def _rule(item: Node, domain: Domain) -> Rule:
     for name, values in item["if"].entries():
         if name not in domain.names:
             raise item["if"].error(f"there is no feature {name!r}")
-        allowed = tuple(value.scalar() for value in values.items())
+        is_range = domain.feature(name).limits is not None
+        allowed = tuple(
+            _pair(value) if is_range and type(value.value) is list else value.scalar()
+            for value in values.items()
+        )
         if len(set(allowed)) != len(allowed):
             raise values.error("a value occurs twice")
         conditions[name] = Condition(name, allowed)
@@ -121,6 +125,13 @@ def _rule(item: Node, domain: Domain) -> Rule:
         _range(item["probability"]) if "probability" in item else None,
         _share(item["accuracy"]) if "accuracy" in item else None,
     )
+
+
+def _pair(node: Node) -> tuple[float, float]:
+    ends = [end.number() for end in node.items()]
+    if len(ends) != 2:
+        raise node.error("expected a pair [low, high]")
+    return ends[0], ends[1]
 
 
 def _whole(item: Node, key: str) -> int | None:

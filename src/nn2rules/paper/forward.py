@@ -17,6 +17,7 @@ from nn2rules.paper.integers import IntegerLayer, integer_layer
 from nn2rules.paper.lin_rule import Outcomes, lin_rule
 from nn2rules.paper.merge import merge
 from nn2rules.paper.neuron_rule import neuron_rule
+from nn2rules.spans import refuse_ranges
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +104,7 @@ def check_supported(network: Network, approximate: str | None) -> None:
             f"the paper's algorithm reads networks with one output; this one has "
             f"{len(network.classes)}, one for each class"
         )
+    refuse_ranges(network.domain.features, "the paper's algorithm")
     for index, layer in enumerate(network.layers[:-1]):
         if layer.activation == "sigmoid" and approximate is None:
             raise UnsupportedModelError(

@@ -7,6 +7,7 @@ tuples, in the user's own words and in exact numbers.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from nn2rules.boxes import Condition
 from nn2rules.domain import Domain
@@ -122,7 +123,7 @@ class Neuron:
         The values that a rule fixes go into the constant; of each other feature so does
         its smallest weight.
         """
-        fixed = {c.feature: c.values[0] for c in rule.conditions}
+        fixed: dict[str, Any] = {c.feature: c.values[0] for c in rule.conditions}
         constant, terms = rule.bias, []
         for feature in self.domain.features:
             weights = rule.weights[feature.name]

@@ -21,7 +21,8 @@ def digest_of(rules: "RuleList") -> str:
     """
     said = (
         [
-            (f.name, f.values, f.ordered, f.labels, f.edges, f.nearest, f.other)
+            (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
+            + (() if f.limits is None else (f.limits, f.whole))
             for f in rules.domain.features
         ],
         rules.classes,

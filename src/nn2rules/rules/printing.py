@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nn2rules.text import condition_text, count, label_text, share
+from nn2rules.text import condition_text, count, label_text, limits_text, share
 from nn2rules.values import whole_number
 
 if TYPE_CHECKING:
@@ -27,7 +27,13 @@ def text_of_rules(rules: "RuleList", top: int | None) -> str:
         lines.append(f"{indent}… and {count(len(rules) - shown, 'more rule')}")
     note = "  [not proved]" if rules.scope == "support" else ""
     lines.append(f"{indent}otherwise {label_text(rules.default)}{note}")
-    return "\n".join((*rules.warnings(), *lines))
+    return "\n".join((*rules.warnings(), *_numbers(rules), *lines))
+
+
+def _numbers(rules: "RuleList") -> list[str]:
+    """Say which numbers there are, where these are ranges."""
+    ranges = [limits_text(f) for f in rules.domain.features if f.limits is not None]
+    return [f"numbers: {'; '.join(ranges)}"] if ranges else []
 
 
 def warnings_of(rules: "RuleList") -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nn2rules.boxes import boxes_of, conditions_of
+from nn2rules.boxes import boxes_of, conditions_of, without_idle_edges
 from nn2rules.domain import Domain, Rows
 from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.feature import UNKNOWN
@@ -35,6 +35,7 @@ from nn2rules.rules.labels import label_positions
 from nn2rules.rules.printing import text_of_rule, text_of_rules, warnings_of
 from nn2rules.rules.rule import Facts, Rule
 from nn2rules.rules.top import top_of
+from nn2rules.rules.volume import Volume, volume_of
 from nn2rules.text import count
 from nn2rules.values import Value
 
@@ -57,6 +58,7 @@ class RuleList:
     Parameters
     ----------
     domain : Domain
+        Its ranges of numbers are cut where the rules need it, and nowhere else.
     rules : sequence of Rule
         The first one whose conditions hold answers.
     default : str, int, float or bool
@@ -114,9 +116,10 @@ class RuleList:
         check_domain(domain)
         labels = checked_classes(classes)
         listed = checked_rules(rules, labels)
+        domain, boxes = boxes_of(domain, [rule.conditions for rule in listed])
         self._fill(
             domain,
-            boxes_of(domain, [rule.conditions for rule in listed]),
+            boxes,
             [labels.index(rule.then) for rule in listed],
             default,
             labels,
@@ -163,7 +166,7 @@ class RuleList:
         check_domain(domain)
         labels = checked_classes(classes)
         check_label(default, labels, "default")
-        frozen = checked_boxes(domain, boxes)
+        domain, frozen = without_idle_edges(domain, checked_boxes(domain, boxes))
         positions = checked_answers(answers, len(frozen), len(labels))
         frozen.flags.writeable = positions.flags.writeable = False
         self.__dict__.update(
@@ -235,9 +238,18 @@ class RuleList:
 
     @property
     def n_possible(self) -> int:
-        """The number of inputs that can occur."""
+        """The number of inputs that can occur; those of ranges cannot be counted."""
         possible = self.certificate.get("possible")
         return possible if isinstance(possible, int) else self.domain.n_inputs
+
+    @cached_property
+    def volume(self) -> Volume:
+        """The share of the domain that rules decide, with numbers evenly spread.
+
+        As inputs of ranges cannot be counted. Exact where no two rules have an input in
+        common, and otherwise estimated, which its text says.
+        """
+        return volume_of(self)
 
     def __len__(self) -> int:
         return len(self.boxes)

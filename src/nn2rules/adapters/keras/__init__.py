@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.confirm import FLOAT64, Reading
 from nn2rules.adapters.decision import decide
-from nn2rules.adapters.features import known_of, labels_of
+from nn2rules.adapters.features import labels_of
 from nn2rules.adapters.keras.bins import finer
 from nn2rules.adapters.keras.graph import fitted, is_graph, outputs
 from nn2rules.adapters.keras.layers import NO_TABLES
@@ -24,7 +24,7 @@ from nn2rules.adapters.keras.tables import numpy_of, rounded, unit_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
-from nn2rules.adapters.source import Port, Source
+from nn2rules.adapters.source import Port, Source, known_of
 from nn2rules.adapters.tracing import UNITS, Tensor, Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import FormatError, UnsupportedModelError
@@ -79,9 +79,11 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     encode = _encode(source.arrays(ports), model.inputs, ports)
     unit = max(unit_of(symbol.dtype) for symbol in model.inputs)
     fine = finer(source.domain, max(unit, FLOAT64))
-    maker = RowMaker(fine.domain, source.maker.like)
+    maker = source.maker
+    if fine.domain != source.domain:
+        maker = RowMaker(fine.domain, source.maker.like)
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
-    walk = Walk(Trace(fine.domain))
+    walk = Walk(Trace(fine.domain, source.ranges))
     [scores] = outputs(walk, model, tensors)
     labels = _labels(scores, how.classes)
     try:
@@ -102,6 +104,7 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
             "version": keras.__version__,
             "backend": keras.backend.backend(),
         },
+        frozenset(walk.trace.bent),
     )
 
 

@@ -60,7 +60,9 @@ def _taken(walk: Walk, call: Call) -> list[Tensor]:
     except UnsupportedModelError as error:
         what = "layer" if call.is_layer else "operation"
         name, cls = call.op.name, type(call.op).__name__
-        raise UnsupportedModelError(f"{what} {name!r} ({cls}): {error}") from None
+        raise UnsupportedModelError(
+            f"{what} {name!r} ({cls}): {error}", feature=error.feature
+        ) from None
 
 
 def _made(walk: Walk, call: Call) -> list[Tensor]:
@@ -74,6 +76,7 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
     if columns is not None:
         _refuse_own_code(walk, call, columns)
         try:
+            walk.trace.bent.update(owners_of(columns))
             return [*spread(walk.trace.domain, columns, call.run)]
         except MixingError as error:
             if reason is None:

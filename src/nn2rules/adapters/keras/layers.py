@@ -111,13 +111,15 @@ def _embedding(walk: Walk, call: Call) -> list[Tensor]:
         numbers = np.asarray(table).astype(np.float64)
         wrong = ~((numbers > -1) & (numbers < layer.input_dim))
         if wrong.any():
-            index, given = int(np.argmax(wrong)), "a feature"
+            index, given, name = int(np.argmax(wrong)), "a feature", None
             if owner != CONSTANT:
                 feature = walk.trace.domain.features[owner]
-                given = f"{feature.name!r} = {text_of(feature.values[index])}"
+                name = feature.name
+                given = f"{name!r} = {text_of(feature.values[index])}"
             raise UnsupportedModelError(
                 f"takes codes from 0 to {layer.input_dim - 1}, and {given} gives "
-                f"{numbers[index]:g}"
+                f"{numbers[index]:g}",
+                feature=name,
             )
     walk.is_masked = walk.is_masked or bool(layer.mask_zero)
     return [*spread(walk.trace.domain, [codes], call.run)]

@@ -14,7 +14,6 @@ from onnx import TensorProto, helper
 
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
-from nn2rules.adapters.features import known_of
 from nn2rules.adapters.onnx.answer import Answer, answer_of, classes_of
 from nn2rules.adapters.onnx.files import external_data, refuse_large
 from nn2rules.adapters.onnx.files import load as load
@@ -26,7 +25,7 @@ from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, wit
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
-from nn2rules.adapters.source import Port, Source
+from nn2rules.adapters.source import Port, Source, known_of
 from nn2rules.adapters.tracing import Trace, reason_in, refuse_gaps
 from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
@@ -85,7 +84,8 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
     tensors = probe(encode, source.maker, names=_names(inputs))
     batch = next((i.batch for i in inputs if i.batch is not None), None)
     values = dict(zip([i.name for i in inputs], tensors, strict=True))
-    walk = Walk(graph, Trace(source.domain), dict(values), batch)
+    trace = Trace(source.domain, source.ranges)
+    walk = Walk(graph, trace, dict(values), batch)
     tensor = follow(walk, answer.scores)
     ask = _asking(graph, inputs, encode, batch)
     run_by, run = ask(answer.scores)
@@ -104,7 +104,7 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
         return found.reshape(len(found), -1)
 
     origin = {"framework": "onnx", "version": onnx.__version__, "run_by": run_by}
-    return Reading(decision, outputs, walk.unit, origin)
+    return Reading(decision, outputs, walk.unit, origin, frozenset(trace.bent))
 
 
 def _wanted(answer: Answer) -> list[str]:

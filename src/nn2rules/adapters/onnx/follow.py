@@ -1,5 +1,6 @@
 """Follow an ONNX graph, node by node, from the columns of a domain to its scores."""
 
+import math
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
@@ -37,7 +38,7 @@ def follow(walk: Walk, name: str) -> Tensor:
             if "the ONNX " in str(error):
                 raise
             raise UnsupportedModelError(
-                f"{node}, {node.kind}, cannot be read: {error}"
+                f"{node}, {node.kind}, cannot be read: {error}", feature=error.feature
             ) from None
     found = walk.get(name)
     if isinstance(found, Fixed):
@@ -103,7 +104,13 @@ def _taken(walk: Walk, node: Node) -> list[Tensor]:
     is_batched = node.attributes.get("training_mode", 0) == 1
     is_run = not (is_pattern or is_batched or node.op in _LAST)
     name, runs = f"{node}, {node.kind},", run if is_run else None
-    return take(walk.trace, Step(kind, tensors, runs, read, name))
+    return take(walk.trace, Step(kind, tensors, runs, read, name, _fills_gaps(node)))
+
+
+def _fills_gaps(node: Node) -> bool:
+    """Tell whether a node leaves all numbers as they are, and fills in missing ones."""
+    mark = node.attributes.get("replaced_value_float", math.nan)
+    return node.op == "Imputer" and isinstance(mark, float) and math.isnan(mark)
 
 
 def _kind(walk: Walk, node: Node) -> str:

@@ -15,10 +15,10 @@ from torch.nn.parameter import is_lazy
 
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
-from nn2rules.adapters.features import known_of, labels_of
+from nn2rules.adapters.features import labels_of
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import probe
-from nn2rules.adapters.source import Source
+from nn2rules.adapters.source import Source, known_of
 from nn2rules.adapters.torch.by_export import export, exported_program
 from nn2rules.adapters.torch.by_fx import traced_program
 from nn2rules.adapters.torch.program import Input, Program, silence
@@ -151,7 +151,7 @@ class Feed:
 
 
 def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
-    trace = Trace(feed.source.domain)
+    trace = Trace(feed.source.domain, feed.source.ranges)
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
     for each, tensor in zip(program.inputs, tensors, strict=True):
@@ -168,7 +168,7 @@ def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
         return made.reshape(len(made), -1)
 
     origin = {"framework": "torch", "version": str(torch.__version__)}
-    return Reading(decision, outputs, unit, origin)
+    return Reading(decision, outputs, unit, origin, frozenset(trace.bent))
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:

@@ -37,7 +37,9 @@ def follow(
                 made = operate(trace, call) if call.traced else call.run()
             except UnsupportedModelError as error:
                 place = place_of(node, modules)
-                raise UnsupportedModelError(f"{place}: {error}") from None
+                raise UnsupportedModelError(
+                    f"{place}: {error}", feature=error.feature
+                ) from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise UnsupportedModelError(
                     f"{place_of(node, modules)}: PyTorch refuses what reaches it "

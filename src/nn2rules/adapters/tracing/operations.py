@@ -174,6 +174,14 @@ ENTRYWISE = frozenset(
 )
 """Operations on every entry alone; "each" is any that no network can hold."""
 
+STRAIGHT = frozenset(
+    {
+        *("add", "average", "cast", "divide", "identity", "linear", "mean", "multiply"),
+        *("negative", "normalize", "scale", "subtract", "sum"),
+    }
+)
+"""Operations that keep numbers along a line, if they can be read."""
+
 SEVERAL = ("add", "average", "divide", "multiply", "subtract")
 """Operations that join several tensors, some of which may be constant."""
 

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.adapters.tracing.operations import ENTRYWISE, MIXED_ROWS
+from nn2rules.adapters.tracing.operations import (
+    ENTRYWISE,
+    MIXED_ROWS,
+    OPERATIONS,
+    STRAIGHT,
+)
 from nn2rules.adapters.tracing.tables import Run, ValueRows, grid_of, owners_of
 from nn2rules.adapters.tracing.tensors import Columns, Ending, Tensor
 from nn2rules.adapters.tracing.trace import Trace
@@ -42,6 +47,8 @@ class Step:
         Returns what it makes where features have met, or refuses that.
     name : str
         What it is called if it cannot take a value.
+    is_straight : bool
+        Whether all numbers that it makes of a range lie along a line, by its code.
     """
 
     kind: str
@@ -49,6 +56,7 @@ class Step:
     run: Run | None
     read: Callable[[], Tensor]
     name: str = "this step"
+    is_straight: bool = False
 
     @property
     def columns(self) -> list[Columns] | None:
@@ -73,12 +81,33 @@ def take(trace: Trace, step: Step) -> list[Tensor]:
     """Return the tensors that a step makes."""
     columns, run = step.columns, step.run
     if columns is not None and run is not None:
+        along = _along_lines(trace, step, columns)
+        if along is not None:
+            return [along]
         made = _on_entries(trace, step, columns, run)
+        if made is None and len(owners_of(columns)) <= 1:
+            made = [*_on_one_feature(trace, step, columns, run)]
         if made is not None:
+            if not step.is_straight:
+                trace.bent.update(owners_of(columns))
             return made
-        if len(owners_of(columns)) <= 1:
-            return [*_on_one_feature(trace, step, columns, run)]
     return [step.read()]
+
+
+def _along_lines(trace: Trace, step: Step, columns: list[Columns]) -> Tensor | None:
+    """Read a step of ranges as an operation; None if there are none, or it is none.
+
+    The framework's own numbers are rounded; an operation is along a line by its code,
+    and its roundings are bounded.
+    """
+    if step.kind not in OPERATIONS or trace.ranges.isdisjoint(owners_of(columns)):
+        return None
+    if step.kind not in STRAIGHT:
+        return step.read()
+    try:
+        return step.read()
+    except UnsupportedModelError:  # such as a number times itself
+        return None
 
 
 def moved(
@@ -177,11 +206,13 @@ def _refused_value(
     if value is None:
         return UnsupportedModelError(
             f"feature {name!r} is missing in some rows, and {step.name} cannot take "
-            f"that ({reason}); leave out those rows, or impute in the pipeline"
+            f"that ({reason}); leave out those rows, or impute in the pipeline",
+            feature=name,
         )
     return UnsupportedModelError(
         f"feature {name!r}: {step.name} cannot take the value {text_of(value)!r} "
-        f"({reason})"
+        f"({reason})",
+        feature=name,
     )
 
 

@@ -120,7 +120,8 @@ def refuse_gaps(domain: Domain, tensor: Tensor, instead: str) -> None:
             )
         raise UnsupportedModelError(
             f"feature {feature.name!r}: the model turns its {text_of(value)!r} into a "
-            f"number that is not finite"
+            f"number that is not finite",
+            feature=feature.name,
         )
 
 

@@ -1,6 +1,6 @@
 """The operations that adapters follow a model with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,10 +42,19 @@ class Trace:
     Parameters
     ----------
     domain : Domain
+    ranges : set of int
+        Features whose values are some numbers of a range. They are not looked up in
+        tables where a layer can be read instead, so that they stay along a line.
+
+    Attributes
+    ----------
+    bent : set of int
+        Features with steps that are not known to go along a line.
     """
 
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
+    def __init__(self, domain: Domain, ranges: Collection[int] = ()) -> None:
+        self.domain, self.ranges = domain, frozenset(ranges)
+        self.bent: set[int] = set()
         self._hidden = HiddenLayers(domain)
 
     # Tensors ---------------------------------------------------------------------
@@ -214,7 +223,7 @@ class Trace:
             return replace(self.affine(tensor), ending=Ending(name, tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
         columns = unmixed(self.domain, tensor)
-        if columns is not None:
+        if columns is not None and not self.ranges.intersection(columns.owners):
             return replace(activated(columns, name, slope), ending=ending)
         x = self.affine(tensor)
         layer = self._hidden.above(x.level, name, slope)

@@ -23,6 +23,9 @@ from nn2rules.engine._kernels.network import (
 
 LARGEST = np.finfo(np.float64).max
 
+TIGHTENED = 2
+"""At least so many units of a layer are bounded anew in a part of a box."""
+
 # Where silu and gelu turn from falling to rising.
 SILU_LOWEST = -1.2784645427610738
 GELU_LOWEST = -0.7517915246935645
@@ -257,55 +260,92 @@ def bound_first(net, space):
 
 
 @njit(cache=True, nogil=True)
-def bound_layers(net, space):
-    """Bound every pre-activation of the hidden layers, and relax their activations."""
+def bound_layers(net, space, is_new):
+    """Bound every pre-activation of the hidden layers, and relax their activations.
+
+    Unless the box `is_new`, ``space`` has bounds of the layers after the first that
+    hold for a box around it; they are tightened where it matters most.
+    """
     bound_first(net, space)
+    if is_new and net.sizes.size > 3:
+        later = net.unit_at[1]
+        space.low[later:], space.high[later:] = -np.inf, np.inf
     for layer in range(net.sizes.size - 2):
         kind, slope = net.activations[layer], net.slopes[layer]
         start = net.unit_at[layer]
         if layer > 0:
-            bound_hidden(net, space, layer)
+            add_intervals(net, space, layer)
+            tighten(net, space, layer, is_new)
         for unit in range(start, start + net.sizes[layer + 1]):
             relax(kind, slope, space.low[unit], space.high[unit], space.lines[unit])
 
 
 @njit(cache=True, nogil=True)
-def bound_hidden(net, space, layer):
-    """Bound the pre-activations of one hidden layer after the first."""
-    low, high = space.low, space.high
+def add_intervals(net, space, layer):
+    """Bound the pre-activations of a later layer by the ranges of the units before."""
     kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
     before, start = net.unit_at[layer - 1], net.unit_at[layer]
     n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
     at = net.weight_at[layer]
+    smallest, largest = space.work[0, :n_out], space.work[1, :n_out]
     for unit in range(n_out):
-        smallest = net.bias[start + unit]
-        largest = smallest
-        for i in range(n_in):
-            least, most = activation_range(
-                kind, slope, low[before + i], high[before + i]
-            )
-            weight = net.weights[at + i * n_out + unit]
-            if weight >= 0:
-                smallest += weight * least
-                largest += weight * most
-            else:
-                smallest += weight * most
-                largest += weight * least
+        smallest[unit] = largest[unit] = net.bias[start + unit]
+    for i in range(n_in):
+        low, high = space.low[before + i], space.high[before + i]
+        least, most = activation_range(kind, slope, low, high)
+        weights = net.weights[at + i * n_out : at + (i + 1) * n_out]
+        for unit in range(n_out):
+            one, other = weights[unit] * least, weights[unit] * most
+            smallest[unit] += one if weights[unit] >= 0.0 else other
+            largest[unit] += other if weights[unit] >= 0.0 else one
+    for unit in range(n_out):
         slack = net.slack[start + unit]
-        smallest -= slack
-        largest += slack
-        stable = net.activations[layer] <= LEAKY_RELU and (
-            smallest >= 0 or largest <= 0
-        )
-        if not stable:
-            below = backward_lower(net, space, layer, unit, 1.0)
-            above = -backward_lower(net, space, layer, unit, -1.0)
-            if below - slack > smallest:
-                smallest = below - slack
-            if above + slack < largest:
-                largest = above + slack
-        low[start + unit] = smallest
-        high[start + unit] = largest
+        below, above = smallest[unit] - slack, largest[unit] + slack
+        if not space.low[start + unit] >= below:
+            space.low[start + unit] = below
+        if not space.high[start + unit] <= above:
+            space.high[start + unit] = above
+
+
+@njit(cache=True, nogil=True)
+def tighten(net, space, layer, is_new):
+    """Bound pre-activations of a later layer by the lines of the layers before.
+
+    All that may change sign if the box `is_new`, and otherwise those that cost most.
+    """
+    start, n_out = net.unit_at[layer], net.sizes[layer + 1]
+    kind, low, high = net.activations[layer], space.low, space.high
+    costs = space.hidden[0]
+    for unit in range(n_out):
+        costs[unit] = gap_of(kind, low[start + unit], high[start + unit])
+        if costs[unit] > 0.0 and not is_new:
+            costs[unit] *= net.outgoing[start + unit]
+    n_left = n_out if is_new else max(TIGHTENED, n_out // 8)
+    for _ in range(n_left):
+        unit = int(np.argmax(costs[:n_out]))
+        if not costs[unit] > 0.0:
+            break
+        costs[unit] = 0.0
+        slack = net.slack[start + unit]
+        below = backward_lower(net, space, layer, unit, 1.0) - slack
+        above = -backward_lower(net, space, layer, unit, -1.0) + slack
+        if below > low[start + unit]:
+            low[start + unit] = below
+        if above < high[start + unit]:
+            high[start + unit] = above
+
+
+@njit(cache=True, nogil=True)
+def gap_of(kind, low, high):
+    """Return how wide the lines around an activation may stand apart; 0 if not at all.
+
+    Of infinite bounds that is the largest number: nothing matters more.
+    """
+    if kind > LEAKY_RELU:
+        return min(high - low, LARGEST) if high > low else 0.0
+    if not low < 0.0 < high or kind == IDENTITY:
+        return 0.0
+    return min(-low * high / (high - low), LARGEST) if high - low < LARGEST else LARGEST
 
 
 @njit(cache=True, nogil=True)
@@ -328,14 +368,16 @@ def activation_range(kind, slope, low, high):
 
 
 @njit(cache=True, nogil=True)
-def bound_worst(net, space):
+def bound_worst(net, space, is_new):
     """Return the lowest lower bound of all scores over ``space.box``.
+
+    Unless the box `is_new`, bounds of later layers are known: see `bound_layers`.
 
     ``space`` is left with what belongs to that score: its minimiser ``choice``, what
     each column contributes, and the coefficients of the first layer's outputs. NaN,
     from an overflow, is lowest of all, and stays.
     """
-    bound_layers(net, space)
+    bound_layers(net, space, is_new)
     last = net.sizes.size - 2
     n_scores, start = net.sizes[last + 1], net.unit_at[last]
     worst, worst_at = np.inf, 0

@@ -23,6 +23,26 @@ class Boxes(NamedTuple):
     ends: NDArray[np.float64]
 
 
+class Stack(NamedTuple):
+    """Boxes that wait to be searched, with what is known of the boxes they are part of.
+
+    Attributes
+    ----------
+    allowed, ends
+        As in `Boxes`.
+    low, high : ndarray of float64, shape (n_boxes, n_later_units)
+        Bounds of the hidden units after the first layer.
+    depth : ndarray of int64, shape (n_boxes,)
+        How often it was split; 0 says that nothing is known yet.
+    """
+
+    allowed: NDArray[np.bool_]
+    ends: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    depth: NDArray[np.int64]
+
+
 class Points(NamedTuple):
     """Several inputs.
 

@@ -20,8 +20,10 @@ class FlatNetwork(NamedTuple):
 
     A feature of real numbers has a column for all numbers of its range,
     ``ranges[feature]``, whose weights are multiplied by the number; -1 for others.
-    ``whole`` says whether only whole numbers count. `across` are the weights of layer
-    0 once more, unit by unit, so that loops over columns run along memory.
+    ``whole`` says whether only whole numbers count. ``outgoing`` is the sum of the
+    magnitudes of the weights by which a hidden unit is multiplied. `across` are the
+    weights of layer 0 once more, unit by unit, so that loops over columns run along
+    memory.
     """
 
     offsets: NDArray[np.int64]
@@ -35,6 +37,7 @@ class FlatNetwork(NamedTuple):
     unit_at: NDArray[np.int64]
     activations: NDArray[np.int64]
     slopes: NDArray[np.float64]
+    outgoing: NDArray[np.float64]
     slack: NDArray[np.float64]
     error: NDArray[np.float64]
 

@@ -11,6 +11,9 @@ from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
 
+FEW = 16
+"""After so many boxes a search may see that it would take too long."""
+
 
 @njit(cache=True, nogil=True)
 def evaluate_choice(net, space):
@@ -131,6 +134,19 @@ def moved_by(net, space, feature):
 
 
 @njit(cache=True, nogil=True)
+def pop(net, space, stack, top):
+    """Take a box from a stack; tell whether nothing is known of it yet."""
+    space.box[:] = stack.allowed[top]
+    space.ends[:] = stack.ends[top]
+    n_later = stack.low.shape[1]
+    if n_later > 0:
+        later = net.unit_at[1]
+        space.low[later : later + n_later] = stack.low[top]
+        space.high[later : later + n_later] = stack.high[top]
+    return stack.depth[top] == 0
+
+
+@njit(cache=True, nogil=True)
 def push_halves(net, space, feature, stack, top):
     """Split the box in two on a feature; the half with the lower bound comes on top.
 
@@ -139,9 +155,15 @@ def push_halves(net, space, feature, stack, top):
     """
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = np.flatnonzero(space.box[start:stop])
-    for position in range(2):
-        stack.allowed[top + position] = space.box
-        stack.ends[top + position] = space.ends
+    depth, n_later = stack.depth[top] + 1, stack.low.shape[1]
+    for position in range(top, top + 2):
+        stack.allowed[position] = space.box
+        stack.ends[position] = space.ends
+        stack.depth[position] = depth
+        if n_later > 0:
+            later = net.unit_at[1]
+            stack.low[position] = space.low[later : later + n_later]
+            stack.high[position] = space.high[later : later + n_later]
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
         middle = 0.5 * low + 0.5 * high
@@ -171,12 +193,12 @@ def push_halves(net, space, feature, stack, top):
 
 
 @njit(cache=True, nogil=True)
-def search(net, space, stack, top, ignored, ties, limit):
+def search(net, space, stack, top, ignored, ties, limit, patience):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
     Parameters
     ----------
-    stack : Boxes
+    stack : Stack
         The first `top` are still to be searched.
     ignored : Boxes
         Inputs inside these do not count.
@@ -185,6 +207,9 @@ def search(net, space, stack, top, ignored, ties, limit):
         caller settles them.
     limit : int
         Stop after so many boxes.
+    patience : float
+        Stop early if the share of the boxes that is done says that it would take more
+        than so many.
 
     Returns
     -------
@@ -194,9 +219,9 @@ def search(net, space, stack, top, ignored, ties, limit):
         How many boxes are left on the stack.
     n_ties, n_boxes : int
     """
-    n_boxes, n_ties = 0, 0
+    n_boxes, n_ties, done = 0, 0, 0.0
     while top > 0:
-        if n_boxes >= limit:
+        if n_boxes >= limit or (n_boxes >= FEW and n_boxes > patience * done):
             return PAUSED, top, n_ties, n_boxes
         if n_ties == ties.codes.shape[0]:
             return TIES_FULL, top, n_ties, n_boxes
@@ -204,11 +229,12 @@ def search(net, space, stack, top, ignored, ties, limit):
             return TOO_DEEP, top, n_ties, n_boxes
         top -= 1
         n_boxes += 1
-        space.box[:] = stack.allowed[top]
-        space.ends[:] = stack.ends[top]
+        is_new = pop(net, space, stack, top)
+        share = 0.5 ** stack.depth[top]
+        done += share
         if is_inside(net, space.box, space.ends, ignored):
             continue
-        if bound_worst(net, space) > 0.0:
+        if bound_worst(net, space, is_new) > 0.0:
             continue
         feature = choose_feature(net, space)
         most, least = evaluate_choice(net, space)
@@ -218,6 +244,7 @@ def search(net, space, stack, top, ignored, ties, limit):
             return REFUTED, top, n_ties, n_boxes
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
+            done -= share
         elif not (most < 0.0 or least > 0.0):
             ties.codes[n_ties] = space.choice
             ties.numbers[n_ties] = space.numbers
@@ -255,9 +282,8 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
     ):
         top -= 1
         n_boxes += 1
-        space.box[:] = stack.allowed[top]
-        space.ends[:] = stack.ends[top]
-        is_in = bound_worst(net, space) > 0.0
+        is_new = pop(net, space, stack, top)
+        is_in = bound_worst(net, space, is_new) > 0.0
         is_out = False
         if not is_in:
             feature = choose_feature(net, space)
@@ -298,9 +324,8 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     while top > 0 and n_boxes < limit and top + 1 < stack.allowed.shape[0]:
         top -= 1
         n_boxes += 1
-        space.box[:] = stack.allowed[top]
-        space.ends[:] = stack.ends[top]
-        below = bound_worst(net, space)
+        is_new = pop(net, space, stack, top)
+        below = bound_worst(net, space, is_new)
         if below >= best - tolerance:
             floor = lower_of(floor, below)
             continue
