@@ -5,7 +5,9 @@ import pytest
 
 from fuzz import numbers
 from nn2rules import Budget, BudgetExceededError, Domain, Feature, Layer, Network
+from nn2rules.cover.searched import find_uncovered
 from nn2rules.engine import Meter, Oracle, score_range
+from nn2rules.engine._kernels.boxes import Boxes
 
 
 def network_of(feature, *layers, threshold=0.5):
@@ -80,3 +82,17 @@ def test_score_ranges_of_ranges_end_at_the_ends():
     assert found.low[0] <= -1 <= found.low[1]
     assert found.high[0] <= 9 <= found.high[1]
     assert found.high[1] - found.high[0] < 1e-13
+
+
+def test_what_is_left_beside_numbers_that_are_apart_has_a_number():
+    """Boxes that share a special value and no number: the rest is looked at alone."""
+    features = (Feature.real(name, 0, 3, whole=True, special=[99]) for name in "xy")
+    domain = Domain(tuple(features))
+    layer = Layer(np.zeros((4, 1)), [1.0], "sigmoid")
+    oracle = Oracle(Network(domain, (layer,), ("no", "yes")))
+    allowed = [[1, 1, 0, 1], [1, 1, 1, 0], [1, 0, 1, 1]]
+    ends = [[[3, 1], [3, 2]], [[2, 1], [2, 2]], [[3, 1], [3, 3]]]
+    boxes = Boxes(np.array(allowed, dtype=np.bool_), np.array(ends, dtype=np.float64))
+    found = find_uncovered(oracle, boxes)
+    at = numbers.Input(*(tuple(part[0].tolist()) for part in found))
+    assert not any(numbers.holds(domain, boxes, which, at) for which in range(3))

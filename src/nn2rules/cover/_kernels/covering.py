@@ -79,17 +79,23 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
     """Put the parts of a box outside of another on the stack; the box is changed."""
     for feature in range(net.ranges.size):
         start, stop = net.offsets[feature], net.offsets[feature + 1]
+        ranged, whole = net.ranges[feature], net.whole[feature]
+        is_apart = ranged >= 0 and (
+            ends[1, feature] < other_ends[0, feature]
+            or other_ends[1, feature] < ends[0, feature]
+        )
         outside = False
         for column in range(start, stop):
-            outside |= box[column] and not other[column]
+            shared = other[column] and not (is_apart and column == ranged)
+            outside |= box[column] and not shared
         if outside:
             stack.allowed[top] = box
             stack.ends[top] = ends
             for column in range(start, stop):
-                stack.allowed[top, column] = box[column] and not other[column]
-                box[column] = box[column] and other[column]
+                shared = other[column] and not (is_apart and column == ranged)
+                stack.allowed[top, column] = box[column] and not shared
+                box[column] = box[column] and shared
             top += 1
-        ranged, whole = net.ranges[feature], net.whole[feature]
         if ranged < 0 or not box[ranged]:
             continue
         for end in range(2):
