@@ -1442,7 +1442,7 @@ def test_options_that_make_no_sense(options: list[str], facts: list[str]):
         ["extract", "net.json", "--effort", "-1"],
         ["extract", "net.json", "--seed", "-1"],
         ["extract", "net.json", "--seed", "x"],
-        ["extract", "net.json", "--max-seconds", "-1"],
+        ["extract", "net.json", "--time", "-1"],
         ["extract", "net.json", "--jobs", "two"],
         ["extract", "net.json", "--top", "-1"],
         ["extract", "net.json", "--top", "ten"],
@@ -1523,13 +1523,13 @@ def test_networks_too_large_for_the_paper_exit_3(
 
 
 def test_no_time_at_all_exits_3():
-    message = refused("extract", "net.json", "--max-seconds", "0", code=3)
+    message = refused("extract", "net.json", "--time", "0", code=3)
     assert "budget of 0 seconds" in message
 
 
 def test_a_search_out_of_time_prints_what_it_proved():
     Path("net.json").write_text(large_network())
-    result = run("extract", "net.json", "--max-seconds", "0.5", "--top", "1")
+    result = run("extract", "net.json", "--time", "0.5", "--top", "1")
     assert result.exit_code == 3
     assert result.stdout.endswith("  [not proved]\n")
     early, error = result.stderr.splitlines()
@@ -1540,7 +1540,7 @@ def test_a_search_out_of_time_prints_what_it_proved():
 def test_a_search_out_of_time_writes_a_partial_file():
     Path("net.json").write_text(large_network())
     before = folder_content()
-    options = ("--max-seconds", "0.5", "-o", "rules.json")
+    options = ("--time", "0.5", "-o", "rules.json")
     result = run("extract", "net.json", *options)
     assert result.exit_code == 3
     assert result.stdout == "written to rules.partial.json\n"
@@ -1628,7 +1628,7 @@ def test_rules_that_cannot_be_saved_are_printed(monkeypatch: pytest.MonkeyPatch)
 
 def test_rules_that_are_not_all_do_not_go_to_a_device():
     Path("net.json").write_text(large_network())
-    result = run("extract", "net.json", "--max-seconds", "1", "-o", "/dev/null")
+    result = run("extract", "net.json", "--time", "1", "-o", "/dev/null")
     assert result.exit_code == 3
     assert "otherwise" in result.stdout
     assert not Path("/dev/null.partial").exists()
@@ -1886,7 +1886,7 @@ def test_ranges_and_what_cannot_read_them(ranged_files):
     assert "use the form 'list' or 'set'" in refused(*given, "--form", "paper")
     assert "may never be complete" in refused("extract", "net.json")
     assert "'age' is a range of numbers" in refused("neurons", "net.json")
-    stopped = run("extract", "net.json", "--max-seconds", "0.3")
+    stopped = run("extract", "net.json", "--time", "0.3")
     assert stopped.exit_code != 0
     assert "of the volume, numbers evenly spread; the rest is not" in stopped.stderr
 

@@ -143,6 +143,16 @@ def test_a_number_of_threads_is_whole(n_jobs):
     assert refused(n_jobs=n_jobs).startswith("n_jobs: ")
 
 
+@pytest.mark.parametrize("time", ["3", -1, True, float("nan")])
+def test_a_time_is_a_number_of_seconds(time):
+    assert refused(time=time).startswith("time: ")
+
+
+def test_a_time_is_said_once():
+    message = refused(time=3, budget=Budget(seconds=2))
+    assert message == "time and the budget's seconds are both given; leave one"
+
+
 @pytest.mark.parametrize("max_rules", ["3", 1.5])
 def test_a_number_of_rules_is_whole(max_rules):
     assert "rules" in refused(max_rules=max_rules)

@@ -78,6 +78,7 @@ def extract(
     order: Sequence[str] | None = None,
     approximate: str | None = None,
     budget: Budget | None = None,
+    time: float | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> RuleList:
@@ -131,9 +132,14 @@ def extract(
         ``engine="paper"`` only: treat sigmoid units as the paper does. The result is
         then no longer exact, and says on how many inputs it differs.
     budget : Budget, optional
-        Limits on time, boxes and memory.
+        Limits on time, boxes and memory; an error says that one is reached.
+    time : float, optional
+        Seconds. In the scope "support" the rules that are proved by then are returned:
+        those that decide most rows come first, and the certificate says how many rows
+        are left. Elsewhere it is a budget of so many seconds.
     n_jobs : int, optional
-        How many threads; the result is the same whatever their number.
+        How many threads, by default one on each core; the result is the same whatever
+        their number.
     progress : callable, optional
         Called now and then with what is being done and the share that is done.
 
@@ -162,7 +168,7 @@ def extract(
     """
     kind = Kind(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
-    how = Looking(effort, seed, n_jobs, budget, progress)
+    how = Looking(effort, seed, n_jobs, budget, progress, time)
     if kind.form == "paper":
         refuse_for_paper(impossible=impossible, max_rules=max_rules, fidelity=fidelity)
     check_labels(labels)
@@ -182,7 +188,7 @@ def extract(
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
     if kind.scope == "domain" and length.max_rules is None:
-        _refuse_endless(network.domain, how.budget or Budget())
+        _refuse_endless(network.domain, how.limits)
     meter = how.meter()
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
@@ -235,8 +241,8 @@ def _refuse_endless(domain: Domain, budget: Budget) -> None:
     if real and budget.seconds is None and budget.boxes is None:
         raise OptionError(
             f"rules for every number of {real[0].name!r} may never be complete; give "
-            f"rows that they are to decide (data, scope 'support'), or stop: "
-            f"budget=Budget(seconds=60), or max_rules"
+            f"rows that they are to decide (data, scope 'support'), or stop: time=60 "
+            f"(--time 60), or max_rules"
         )
 
 
@@ -257,7 +263,7 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
     if kind.engine != "auto":
         return kind
     fitting = not domain.has_ranges and obstacle is None
-    fitting = fitting and fits(domain, how.budget or Budget())
+    fitting = fitting and fits(domain, how.limits)
     if kind.form != "paper":
         most = SUPPORT_INPUTS if kind.scope == "support" else COVERED_INPUTS
         fitting = fitting and domain.n_inputs <= most

@@ -5,7 +5,7 @@ look. They are made before any work is done, so that a mistake costs no time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
@@ -118,7 +118,9 @@ class Looking:
     effort, seed, n_jobs
         How much work to do, from which start, on how many threads.
     budget : Budget or None
-        Where to stop.
+        Where to stop, with an error.
+    time : float or None
+        Where to stop, in seconds, with what is there.
     progress : callable or None
         Whom to tell how far the work is.
     """
@@ -128,8 +130,10 @@ class Looking:
     n_jobs: int | None = None
     budget: Budget | None = None
     progress: Progress | None = None
+    time: float | None = None
 
     def __post_init__(self) -> None:
+        self._check_time()
         self._check_whole("effort", "0, 1, 2, …", lambda n: n >= 0)
         self._check_whole("seed", "a whole number from 0 on", lambda n: n >= 0)
         if self.n_jobs is not None:
@@ -154,9 +158,24 @@ class Looking:
             raise OptionError(f"{name}: {value!r}, expected {expected}")
         object.__setattr__(self, name, int(value))
 
+    def _check_time(self) -> None:
+        if self.time is None:
+            return
+        is_number = isinstance(self.time, Real) and not isinstance(self.time, bool)
+        if not is_number or not float(self.time) >= 0:
+            raise OptionError(f"time: {self.time!r}, expected seconds, 0 or more")
+        if isinstance(self.budget, Budget) and self.budget.seconds is not None:
+            raise OptionError("time and the budget's seconds are both given; leave one")
+
+    @property
+    def limits(self) -> Budget:
+        """What may be spent, in whichever way it was said."""
+        budget = self.budget or Budget()
+        return budget if self.time is None else replace(budget, seconds=self.time)
+
     def meter(self) -> Meter:
         """Return a meter for work that begins now."""
-        return Meter(self.budget or Budget(), self.progress)
+        return Meter(self.limits, self.progress)
 
 
 def refuse_for_paper(**given: Any) -> None:

@@ -18,6 +18,7 @@ from tables import (
 
 import naive
 import nn2rules
+import ranged
 from nn2rules import (
     Budget,
     BudgetExceededError,
@@ -421,3 +422,41 @@ def test_rules_by_search_keep_ranges_of_numbers():
         ends = np.abs(np.diff(block, axis=1, prepend=0, append=0)).sum(axis=1)
         assert (ends <= 2).all()
     assert len(rules) > 3
+
+
+# Rows in ranges of numbers
+
+
+@pytest.fixture(scope="module")
+def ranged_rows():
+    rng = np.random.default_rng(6)
+    network = ranged.random_network(rng, ranged.mixed_domain(), units=8)
+    return network, ranged.random_rows(rng, network.domain, 150)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_number_of_threads_changes_nothing(ranged_rows, form):
+    network, rows = ranged_rows
+    found = [extract(network, rows, form=form, n_jobs=n) for n in (1, 2, None)]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_time_that_is_over_leaves_rules_that_are_right(ranged_rows, form):
+    network, rows = ranged_rows
+    nothing = extract(network, rows, form=form, time=0)
+    assert len(nothing) == 0
+    assert nothing.certificate["complete"] is False
+    assert nothing.certificate["rows_decided"] == 0
+    done = extract(network, rows, form=form, time=1000)
+    assert "complete" not in done.certificate
+    assert done == extract(network, rows, form=form)
+
+
+def test_no_rule_of_a_set_is_needless(ranged_rows):
+    network, rows = ranged_rows
+    rules = extract(network, rows, form="set")
+    held = np.stack([rules.take([i]).apply(rows) >= 0 for i in range(len(rules))])
+    gained = np.diff(np.logical_or.accumulate(held).sum(axis=1), prepend=0)
+    assert (gained > 0).all()
+    assert (np.diff(gained) <= 0).all()

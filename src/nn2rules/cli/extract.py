@@ -99,11 +99,17 @@ def extract(
     trust: TrustOption = False,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Stop after so many seconds.")
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--time",
+            min=0,
+            metavar="SECONDS",
+            help="Stop after so many seconds, with the rules that are proved by then.",
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads; -1 for one on each core.")
+        int | None, typer.Option(help="Threads; by default one on each core.")
     ] = None,
     top: Annotated[
         int, typer.Option(min=0, help="Print so many rules at most; 0 prints all.")
@@ -155,7 +161,7 @@ def extract(
                 seed=seed,
                 order=names_of(order),
                 approximate=approximate,
-                budget=nn2rules.Budget(seconds=max_seconds),
+                time=seconds,
                 n_jobs=jobs,
                 progress=progress,
             )
@@ -165,10 +171,10 @@ def extract(
             show(partial, top, partial_place(output))
             stderr.print(_stopped(partial))
         raise
-    seconds = time.perf_counter() - started
+    spent = time.perf_counter() - started
     show(rules, top, output)
     if output is not None:
-        print(_summary(rules, seconds))
+        print(_summary(rules, spent))
     _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
 
 

@@ -1,11 +1,13 @@
 """Rule lists and sets of networks whose domain is too large for a table."""
 
 from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from nn2rules.certificate import search_certificate
+from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.growing import Cases, Goal
 from nn2rules.cover.job import Job, impossible_inputs
@@ -13,7 +15,7 @@ from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncove
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
-from nn2rules.errors import OptionError
+from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.rules import RuleList
 
 TRIES = 4
@@ -31,14 +33,17 @@ def rules_by_search(job: Job) -> RuleList:
     if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
         raise OptionError("impossible: no input is left that can occur")
     goal = Goal(job.form == "list", _tries(job), job.how.seed, job.how.n_jobs)
+    is_complete = True
     if job.scope == "support":
-        _support(oracle, job, goal, cover)
+        is_complete = _support(oracle, job, goal, cover)
     elif not _domain(oracle, job, goal, cover):
         rules = _unfinished(oracle, job, cover)
         return _described(rules, job)
     if job.scope == "domain":
         cover = _without_default(cover, job)
     known = search_certificate(job.network, oracle, job.meter)
+    if not is_complete:
+        known["complete"] = False
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
     return _described(rules, job)
 
@@ -50,8 +55,9 @@ def _tries(job: Job) -> int:
     way, and finds fewer rules in more time.
     """
     tries = TRIES * job.how.effort
-    if job.scope == "support":
-        tries *= max(1, min(4, (1 << 21) // job.network.domain.n_inputs))
+    domain = job.network.domain
+    if job.scope == "support" and not domain.has_ranges:
+        tries *= max(1, min(4, (1 << 21) // domain.n_inputs))
     return max(1, tries)
 
 
@@ -97,8 +103,11 @@ def _is_enough(job: Job, cover: Cover) -> bool:
     return n_rules >= job.max_rules
 
 
-def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> None:
-    """Cover the rows of the data; in a set, those of every class but the default."""
+def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
+    """Cover the rows of the data; in a set, those of every class but the default.
+
+    Returns whether it is done: false if the time that the user gave is over.
+    """
     assert job.rows is not None, "extract has checked that there is data"
     codes, numbers = job.rows.distinct
     answers = job.network.predict_codes(codes, numbers)
@@ -107,15 +116,21 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> None:
     cover.default = _default(job, answers)
     if job.form == "set":
         weights[answers == cover.default] = 0.0
-    cover_rows(
-        oracle,
-        Cases(inputs, weights, answers),
-        goal,
-        cover=cover,
-        impossible=_impossible(job),
-        found=_reporter(job),
-        is_enough=lambda: _is_enough(job, cover),
-    )
+    try:
+        cover_rows(
+            oracle,
+            Cases(inputs, weights, answers),
+            goal,
+            cover=cover,
+            impossible=_impossible(job),
+            found=_reporter(job),
+            is_enough=lambda: _is_enough(job, cover),
+        )
+    except BudgetExceededError:
+        if job.how.time is None:
+            raise
+        return False
+    return True
 
 
 def _default(job: Job, answers: Any) -> int:
@@ -166,6 +181,8 @@ def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
 def _rule_list(job: Job, cover: Cover) -> RuleList:
     """Return the rules of a cover, those that decide most rows first."""
     network = job.network
+    if job.form == "set" and job.rows is not None:
+        cover = _needed(job, cover)
     boxes = cover.boxes(network.domain)
     domain, allowed = cut_at_ends(network.domain, boxes)
     rules = RuleList.from_boxes(
@@ -183,6 +200,34 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
         np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
         rules = in_order(rules, decided)
     return rules
+
+
+def _needed(job: Job, cover: Cover) -> Cover:
+    """Leave out rules of a set that decide no row which the others do not.
+
+    The rules of a set hold in any order: always the one is taken that decides most rows
+    which those before it leave.
+    """
+    assert job.rows is not None, "rules are needed for rows"
+    domain = job.network.domain
+    codes, numbers = job.rows.distinct
+    columns = (codes + domain.offsets[:-1]).T.copy()
+    amounts = np.ones(columns.shape) if numbers is None else numbers.T.copy()
+    boxes = zip(*cover.boxes(domain), strict=True)
+    held = [held_rows(domain.ranges, columns, amounts, *box) for box in boxes]
+    left = job.rows.weights.astype(np.float64)
+    waiting = [(-float(left[rows].sum()), index) for index, rows in enumerate(held)]
+    heapify(waiting)
+    kept = []
+    while waiting:
+        _, index = heappop(waiting)
+        gain = float(left[held[index]].sum())  # it may have become less
+        if gain > 0 and waiting and -gain > waiting[0][0]:
+            heappush(waiting, (-gain, index))
+        elif gain > 0:
+            kept.append(index)
+            left[held[index]] = 0.0
+    return _taken(cover, kept, cover.default)
 
 
 def _described(rules: RuleList, job: Job) -> RuleList:

@@ -17,12 +17,12 @@ _LOOK = 0.1  # seconds
 def in_threads(
     tasks: Sequence[Callable[[], Result]], n_jobs: int | None, stop: Stop
 ) -> Generator[Result, None, None]:
-    """Yield the result of each task, in order; by default they run one by one.
+    """Yield the result of each task, in order; by default on all cores.
 
     If one fails, those not begun are left out, and the others are asked to stop. Close
     it when done: it waits for them.
     """
-    n_threads = 1 if n_jobs is None else min(effective_n_jobs(n_jobs), len(tasks))
+    n_threads = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(tasks))
     if n_threads <= 1:
         for task in tasks:
             yield task()
