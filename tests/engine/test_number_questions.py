@@ -24,6 +24,12 @@ def test_answers_about_ranges_are_right(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
+def test_answers_about_lines_are_right_beside_every_break(seed):
+    rngs = (np.random.default_rng([45, seed, k]) for k in range(100))
+    assert sum(map(numbers.ask_lines, rngs)) > 1000
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_score_ranges_hold_and_are_reached(seed):
     rngs = (np.random.default_rng([41, seed, k]) for k in range(200))
     assert sum(map(numbers.ask_score_ranges, rngs)) > 1000

@@ -24,6 +24,7 @@ from numpy.random import Generator
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
 from fuzz.numbers import (
+    ask_lines,
     ask_numbers,
     ask_score_ranges,
     ask_uncovered,
@@ -46,6 +47,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "conditions": read_conditions,
     "endings": read_endings,
     "numbers": ask_numbers,
+    "lines of numbers": ask_lines,
     "numbers' scores": ask_score_ranges,
     "uncovered numbers": ask_uncovered,
     "rules of numbers": make_number_rules,

@@ -303,6 +303,67 @@ def ask_numbers(rng: Generator) -> int:
     return asked
 
 
+def ask_lines(rng: Generator) -> int:
+    """Ask about boxes that are lines, which end beside the places where classes tie.
+
+    Between two breaks a score is straight, so the floats around all breaks tell whether
+    a piecewise-linear network gives one class to the whole line.
+    """
+    network = draw_network(rng)
+    domain, asked = network.domain, 0
+    oracle = Oracle(network, Meter(ORDINARY))
+    for _ in range(4):
+        base = random_input(rng, domain)
+        line = [i for i, f in enumerate(domain.features) if f.limits is not None]
+        index = int(pick(rng, line))
+        feature = domain.features[index]
+        assert feature.limits is not None, "these are ranges"
+        if base.codes[index] != 0:
+            continue
+        found = breaks(network, *base, index, feature.limits)
+        found += [Fraction(end) for end in feature.limits]
+        around = [
+            x for at in found for x in floats_around(at, feature.limits, feature.whole)
+        ]
+        inputs = [
+            Input(base.codes, (*base.numbers[:index], x, *base.numbers[index + 1 :]))
+            for x in sorted(set(around))
+        ]
+        truth = [class_of(network, *at) for at in inputs]
+        for _ in range(3):
+            first, last = sorted(rng.integers(0, len(inputs), size=2).tolist())
+            ends = np.array([inputs[first].numbers, inputs[last].numbers])
+            box = np.zeros(int(domain.offsets[-1]), dtype=np.bool_)
+            box[domain.offsets[:-1] + np.array(base.codes)] = True
+            classes = set(truth[first : last + 1])
+            for wanted in range(len(network.classes)):
+                asked += _ask_line(oracle, box, ends, wanted, classes)
+    return asked
+
+
+def _ask_line(
+    oracle: Oracle,
+    box: NDArray[np.bool_],
+    ends: NDArray[np.float64],
+    wanted: int,
+    classes: set[int | None],
+) -> int:
+    try:
+        answer = oracle.ask(box, wanted, ends=ends)
+    except (UndecidedError, BudgetExceededError):
+        return 0
+    what = f"class {wanted} from {ends[0].tolist()} to {ends[1].tolist()} on {box}"
+    if answer.proved:
+        fine = classes <= {wanted, None}
+        demand(fine, f"proved {what}, but there are {classes}", oracle.network)
+    else:
+        at = Input(tuple(answer.counterexample.tolist()), tuple(answer.numbers))
+        inside = (ends[0] <= answer.numbers).all() and (answer.numbers <= ends[1]).all()
+        fine = inside and class_of(oracle.network, *at) != wanted
+        demand(bool(fine), f"{at} is no counterexample to {what}", oracle.network)
+    return 1
+
+
 def _is_input(domain: Domain, at: Input) -> bool:
     """Tell whether something is an input of a domain at all."""
     for feature, code, number in zip(domain.features, *at, strict=True):

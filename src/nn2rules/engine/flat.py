@@ -71,12 +71,17 @@ def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
         unit_at=np.concatenate([[0], np.cumsum(sizes[1:])[:-1]]).astype(np.int64),
         activations=np.array([KINDS[x.activation] for x in layers], dtype=np.int64),
         slopes=np.array(slopes, dtype=np.float64),
-        outgoing=np.concatenate(
-            [*(np.abs(x.weights).sum(axis=1) for x in layers[1:]), layers[-1].bias]
-        ),
+        outgoing=_outgoing(layers),
         slack=np.concatenate(_slacks(layers, offsets, reach)),
         error=arithmetic.error_bound(layers, offsets, reach=reach),
     )
+
+
+def _outgoing(layers: Sequence[Layer]) -> NDArray[np.float64]:
+    """Add up by which magnitudes each unit is multiplied; scores by none."""
+    with np.errstate(over="ignore"):
+        sums = [np.abs(layer.weights).sum(axis=1) for layer in layers[1:]]
+    return np.concatenate([*sums, np.zeros(len(layers[-1].bias))])
 
 
 def _slacks(
