@@ -467,3 +467,11 @@ def test_files_of_rules_can_be_loaded(tmp_path):
     path = tmp_path / "rules.json"
     path.write_text(to_json(RULES), encoding="utf-8")
     assert load(path) == RULES
+
+
+def test_an_end_is_said_where_a_special_value_lies_beyond_it():
+    late = Feature.real("late", 0, 30, whole=True, special=[-1, 999])
+    assert condition_text(late, ((29, 30),)) == "29 ≤ late ≤ 30"
+    assert condition_text(late, ((0, 5),)) == "0 ≤ late ≤ 5"
+    assert condition_text(late, ((0, 30),)) == "0 ≤ late ≤ 30"
+    assert condition_text(late, ((29, 30), 999)) == "(late ≥ 29 or late is 999)"

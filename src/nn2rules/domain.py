@@ -137,6 +137,21 @@ class Domain:
         return math.prod(self.sizes)
 
     @cached_property
+    def n_numbers(self) -> int | None:
+        """The number of inputs, each whole number of a range counted; None if real."""
+        sizes = []
+        for feature in self.features:
+            n_beside = len(feature) - feature.n_plain
+            if feature.limits is None:
+                sizes.append(len(feature))
+            elif not feature.whole:
+                return None
+            else:
+                low, high = feature.limits
+                sizes.append(int(high) - int(low) + 1 + n_beside)
+        return math.prod(sizes)
+
+    @cached_property
     def ranges(self) -> NDArray[np.int64]:
         """For each feature the column that stands for its range of numbers, or -1.
 

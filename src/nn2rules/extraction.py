@@ -51,6 +51,9 @@ __all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
 COVERED_INPUTS = 1 << 22
 """Up to so many inputs "auto" makes lists and sets from a table."""
 
+COUNTED_INPUTS = 1 << 14
+"""Up to so many inputs, ranges of whole numbers have rules for all of them."""
+
 SUPPORT_INPUTS = 1 << 19
 """The same for rules that decide rows: there the search needs far less time."""
 
@@ -100,7 +103,8 @@ def extract(
     scope : {"domain", "support"}, optional
         Rules for every input of the domain; or rules that are right on every input they
         decide, and decide every row of `data`. By default the domain, unless it has
-        more than four million inputs and there is data.
+        more than four million inputs, or ranges of numbers with more than 16,384, and
+        there is data.
     target : class label, optional
         The class that a set of two classes has rules for; by default the one that needs
         fewer.
@@ -257,7 +261,9 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
     if kind.engine == "table" and obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
     if kind.scope is None:
-        is_large = domain.has_ranges or domain.n_inputs > COVERED_INPUTS
+        is_large = domain.n_inputs > COVERED_INPUTS
+        if domain.has_ranges:
+            is_large = domain.n_numbers is None or domain.n_numbers > COUNTED_INPUTS
         is_support = is_large and rows is not None
         kind = replace(kind, scope="support" if is_support else "domain")
     if kind.engine != "auto":

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from nn2rules.feature import Feature
 from nn2rules.spans import Span, edge_after, special_values
@@ -139,14 +140,19 @@ def _allowed_spans(
     others = [value for value in beside if value not in values]
     if spans == [feature.limits] and len(others) == 1 and rest:
         return f"≠ {label_text(others[0])}", []
-    ranges = [_span(feature, *span) for span in spans]
+    ranges = [_span(feature, *span, others) for span in spans]
     texts = [behind for behind, _ in ranges] + [f"is {text}" for text in rest]
     parts = [whole for _, whole in ranges] + [f"\0 is {text}" for text in rest]
     return " or ".join(texts), parts
 
 
-def _span(feature: Feature, low: float, high: float) -> tuple[str, str]:
-    """Return the numbers from `low` to `high`: behind a name, and with it in it."""
+def _span(
+    feature: Feature, low: float, high: float, others: Sequence[Value]
+) -> tuple[str, str]:
+    """Return the numbers from `low` to `high`: behind a name, and with it in it.
+
+    Where one of the `others`, which are not meant, lies beyond an end, that is said.
+    """
     assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
     if low == high and first < last:
@@ -154,7 +160,10 @@ def _span(feature: Feature, low: float, high: float) -> tuple[str, str]:
     start, stop = (str(low), False), (str(high), True)
     if not feature.whole:
         start, stop = edge_text(low), edge_text(edge_after(feature, high))
-    return _between(None if low == first else start, None if high == last else stop)
+    numbers: Any = [value for value in others if is_number(value)]
+    is_first = low == first and not any(number < first for number in numbers)
+    is_last = high == last and not any(number > last for number in numbers)
+    return _between(None if is_first else start, None if is_last else stop)
 
 
 def limits_text(feature: Feature) -> str:

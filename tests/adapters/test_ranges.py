@@ -715,3 +715,26 @@ def test_an_error_that_is_no_matter_of_ranges_is_raised_as_it_is():
     message = "the model takes 7 numbers; the data have 2 features with 3 values in all"
     with pytest.raises(UnsupportedModelError, match=re.escape(message)):
         read_network(model, data=rows, gives="score")
+
+
+@pytest.mark.parametrize("cell", [7, "x"])
+def test_a_column_of_one_value_has_no_other(cell):
+    """The model may look at it, and answer otherwise to another value."""
+    rows = pd.DataFrame({"score": np.arange(300, 800, 25), "const": cell})
+    step = StandardScaler() if cell == 7 else OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), ["score"]), (step, ["const"])),
+        LogisticRegression(),
+    ).fit(rows, rows.score > 500)
+    network = nn2rules.read_network(model, data=rows)
+    assert network.domain.names == ("score", "const")
+    with pytest.raises(nn2rules.UnknownValueError):
+        network.predict(rows.assign(const=8 if cell == 7 else "y"))
+
+
+def test_a_range_of_one_number_refuses_the_rows():
+    rows = pd.DataFrame({"score": np.arange(300, 800, 25), "age": np.arange(20)})
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    model.fit(rows, rows.score > 500)
+    with pytest.raises(nn2rules.UnknownValueError, match="outside of 5 to 5"):
+        nn2rules.extract(model, data=rows, domain={"age": (5, 5)})

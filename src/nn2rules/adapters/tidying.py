@@ -7,6 +7,7 @@ import numpy as np
 
 from nn2rules.domain import Domain
 from nn2rules.errors import BinsWarning
+from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 
@@ -14,16 +15,30 @@ _MANY = 30
 
 
 def without_unused(network: Network) -> Network:
-    """Leave out features that the model does not look at, such as dropped columns."""
+    """Leave out features that the model does not look at, such as dropped columns.
+
+    Of a feature that has but one value, and of a range of one number, that is not
+    known: the model may well look at it, and answer otherwise to another value.
+    """
     domain, first = network.domain, network.layers[0]
     blocks = np.split(first.weights, domain.offsets[1:-1])
-    used = [bool(block.any()) for block in blocks]
+    used = [
+        bool(block.any()) or _is_single(feature)
+        for feature, block in zip(domain.features, blocks, strict=True)
+    ]
     if all(used) or not any(used):
         return network
     chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
     layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
     kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
     return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))
+
+
+def _is_single(feature: Feature) -> bool:
+    """Tell whether a feature has one value, whatever stands beside it."""
+    if feature.limits is not None:
+        return feature.limits[0] == feature.limits[1]
+    return feature.n_plain == 1
 
 
 def hint_at_bins(network: Network) -> None:
