@@ -390,6 +390,16 @@ def picked_rows(rows: Rows, positions: NDArray[np.int64]) -> Rows:
     return _frame(rows)[positions.tolist()].to_native()
 
 
+def columns_for(model: Any, rows: Rows) -> Rows:
+    """Return the columns of `rows` that a model was trained on, where it says so."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or isinstance(rows, list | tuple | np.ndarray):
+        return rows
+    frame, listed = _frame(rows), [str(name) for name in names]
+    is_there = set(listed) <= set(frame.columns)
+    return frame.select(listed).to_native() if is_there else rows
+
+
 def cells_of(rows: Rows, names: Sequence[str]) -> list[Sequence[object]]:
     """Return the columns called `names` of a frame or of a list of dicts."""
     if isinstance(rows, list | tuple):

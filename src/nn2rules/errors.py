@@ -215,7 +215,10 @@ def _hint(value: object, values: Sequence[object]) -> str:
         return ""
     if not all(item is None or _is_number(item) for item in values):
         return ""
-    return "; to take every number between them, make the feature a range, (low, high)"
+    return (
+        "; to take every number between them, make the feature a range, (low, high), "
+        "where the model goes along a straight line"
+    )
 
 
 def _whole_hint(value: object, values: Sequence[object]) -> str:

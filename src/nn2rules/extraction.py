@@ -7,8 +7,10 @@ from typing import Any
 from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
 from nn2rules.cover._kernels.greedy import climb
+from nn2rules.cover._kernels.growth import grow
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
+from nn2rules.cover.compiling import compile_search
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
 from nn2rules.domain import Domain, Rows
@@ -193,6 +195,8 @@ def extract(
     _check_length(length, kind)
     if kind.scope == "domain" and length.max_rules is None:
         _refuse_endless(network.domain, how.limits)
+    if kind.engine == "search":
+        compile_search()
     meter = how.meter()
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
@@ -219,7 +223,7 @@ def extract(
 
 def is_compiled() -> bool:
     """Tell whether the kernels were compiled on this machine before."""
-    return all(is_cached(kernel) for kernel in (table_classes, climb))
+    return all(is_cached(kernel) for kernel in (table_classes, climb, grow))
 
 
 def _check_length(length: Length, kind: Kind) -> None:

@@ -36,6 +36,7 @@ from nn2rules import (
     Feature,
     UnknownValueError,
     UnsupportedModelError,
+    extract,
     read_network,
 )
 from nn2rules.adapters.ranges import sampled
@@ -726,9 +727,9 @@ def test_a_column_of_one_value_has_no_other(cell):
         make_column_transformer((StandardScaler(), ["score"]), (step, ["const"])),
         LogisticRegression(),
     ).fit(rows, rows.score > 500)
-    network = nn2rules.read_network(model, data=rows)
+    network = read_network(model, data=rows)
     assert network.domain.names == ("score", "const")
-    with pytest.raises(nn2rules.UnknownValueError):
+    with pytest.raises(UnknownValueError):
         network.predict(rows.assign(const=8 if cell == 7 else "y"))
 
 
@@ -736,5 +737,5 @@ def test_a_range_of_one_number_refuses_the_rows():
     rows = pd.DataFrame({"score": np.arange(300, 800, 25), "age": np.arange(20)})
     model = make_pipeline(StandardScaler(), LogisticRegression())
     model.fit(rows, rows.score > 500)
-    with pytest.raises(nn2rules.UnknownValueError, match="outside of 5 to 5"):
-        nn2rules.extract(model, data=rows, domain={"age": (5, 5)})
+    with pytest.raises(UnknownValueError, match="outside of 5 to 5"):
+        extract(model, data=rows, domain={"age": (5, 5)})

@@ -143,7 +143,7 @@ def _drop_output() -> None:
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Show how far the work is, on a terminal only."""
     if not is_compiled():
-        stderr.print("compiling, once on this machine; this takes half a minute")
+        stderr.print("compiling, once on this machine; this takes a minute")
     if not stderr.is_terminal:
         yield _notice_interrupt
         return

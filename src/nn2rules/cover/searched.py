@@ -124,18 +124,22 @@ def cover_domain(
 
     Random inputs that no rule decides are covered like rows; when none can be drawn any
     more, a search looks for one, until it proves that there is none. Returns whether it
-    did: false if there were rules enough before.
+    did: false if there were rules enough before, or if what is left are gaps between
+    real numbers, which boxes fill ever more slowly where two classes meet.
     """
     network = oracle.network
+    is_real = network.domain.n_numbers is None
     rng = np.random.default_rng([goal.seed, 1 << 32])
     while True:
         both = zip(impossible, cover.boxes(network.domain), strict=True)
-        inputs = _undecided(
-            oracle, Boxes(*(np.concatenate(pair) for pair in both)), rng
-        )
+        taken = Boxes(*(np.concatenate(pair) for pair in both))
+        inputs = _drawn(oracle, taken, rng)
+        is_gap = inputs is None
+        if inputs is None:
+            inputs = find_uncovered(oracle, taken)
         if inputs is None:
             return True
-        if is_enough is not None and is_enough():
+        if (is_enough is not None and is_enough()) or (is_gap and is_real):
             return False
         answers = _classes(oracle, inputs)
         cover_rows(
@@ -161,22 +165,20 @@ def _classes(oracle: Oracle, inputs: Points) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _undecided(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Points | None:
-    """Return inputs that lie in none of the boxes, or None if there are none."""
+def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Points | None:
+    """Return inputs drawn at random that lie in none of the boxes, or None."""
     domain = oracle.network.domain
     inputs = random_inputs(domain, _SAMPLE, rng)
-    columns, numbers = (
-        (inputs.codes + domain.offsets[:-1]).T.copy(),
-        inputs.numbers.T.copy(),
-    )
+    columns = (inputs.codes + domain.offsets[:-1]).T.copy()
+    numbers = inputs.numbers.T.copy()
     open_ = np.ones(_SAMPLE, dtype=np.bool_)
     for allowed, ends in zip(*taken, strict=True):
         open_ &= ~held_rows(domain.ranges, columns, numbers, allowed, ends)
-    if open_.any():
-        both = np.hstack([inputs.codes[open_], inputs.numbers[open_]])
-        _, first = np.unique(both, axis=0, return_index=True)
-        return Points(inputs.codes[open_][first], inputs.numbers[open_][first])
-    return find_uncovered(oracle, taken)
+    if not open_.any():
+        return None
+    both = np.hstack([inputs.codes[open_], inputs.numbers[open_]])
+    _, first = np.unique(both, axis=0, return_index=True)
+    return Points(inputs.codes[open_][first], inputs.numbers[open_][first])
 
 
 def random_inputs(domain: Domain, number: int, rng: np.random.Generator) -> Points:

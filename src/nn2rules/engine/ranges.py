@@ -124,6 +124,8 @@ def _minimum(
             best_at.codes[0, feature] = np.argmax(part)
         best_at.numbers[0] = ends[0]
         return (-np.inf, np.inf), best_at
+    if network.domain.has_ranges:  # parts of a range never get below the slack
+        tolerance = max(tolerance, 8 * float(net.slack[-1]))
     space, stack, top = workspace(net), stack_of(net), 1
     stack.allowed[0], stack.ends[0] = box, ends
     best, floor = np.inf, np.inf

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows, listed_rows
+from nn2rules.domain import Domain, Rows, columns_for, listed_rows
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.network import Network
@@ -59,7 +59,7 @@ def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes
             f"the model is a {type(model).__name__}, which has no predict method; give "
             f"a Network, or a model that answers predict(X) with class labels"
         )
-    labels = model.predict(rows)
+    labels = model.predict(columns_for(model, rows))
     return label_positions(rules, labels, n_rows, "the model's answers")
 
 

@@ -74,7 +74,8 @@ class CsvTable:
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
 
-        A column is one of numbers if every cell spells one, or is missing.
+        A column is one of numbers if every cell spells one, or is missing; and so are
+        those of true and false.
 
         Examples
         --------
@@ -155,11 +156,17 @@ def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
         raise FormatError(f"{path}: {hint.removeprefix('; ')}")
 
 
+_TRUTHS = {"true": True, "false": False}
+
+
 def _typed(cells: list[str]) -> list[Value]:
     gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
     numbers = [number_of(cell) for cell in cells]
     if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
+    truths = [_TRUTHS.get(cell.lower()) for cell in cells]
+    if truths.count(None) == sum(gaps) < len(cells):
+        return list(truths)
     return [cell or None for cell in cells]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Rows, picked_rows
+from nn2rules.domain import Rows, columns_for, picked_rows
 from nn2rules.errors import OpenRowsError, OpenRowsWarning, OptionError
 from nn2rules.matching import NO_RULE
 from nn2rules.network import labels_array
@@ -61,7 +61,8 @@ def _open_positions(
     """Return the positions of the answers to the rows that no rule decides."""
     where, n_rows = np.flatnonzero(is_open), len(is_open)
     if not isinstance(undecided, str):
-        labels = undecided.predict(picked_rows(rows, where))
+        asked = columns_for(undecided, picked_rows(rows, where))
+        labels = undecided.predict(asked)
         return rules.positions(labels, len(where))
     if undecided == "error":
         raise OpenRowsError(int(where[0]), len(where), n_rows)

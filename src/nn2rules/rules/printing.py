@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nn2rules.text import condition_text, count, label_text, limits_text, share
+from nn2rules.text import condition_text, count, label_text, limits_text, quoted, share
 from nn2rules.values import whole_number
 
 if TYPE_CHECKING:
@@ -31,9 +31,16 @@ def text_of_rules(rules: "RuleList", top: int | None) -> str:
 
 
 def _numbers(rules: "RuleList") -> list[str]:
-    """Say which numbers there are, where these are ranges."""
-    ranges = [limits_text(f) for f in rules.domain.features if f.limits is not None]
-    return [f"numbers: {'; '.join(ranges)}"] if ranges else []
+    """Say which numbers there are: ranges, or only those that occur."""
+    model = rules.certificate.get("model")
+    bent = model.get("not_along_a_line") if isinstance(model, Mapping) else None
+    texts = []
+    for feature in rules.domain.features:
+        if feature.limits is not None:
+            texts.append(limits_text(feature))
+        elif isinstance(bent, list) and feature.name in bent:
+            texts.append(f"{quoted(feature.name)} the {feature.n_plain:,} that occur")
+    return [f"numbers: {'; '.join(texts)}"] if texts else []
 
 
 def warnings_of(rules: "RuleList") -> list[str]:
