@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import growth
+from nn2rules.cover._kernels.nearness import Crowd
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
@@ -72,22 +73,6 @@ class Cases:
     answers: NDArray[np.int64]
 
 
-def held_by(
-    domain: Domain,
-    allowed: NDArray[np.bool_],
-    ends: NDArray[np.float64],
-    inputs: Points,
-) -> NDArray[np.bool_]:
-    """Tell which inputs a box holds."""
-    columns = inputs.codes + domain.offsets[:-1]
-    held: NDArray[np.bool_] = allowed[columns].all(axis=1)
-    for feature in np.flatnonzero(domain.ranges >= 0):
-        numbers = inputs.numbers[:, feature]
-        inside = (ends[0, feature] <= numbers) & (numbers <= ends[1, feature])
-        held &= inside | (columns[:, feature] != domain.ranges[feature])
-    return held
-
-
 @dataclass(frozen=True, eq=False)
 class Grown:
     """A box that is proved, and can still grow.
@@ -110,11 +95,24 @@ class Grower:
         self.goal, self.oracle, self.cases = goal, oracle, cases
         domain = oracle.network.domain
         self.columns = cases.inputs.codes + domain.offsets[:-1]
-        self.plan = growth.Plan(domain.limits, _lines(domain), _LIMITS, _PATIENCE)
+        self.plan = growth.Plan(
+            oracle.nets[0].offsets,
+            oracle.nets[0].ranges,
+            oracle.nets[0].whole,
+            domain.limits,
+            _lines(domain),
+            _LIMITS,
+            _PATIENCE,
+        )
         rng = np.random.default_rng([goal.seed, 1 << 33])
         sampled = rng.random(len(cases.weights)) < _BAIT
         self.bait = sampled * cases.weights * _BAIT_WORTH
-        self.order, self.starts = _sorted(self.columns, cases.inputs.numbers, domain)
+        self.crowd = Crowd(
+            self.columns.T.copy(),
+            cases.inputs.numbers.T.copy(),
+            cases.weights,
+            *_sorted(self.columns, cases.inputs.numbers, domain),
+        )
         self.desks = [
             [
                 growth.Desk(
@@ -180,9 +178,7 @@ class Grower:
             same = answers == grown.answer
             own = np.maximum(left, self.bait)
             worth = np.where(same, own, np.where(others, -1.0, 0.0))
-            crowd = growth.Crowd(
-                self.columns, self.cases.inputs.numbers, worth, self.order, self.starts
-            )
+            crowd = self.crowd._replace(worth=worth)
             desk = self.desks[index][grown.answer]._replace(ignored=ignored)
             tasks.append(partial(self._one, desk, crowd, grown, is_last))
         meter = self.oracle.meter
@@ -191,7 +187,7 @@ class Grower:
         meter.spend(sum(n_boxes for _, n_boxes in spent))
 
     def _one(
-        self, desk: growth.Desk, crowd: growth.Crowd, grown: Grown, is_last: bool
+        self, desk: growth.Desk, crowd: Crowd, grown: Grown, is_last: bool
     ) -> tuple[int, int]:
         """Let a box grow; return how many questions and boxes it took."""
         net, before = self.oracle.nets[grown.answer], desk.counts.copy()
@@ -211,7 +207,16 @@ class Grower:
         walls = np.full_like(ends, np.inf)
         walls[0] = -np.inf
         failed = np.zeros(ends.shape, dtype=np.int64)
-        return growth.Growth(box, ends, box.copy(), walls, failed, noise)
+        return growth.Growth(
+            box,
+            ends,
+            box.copy(),
+            walls,
+            failed,
+            noise,
+            np.full(6, 0, dtype=np.int64),
+            np.ones(2),
+        )
 
 
 def _sorted(

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import covering
-from nn2rules.cover.growing import Cases, Goal, Grower, Pool, held_by
+from nn2rules.cover._kernels.nearness import held_rows
+from nn2rules.cover.growing import Cases, Goal, Grower, Pool
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
@@ -78,17 +79,16 @@ def cover_rows(
     """
     domain, weights = oracle.network.domain, cases.weights
     grower = Grower(oracle, cases, goal)
-    holds = partial(held_by, domain, inputs=cases.inputs)
+    crowd = grower.crowd
+    holds = partial(held_rows, domain.ranges, crowd.columns, crowd.numbers)
     possible = np.ones(len(weights), dtype=np.bool_)
     for allowed, ends in zip(*impossible, strict=True):
         possible &= ~holds(allowed, ends)
     open_ = possible.copy()
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
-    total, pool = (
-        float(weights.sum()),
-        Pool(goal.tries, lambda grown: holds(grown.state.box, grown.state.ends)),
-    )
+    total = float(weights.sum())
+    pool = Pool(goal.tries, lambda grown: holds(grown.state.box, grown.state.ends))
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
@@ -165,9 +165,13 @@ def _undecided(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Points
     """Return inputs that lie in none of the boxes, or None if there are none."""
     domain = oracle.network.domain
     inputs = random_inputs(domain, _SAMPLE, rng)
+    columns, numbers = (
+        (inputs.codes + domain.offsets[:-1]).T.copy(),
+        inputs.numbers.T.copy(),
+    )
     open_ = np.ones(_SAMPLE, dtype=np.bool_)
     for allowed, ends in zip(*taken, strict=True):
-        open_ &= ~held_by(domain, allowed, ends, inputs)
+        open_ &= ~held_rows(domain.ranges, columns, numbers, allowed, ends)
     if open_.any():
         both = np.hstack([inputs.codes[open_], inputs.numbers[open_]])
         _, first = np.unique(both, axis=0, return_index=True)
