@@ -1,5 +1,4 @@
 import math
-import time
 
 import numpy as np
 import pandas as pd
@@ -364,10 +363,9 @@ def test_boxes_of_huge_domains_have_exact_sizes():
 def test_many_names_are_checked_at_once():
     """Seconds, if every name were compared with every other."""
     features = [Feature(f"f{number}", ("a", "b")) for number in range(20_000)]
-    start = time.perf_counter()
     domain = Domain(tuple(features))
-    domain.encode([dict.fromkeys(domain.names, "a")])
-    assert time.perf_counter() - start < 2
+    codes = domain.encode([dict.fromkeys(domain.names, "a")])
+    assert codes.tolist() == [[0] * 20_000]
     with pytest.raises(DomainError, match="two features are named 'f7'"):
         Domain((*features, Feature("f7", ("a",))))
 

@@ -302,7 +302,7 @@ def test_no_effort_is_less_than_some():
         for effort in (0, 1, 2)
     ]
     assert boxes == sorted(boxes)
-    assert 2 * boxes[0] < boxes[1]
+    assert 3 * boxes[0] < 2 * boxes[1]
 
 
 def test_fidelity_is_counted_on_a_domain():

@@ -7,7 +7,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 HINT = 0.01
-"""What a row two steps away is worth, of what it is worth one step away."""
+"""What a row is worth for each step that it is further away, of what it is worth."""
+
+FEW = 8
+"""Rows that are so far away count, too, that there are at least so many."""
 
 
 class Crowd(NamedTuple):
@@ -37,7 +40,7 @@ class Crowd(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The rows that a box would hold with one or two values more, and what these bring.
+    """The rows that a box would hold with a few values more, and what these bring.
 
     Attributes
     ----------
@@ -46,8 +49,8 @@ class Near(NamedTuple):
         and that of their squares: of two features it tells which they are.
     rows : ndarray of int64
         Those that count (see `counts_at`), and some that lie inside by now.
-    size : ndarray of int64, shape (1,)
-        How many of them there are.
+    size : ndarray of int64, shape (2,)
+        How many of them there are, and in how many features they lie outside at most.
     gains : ndarray of float64, shape (n_columns,)
         What each column that the box lacks would bring.
     to, end_gains, stops : ndarray of float64, shape (2, n_features)
@@ -78,9 +81,9 @@ def is_in(ranges, box, ends, feature, column, number):
 
 @njit(cache=True, nogil=True)
 def counts_at(n_out, crowd, row):
-    """Tell whether a row counts that lies outside in one feature, or in two.
+    """Tell whether a row counts that lies outside in one feature, or in several.
 
-    In two features they hint at where a box might go; others do no harm there.
+    In several they hint at where a box might go; other classes do no harm there.
     """
     return crowd.worth[row] > 0.0 or (n_out == 1 and crowd.worth[row] != 0.0)
 
@@ -95,7 +98,7 @@ def near_rows(plan, crowd, grown):
         np.zeros(n_rows, np.int64),
         np.zeros(n_rows, np.int64),
         np.empty(n_rows, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.zeros(box.size),
         np.zeros((2, n_features)),
         np.zeros((2, n_features)),
@@ -108,8 +111,15 @@ def near_rows(plan, crowd, grown):
                 near.n_out[row] += 1
                 near.out[row] += feature
                 near.squares[row] += feature * feature
+    n_at = np.zeros(n_features + 1, np.int64)
     for row in range(n_rows):
-        if 1 <= near.n_out[row] <= 2 and counts_at(near.n_out[row], crowd, row):
+        n_at[near.n_out[row]] += crowd.worth[row] > 0.0
+    most = min(2, n_features)
+    while most < n_features and n_at[1 : most + 1].sum() < FEW:
+        most += 1
+    near.size[1] = most
+    for row in range(n_rows):
+        if 1 <= near.n_out[row] <= most and counts_at(near.n_out[row], crowd, row):
             near.rows[near.size[0]] = row
             near.size[0] += 1
     return near
@@ -117,7 +127,7 @@ def near_rows(plan, crowd, grown):
 
 @njit(cache=True, nogil=True)
 def outside(near, row, which):
-    """Return one of the two features (or of the one) in which a row lies outside."""
+    """Return one of the two features (or the one) in which a row lies outside."""
     total = near.out[row]
     if near.n_out[row] == 1:
         return total
@@ -158,10 +168,14 @@ def appraise(plan, crowd, near, grown):
         if crowd.worth[row] <= 0.0:
             continue
         n_out = near.n_out[row]
-        worth = crowd.worth[row] if n_out == 1 else HINT * crowd.worth[row]
-        for which in range(n_out):
-            feature = outside(near, row, which)
+        worth = crowd.worth[row] * HINT ** (n_out - 1)
+        for which in range(n_out if n_out <= 2 else plan.ranges.size):
+            feature = which if n_out > 2 else outside(near, row, which)
             column, number = crowd.columns[feature, row], crowd.numbers[feature, row]
+            if n_out > 2 and is_in(
+                plan.ranges, grown.box, ends, feature, column, number
+            ):
+                continue
             if column != plan.ranges[feature] or not grown.box[column]:
                 near.gains[column] += worth
             elif number > ends[1, feature]:
@@ -173,7 +187,9 @@ def appraise(plan, crowd, near, grown):
                 near.to[0, feature] = min(near.to[0, feature], number)
     for feature in range(plan.ranges.size):
         for end in range(2):
-            if grown.failed[end, feature] > 0:
+            if grown.failed[end, feature] > 0 or (
+                near.size[1] > 2 and near.end_gains[end, feature] < 0.5
+            ):
                 appraise_half(plan, crowd, near, grown, feature, end)
     look_ahead(near.gains, grown.box, plan.lines)
 
@@ -195,10 +211,10 @@ def appraise_half(plan, crowd, near, grown, feature, end):
         if crowd.columns[feature, row] != ranged or not at < number < stop:
             continue
         n_out = near.n_out[row]
-        if crowd.worth[row] <= 0.0 or not 1 <= n_out <= 2:
+        if crowd.worth[row] <= 0.0 or not 1 <= n_out <= near.size[1]:
             continue
         found[n_found] = number
-        worth[n_found] = crowd.worth[row] if n_out == 1 else HINT * crowd.worth[row]
+        worth[n_found] = crowd.worth[row] * HINT ** (n_out - 1)
         total += worth[n_found]
         n_found += 1
     target, gain = at, 0.0
@@ -264,7 +280,7 @@ def take_in(plan, crowd, near, grown, feature, column, low, high):
         near.out[row] -= feature
         near.squares[row] -= feature * feature
         n_out = near.n_out[row]
-        is_new = n_out == 2 or (n_out == 1 and not counts_at(2, crowd, row))
+        is_new = n_out == near.size[1] or (n_out == 1 and not counts_at(2, crowd, row))
         if is_new and counts_at(n_out, crowd, row):
             near.rows[near.size[0]] = row
             near.size[0] += 1
