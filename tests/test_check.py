@@ -517,7 +517,7 @@ def test_networks_are_answered_as_predict_answers(network):
 def test_both_arithmetics_know_every_activation(name):
     """Decimals of 50 digits, float64 and 100 digits of mpmath all agree."""
     points = [k / 8 for k in range(-80, 81)] + [-1e300, -700.0, -25.0, 25.0, 1e5]
-    floats = evaluate._FLOATS[name](np.array(points), 0.01)
+    floats = evaluate.FLOATS[name](np.array(points), 0.01)
     for point, fast in zip(points, floats.tolist(), strict=True):
         value, error = evaluate._activate(name, 0.01, Fraction(point), Fraction(0))
         assert fast == pytest.approx(float(value), rel=1e-13, abs=1e-15)
@@ -838,5 +838,5 @@ def test_classes_of_numbers_are_those_of_the_network(seed):
     assert (
         evaluate.classify(network, *inputs).tolist() == network.predict(rows).tolist()
     )
-    exact = [evaluate._exact_class(network, *one) for one in zip(*inputs, strict=True)]
+    exact = [evaluate.exact_class(network, *one) for one in zip(*inputs, strict=True)]
     assert exact == network.predict(rows).tolist()

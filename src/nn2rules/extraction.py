@@ -1,5 +1,6 @@
 """Model in, rule list out: the one entry that chooses how."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
+from nn2rules.cover.proofs import write_proofs
 from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Budget
 from nn2rules.engine._kernels import is_cached
@@ -19,6 +21,7 @@ from nn2rules.engine.budget import Progress
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.formats.files import check_writable
 from nn2rules.given_rows import (
     GivenRows,
     by_support,
@@ -80,6 +83,7 @@ def extract(
     budget: Budget | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    proofs: str | os.PathLike[str] | None = None,
 ) -> RuleList:
     """Turn a trained network into a rule list that answers as it does.
 
@@ -136,6 +140,10 @@ def extract(
         How many threads; the result is the same whatever their number.
     progress : callable, optional
         Called now and then with what is being done and the share that is done.
+    proofs : str or path, optional
+        Where to write a proof of each rule, which `check` can follow. They are looked
+        for once the rules are there, in what is left of the budget; a rule without one
+        is marked so in the file. If the work is stopped early, no file is written.
 
     Returns
     -------
@@ -164,10 +172,17 @@ def extract(
     length = Length(max_rules, fidelity)
     how = Looking(effort, seed, n_jobs, budget, progress)
     if kind.form == "paper":
-        refuse_for_paper(impossible=impossible, max_rules=max_rules, fidelity=fidelity)
+        refuse_for_paper(
+            impossible=impossible,
+            max_rules=max_rules,
+            fidelity=fidelity,
+            proofs=proofs,
+        )
     check_labels(labels)
     needs_rows(scope, data, labels)
     _check_length(length, kind)
+    if proofs is not None:
+        check_writable(proofs)
     network = read_network(
         model,
         data=data,
@@ -201,6 +216,9 @@ def extract(
             )
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
+            if proofs is not None:
+                left_out = job.impossible
+                write_proofs(network, rules, proofs, impossible=left_out, meter=meter)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]
