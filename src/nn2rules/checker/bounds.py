@@ -63,21 +63,10 @@ class Leads:
 
     def __init__(self, network: Network, index: int) -> None:
         self.network, self.domain = network, network.domain
-        last = network.layers[-1]
-        if len(last.bias) == 1:
-            sign, limit = (1.0 if index else -1.0), logit(network.threshold)
-            self.weights, self.bias = sign * last.weights, sign * (last.bias - limit)
-            self.large = np.abs(last.weights)
-            self.large_bias = np.abs(last.bias) + 16 * abs(limit)
-        else:
-            others = [k for k in range(len(last.bias)) if k != index]
-            with np.errstate(all="ignore"):
-                self.weights = last.weights[:, [index]] - last.weights[:, others]
-                self.bias = last.bias[index] - last.bias[others]
-                self.large = np.abs(last.weights[:, [index]]) + np.abs(
-                    last.weights[:, others]
-                )
-            self.large_bias = np.abs(last.bias[index]) + np.abs(last.bias[others])
+        with np.errstate(all="ignore"):  # what overflows proves nothing
+            self.weights, self.bias, self.large, self.large_bias = _leads(
+                network, index
+            )
         hidden = [layer.weights.shape[1] for layer in network.layers[:-1]]
         n_steps = max([0, *hidden]) + 2 * len(hidden) + len(self.domain.sizes) + 6
         self._share = 2 * n_steps * UNIT / (1 - n_steps * UNIT)
@@ -249,6 +238,25 @@ class Leads:
         large = np.where(allowed[:, np.newaxis], large, 0.0)
         sizes = np.maximum.reduceat(large, self.domain.offsets[:-1], axis=2)
         return self._picked(allowed, ends, columns), sizes.sum(axis=2)
+
+
+def _leads(network: Network, index: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return a layer whose sums are the leads of a class, and its magnitudes.
+
+    They are of what is subtracted, so that they bound the rounding of differences. The
+    logit of the threshold is off by a few units.
+    """
+    last = network.layers[-1]
+    weights, bias = last.weights, last.bias
+    if len(bias) == 1:
+        sign, limit = (1.0 if index else -1.0), logit(network.threshold)
+        large, large_bias = np.abs(weights), np.abs(bias) + 16 * abs(limit)
+        return sign * weights, sign * (bias - limit), large, large_bias
+    others = [k for k in range(len(bias)) if k != index]
+    large = np.abs(weights[:, [index]]) + np.abs(weights[:, others])
+    large_bias = np.abs(bias[index]) + np.abs(bias[others])
+    ahead = weights[:, [index]] - weights[:, others]
+    return ahead, bias[index] - bias[others], large, large_bias
 
 
 def _kinds(rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -135,7 +135,7 @@ def _by_tangents(
 ) -> tuple[Floats, Floats]:
     """Move the intercepts beyond what lies between the ends."""
     bend = _BENDS[name]
-    point = np.nan_to_num(bend.point_of(np.clip(chord, 1e-300, 1.0)))
+    point = np.nan_to_num(bend.point_of(np.clip(chord, 1e-300, 1 - UNIT)))
     to = np.minimum(high, 0.0) if bend.is_concave_above else high
     gap = _tangent(name, chord, np.minimum(low, to), to, point, 1.0)
     below = np.where(low < to, np.minimum(below, gap), below)
