@@ -31,12 +31,11 @@ from nn2rules import (
     UndecidedError,
     check,
     datasets,
+    write_proofs,
 )
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.checker import lines
 from nn2rules.checker.bounds import Leads
-from nn2rules.cover.proofs import write_proofs
-from nn2rules.engine import Meter
 
 NETWORK = ranged.random_network(np.random.default_rng(5), ranged.mixed_domain())
 ROWS = ranged.random_rows(np.random.default_rng(6), NETWORK.domain, 120)
@@ -109,7 +108,7 @@ def test_every_proof_checks(seed, tmp_path):
     except (UndecidedError, OverflowError):
         return
     path = tmp_path / "rules.proof"
-    n_proved = write_proofs(network, rules, path, meter=Meter(Budget(boxes=20_000)))
+    n_proved = write_proofs(network, rules, path, budget=Budget(boxes=20_000))
     found = followed(network, rules, path)
     assert found.refused == ()
     assert found.proved + (found.default == "proved") == n_proved
@@ -158,8 +157,7 @@ def test_what_cannot_occur_is_left_out_if_it_is_declared(tmp_path):
 def test_a_rule_without_a_proof_is_counted(tmp_path):
     path = tmp_path / "rules.proof"
     rules = nn2rules.extract(NETWORK, data=ROWS, form="set")
-    meter = Meter(Budget(boxes=10))
-    n_proved = write_proofs(NETWORK, rules, path, meter=meter)
+    n_proved = write_proofs(NETWORK, rules, path, budget=Budget(boxes=10))
     report = check(NETWORK, rules, proofs=path, samples=2000)
     assert report.ok
     assert not report.is_proved

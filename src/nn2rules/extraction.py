@@ -12,7 +12,7 @@ from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
-from nn2rules.cover.proofs import write_proofs
+from nn2rules.cover.proofs import proofs_to
 from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Budget
 from nn2rules.engine._kernels import is_cached
@@ -143,7 +143,8 @@ def extract(
     proofs : str or path, optional
         Where to write a proof of each rule, which `check` can follow. They are looked
         for once the rules are there, in what is left of the budget; a rule without one
-        is marked so in the file. If the work is stopped early, no file is written.
+        is marked so in the file. If the work is stopped early, no file is written;
+        `write_proofs` makes one of the rules that were kept.
 
     Returns
     -------
@@ -217,8 +218,7 @@ def extract(
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
             if proofs is not None:
-                left_out = job.impossible
-                write_proofs(network, rules, proofs, impossible=left_out, meter=meter)
+                proofs_to(proofs, network, rules, job.impossible, meter)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]

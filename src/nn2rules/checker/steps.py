@@ -141,6 +141,8 @@ class Walk:
         if found == UNDECIDED:
             picks = list(zip(columns.tolist(), numbers.tolist(), strict=True))
             found = settle(self.network.layers, self.network.threshold, picks)
+        if found == UNDECIDED:
+            raise RefusedError("an input in its box is too close to a tie to tell")
         if found != self.index:
             raise RefusedError("an input in its box is of another class")
 

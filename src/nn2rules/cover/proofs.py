@@ -9,21 +9,25 @@ import json
 import os
 import struct
 import zlib
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.certificate import network_digest
+from nn2rules.cover.job import impossible_boxes
 from nn2rules.cover.thresholds import parts_of
-from nn2rules.engine import Meter
+from nn2rules.engine import Budget, Meter
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine.flat import claim, room
+from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.proving import Prover
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.formats.files import check_writable, replacing
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.values import Value
 
 MOST_PARTS = 256
 """A rule whose numbers lie in more boxes than so many has no proof."""
@@ -34,33 +38,57 @@ def write_proofs(
     rules: RuleList,
     path: str | os.PathLike[str],
     *,
-    impossible: NDArray[np.bool_] | None = None,
-    meter: Meter | None = None,
+    impossible: Sequence[Mapping[str, Sequence[Value]]] = (),
+    budget: Budget | None = None,
 ) -> int:
-    """Write a proof of each rule to a file, and return how many there are.
+    """Write a proof of each rule to a file, for `check`; return how many there are.
 
-    In the scope "domain" the default is proved like a rule. What has no proof within
-    the limits is marked so in the file.
+    As ``extract(..., proofs=path)`` does; also for rules that were kept when a budget
+    was spent, or that were read from a file. In the scope "domain" the default is
+    proved like a rule. What has no proof within the limits is marked so in the file.
 
     Parameters
     ----------
     network : Network
     rules : RuleList
-        Over the network's own domain, as extracted.
+        Over the network's own features and classes, as extracted.
     path : str or path
         The file is there once all of it is written.
-    impossible : ndarray of bool, shape (n_boxes, n_columns), optional
-        Inputs inside these boxes cannot occur.
-    meter : Meter, optional
-        The budget; when it is spent, the rules that are left have no proof.
+    impossible : list of dicts
+        Inputs that cannot occur: each dict is a box, from features to values.
+    budget : Budget, optional
+        When it is spent, the rules that are left have no proof.
+
+    Examples
+    --------
+    >>> import nn2rules
+    >>> network = nn2rules.load(nn2rules.datasets.network_file("car"))
+    >>> rules = nn2rules.extract(network)
+    >>> folder = getfixture("tmp_path")
+    >>> nn2rules.write_proofs(network, rules, folder / "rules.proof") == len(rules) + 1
+    True
     """
     check_writable(path)
+    boxes = impossible_boxes(network, impossible)
+    meter = Meter(budget or Budget())
+    with interruptible(meter):
+        return proofs_to(path, network, rules, boxes, meter)
+
+
+def proofs_to(
+    path: str | os.PathLike[str],
+    network: Network,
+    rules: RuleList,
+    impossible: NDArray[np.bool_],
+    meter: Meter,
+) -> int:
+    """Write the proofs of rules to a file, rule by rule."""
     if rules.domain.uncut != network.domain or rules.classes != network.classes:
         raise OptionError(
             "proofs are written for rules over the features and classes of the network"
         )
-    prover, claims = Prover(network, meter or Meter()), _Claims(network, rules)
-    n_impossible = 0 if impossible is None else len(impossible)
+    prover, claims = Prover(network, meter), _Claims(network, rules)
+    n_impossible = len(impossible)
     head = {
         "format": "nn2rules-proofs/1",
         "network": network_digest(network),
@@ -110,12 +138,10 @@ class _Claims:
     def __len__(self) -> int:
         return len(self.answers)
 
-    def ignored(self, network: Network, impossible: NDArray[np.bool_] | None) -> Boxes:
+    def ignored(self, network: Network, impossible: NDArray[np.bool_]) -> Boxes:
         """Return the boxes of what cannot occur, and then those of all rules."""
-        none = np.zeros((0, int(network.domain.offsets[-1])), dtype=np.bool_)
-        boxes = none if impossible is None else impossible
-        limits = np.tile(network.domain.limits, (len(boxes), 1, 1))
-        parts = [Boxes(boxes, limits), *self.parts[: self.n_rules]]
+        limits = np.tile(network.domain.limits, (len(impossible), 1, 1))
+        parts = [Boxes(impossible, limits), *self.parts[: self.n_rules]]
         return Boxes(*(np.concatenate(both) for both in zip(*parts, strict=True)))
 
 

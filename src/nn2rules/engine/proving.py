@@ -70,6 +70,7 @@ class Prover:
         BudgetExceededError
             If the budget is spent.
         """
+        self.meter.spend()
         near = _meeting(self.network, box, ignoring)
         ignored = Boxes(ignoring.allowed[near], ignoring.ends[near])
         net, space = self._nets[index], self._spaces[index]
