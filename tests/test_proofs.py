@@ -1,10 +1,6 @@
 """Proof files: every proof checks, and nothing wrong is ever proved."""
 
-import hashlib
-import json
 import math
-import struct
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +11,9 @@ import pytest
 import nn2rules
 import ranged
 from engine import reference
-from fuzz.numbers import draw_network
+from fuzz.judge import class_of
+from fuzz.numbers import draw_network, holds, places, random_boxes
+from fuzz.proofs import forged, parsed
 from nn2rules import (
     Budget,
     BudgetExceededError,
@@ -51,29 +49,6 @@ def proved(request, tmp_path_factory):
 
 def followed(network: Network, rules: RuleList, path: Path, **options: Any) -> Any:
     return check(network, rules, proofs=path, samples=20, largest=0, **options).proofs
-
-
-def parsed(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the head of a file, and the steps of each entry."""
-    line, _, rest = data.partition(b"\n")
-    head, entries, at = json.loads(line), [], 0
-    for _ in range(head["entries"]):
-        [size] = struct.unpack_from("<I", rest, at)
-        packed = rest[at + 4 : at + 4 + size]
-        entries.append(zlib.decompress(packed) if size else b"")
-        at += 4 + size
-    assert rest[at:] == hashlib.sha256(data[:-32]).digest()
-    return head, entries
-
-
-def forged(path: Path, head: dict[str, Any], entries: list[bytes]) -> Path:
-    """Write a file whose digests are all right."""
-    data = json.dumps(head).encode() + b"\n"
-    for steps in entries:
-        packed = zlib.compress(steps) if steps else b""
-        data += struct.pack("<I", len(packed)) + packed
-    path.write_bytes(data + hashlib.sha256(data).digest())
-    return path
 
 
 # What is right is proved.
@@ -385,23 +360,47 @@ def exact_lead(network: Network, box: Any, index: int) -> Any:
         return min(leads)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(40))
 def test_bounds_hold_for_numbers_of_ranges(seed):
     rng = np.random.default_rng([12, seed])
     network = draw_network(rng)
-    whole = np.ones((1, int(network.domain.offsets[-1])), dtype=np.bool_)
-    ends = network.domain.limits[np.newaxis]
-    codes = rng.integers(0, network.domain.sizes, (200, len(network.domain.sizes)))
-    low, high = network.domain.limits
-    share = rng.choice([0.0, 1.0, 0.5, 0.25], codes.shape)
-    with np.errstate(all="ignore"):
-        numbers = np.clip(np.floor((1 - share) * low + share * high), low, high)
-    is_number = (codes == 0) & (network.domain.ranges >= 0)
-    numbers = np.where(is_number, numbers, 1.0)
-    classes = network.predict_codes(codes, numbers)
+    boxes, known = random_boxes(rng, network, 6)
+    tried = places(rng, network, known, 25)
     for index in range(len(network.classes)):
-        if Leads(network, index).lowest(whole, ends)[0] > 0:
-            assert (classes == index).all()
+        found = Leads(network, index).lowest(*boxes)
+        for which in np.flatnonzero(found > 0).tolist():
+            for at in tried:
+                if holds(network.domain, boxes, which, at):
+                    assert class_of(network, *at) in (index, None)
+
+
+@pytest.mark.parametrize("name", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_are_below_and_near_to_the_lead_of_every_number(name, seed):
+    rng = np.random.default_rng([13, seed])
+    domain = ranged.mixed_domain()
+    first, last = ranged.random_network(rng, domain, units=5).layers
+    middle = Layer(rng.normal(size=(5, 4)), rng.normal(size=4), name)
+    first = Layer(first.weights, first.bias, name)
+    last = Layer(last.weights[:4], last.bias, "sigmoid")
+    network = Network(domain, (first, middle, last), ("no", "yes"))
+    center = domain.inputs_of(ranged.random_rows(rng, domain, 20))
+    allowed = np.zeros((20, int(domain.offsets[-1])), dtype=np.bool_)
+    np.put_along_axis(allowed, center[0] + domain.offsets[:-1], True, axis=1)
+    low, high = domain.limits
+    wide = (high - low) / 50 * (domain.ranges >= 0)
+    ends = np.stack([center[1] - wide, center[1] + wide], axis=1).clip(low, high)
+    for index, sign in ((0, -1.0), (1, 1.0)):
+        bounds = Leads(network, index).lowest(allowed, ends)
+        leads = []
+        for _ in range(200):
+            share = rng.choice([0.0, 0.5, 1.0], (20, 3))
+            numbers = (1 - share) * ends[:, 0] + share * ends[:, 1]
+            numbers = np.where(center[0] == 0, numbers, 1.0)
+            leads.append(sign * network.scores_codes(center[0], numbers))
+        least = np.min(leads, axis=0)
+        assert (bounds <= least + 1e-12).all()
+        assert np.median(least - bounds) < 0.2
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))
