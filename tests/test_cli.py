@@ -728,6 +728,33 @@ def test_check_says_equal():
     assert done("check", "net.json", "rules.json") == EQUAL
 
 
+def test_check_follows_proofs():
+    done("extract", "net.json", "-o", "made.json", "--proofs", "made.proof")
+    verdict, *rest = EQUAL.splitlines(keepends=True)
+    proved = "Proved anew: 1 of 1 rules; the default is proved.\n"
+    text = done("check", "net.json", "made.json", "--proofs", "made.proof")
+    assert text == "".join([verdict, proved, *rest])
+
+
+def test_check_refuses_proofs_that_are_damaged_or_of_other_rules():
+    done("extract", "net.json", "-o", "made.json", "--proofs", "made.proof")
+    asked = ("check", "net.json", "made.json", "--proofs")
+    data = Path("made.proof").read_bytes()
+    Path("short.proof").write_bytes(data[:-40])
+    message = refused(*asked, "short.proof")
+    assert "short.proof: the file is damaged, or cut short, at entry 2" in message
+    assert "this is no file of proofs" in refused(*asked, "net.json")
+    assert "there is no such file" in refused(*asked, "none.proof")
+    message = refused("check", "net.json", "rules.json", "--proofs", "made.proof")
+    assert "made.proof: these are proofs of other rules" in message
+
+
+@pytest.mark.parametrize("name", ["net.json", "made.json"])
+def test_proofs_do_not_take_the_place_of_another_file(name: str):
+    message = refused("extract", "net.json", "-o", "made.json", "--proofs", name)
+    assert "the same command has another use for this file" in message
+
+
 def test_check_exits_1_and_shows_where_the_two_differ():
     text = replaced('["medium"]}', '["small"]}', Path("rules.json").read_text())
     Path("rules.json").write_text(text)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nn2rules.adapters import read_network
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
+    from nn2rules.cover.proofs import write_proofs
     from nn2rules.domain import Domain
     from nn2rules.engine import Budget
     from nn2rules.errors import (
@@ -86,6 +87,7 @@ __all__ = [
     "paper",
     "read_network",
     "save",
+    "write_proofs",
 ]
 
 
@@ -95,6 +97,7 @@ _HOMES = {
     "adapters": ["read_network"],
     "boxes": ["Condition"],
     "checker": ["check"],
+    "cover.proofs": ["write_proofs"],
     "domain": ["Domain"],
     "engine": ["Budget"],
     "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],

@@ -1,5 +1,6 @@
 """Model in, rule list out: the one entry that chooses how."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.compiling import compile_search
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
+from nn2rules.cover.proofs import proofs_to
 from nn2rules.domain import Domain, Rows
 from nn2rules.engine import Budget
 from nn2rules.engine._kernels import is_cached
@@ -21,6 +23,7 @@ from nn2rules.engine.budget import Progress
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.formats.files import check_writable
 from nn2rules.given_rows import (
     GivenRows,
     by_support,
@@ -86,6 +89,7 @@ def extract(
     time: float | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    proofs: str | os.PathLike[str] | None = None,
 ) -> RuleList:
     """Turn a trained network into a rule list that answers as it does.
 
@@ -148,6 +152,11 @@ def extract(
         their number.
     progress : callable, optional
         Called now and then with what is being done and the share that is done.
+    proofs : str or path, optional
+        Where to write a proof of each rule, which `check` can follow. They are looked
+        for once the rules are there, in what is left of the budget; a rule without one
+        is marked so in the file. If the work is stopped early, no file is written;
+        `write_proofs` makes one of the rules that were kept.
 
     Returns
     -------
@@ -176,10 +185,17 @@ def extract(
     length = Length(max_rules, fidelity)
     how = Looking(effort, seed, n_jobs, budget, progress, time)
     if kind.form == "paper":
-        refuse_for_paper(impossible=impossible, max_rules=max_rules, fidelity=fidelity)
+        refuse_for_paper(
+            impossible=impossible,
+            max_rules=max_rules,
+            fidelity=fidelity,
+            proofs=proofs,
+        )
     check_labels(labels)
     needs_rows(scope, data, labels)
     _check_length(length, kind)
+    if proofs is not None:
+        check_writable(proofs)
     network = read_network(
         model,
         data=data,
@@ -215,6 +231,8 @@ def extract(
             )
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
+            if proofs is not None:
+                proofs_to(proofs, network, rules, job.impossible, meter)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     words      printed conditions
     endings    models whose one output may mean several things
     numbers    ranges of numbers: questions and rules
+    proofs     proofs of rules, and forgeries of them
     lines      where scores bend and classes tie along such a range
 
 Ctrl-C at any moment is in `interrupting`.
@@ -30,6 +31,7 @@ from fuzz.numbers import (
     ask_uncovered,
     make_number_rules,
 )
+from fuzz.proofs import prove_rules
 from fuzz.questions import ask_counts, ask_ranges, ask_search, ask_table
 from fuzz.rules import make_rules, make_support
 from fuzz.words import read_conditions
@@ -51,6 +53,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "numbers' scores": ask_score_ranges,
     "uncovered numbers": ask_uncovered,
     "rules of numbers": make_number_rules,
+    "proofs": prove_rules,
     "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -6,6 +6,10 @@
     draw      inputs to compare, where not all can be
     read      the rules, and what cannot occur, in the network's codes
     evaluate  the network, in float64 and in fractions
+    proofs    a file of proofs, rule by rule
+    steps     the boxes that a proof cuts, each of them settled
+    bounds    the lead of a class over boxes, beyond all rounding
+    lines     two lines around an activation
     report    what came of it
 """
 

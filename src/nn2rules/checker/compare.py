@@ -8,17 +8,21 @@ can hide here. In the order of reading:
 1. `check` compares the two on every input, or on a sample (`draw`), and reports;
 2. `_Comparison` applies the rules, which `read_rules` wrote in the network's codes;
 3. `classify` answers as the network does: in float64 where no tie is near, and
-   otherwise in fractions (both in `evaluate`).
+   otherwise in fractions (both in `evaluate`);
+4. `check_proofs` follows proofs, where a file of them is given.
 
 What the rules say of themselves, their certificate, has no part in the verdict.
 """
 
+import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nn2rules.checker.draw import Inputs, at_ends, from_box, from_domain
 from nn2rules.checker.evaluate import UNDECIDED, classify
+from nn2rules.checker.proofs import check_proofs
 from nn2rules.checker.read import Codes, Floats, holds, read_impossible, read_rules
 from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
 from nn2rules.domain import Rows
@@ -43,6 +47,7 @@ def check(
     samples: int = 100_000,
     seed: int = 0,
     largest: int = 1 << 24,
+    proofs: str | os.PathLike[str] | None = None,
 ) -> CheckReport:
     """Compare the answers of a rule list with those of a network.
 
@@ -65,6 +70,9 @@ def check(
         The same seed draws the same inputs.
     largest : int
         A domain of at most so many inputs is compared on every one of them.
+    proofs : str or path, optional
+        A file of proofs of the rules, as `extract` writes it; they are followed step
+        by step, on all inputs, with bounds of this package's own.
 
     Returns
     -------
@@ -75,6 +83,8 @@ def check(
     ------
     DomainError
         If the two are not over the same features, values and classes.
+    FormatError
+        If the file of proofs is damaged, or is of other rules or of another network.
 
     Notes
     -----
@@ -98,13 +108,18 @@ def check(
     given = None if rows is None else network.domain.inputs_of(rows)
     comparison = _Comparison(network, rules, impossible)
     comparison.is_whole |= default
+    followed = None
+    if proofs is not None:
+        left_out = comparison.left_out
+        followed = check_proofs(network, rules, comparison.read, left_out, proofs)
     if is_every:
         comparison.add_every()
     else:
         comparison.add_samples(samples, np.random.default_rng(seed))
     if given is not None and not (is_every and comparison.is_whole):
         comparison.add_rows(*given)
-    return comparison.report(_claims(rules, is_told=len(impossible) > 0))
+    report = comparison.report(_claims(rules, is_told=len(impossible) > 0))
+    return replace(report, proofs=followed)
 
 
 def _check_types(network: object, rules: object) -> None:

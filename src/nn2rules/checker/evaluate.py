@@ -35,7 +35,7 @@ def classify(network: Network, codes: _Codes, numbers: _Floats | None = None) ->
         margin = ordered[:, -1] - ordered[:, -2]
         sure = margin > 1e-9 * _largest_sum(network)
     for index in np.flatnonzero(~sure):
-        classes[index] = _exact_class(network, codes[index], amounts[index])
+        classes[index] = exact_class(network, codes[index], amounts[index])
     return classes
 
 
@@ -47,7 +47,7 @@ def _float_scores(network: Network, codes: _Codes, amounts: _Floats) -> _Floats:
         weights = first.weights[start + codes[:, place]]
         scores += amounts[:, place, np.newaxis] * weights
     for before, layer in pairwise(network.layers):
-        inputs = _FLOATS[before.activation](scores, _slope(before.slope))
+        inputs = FLOATS[before.activation](scores, _slope(before.slope))
         scores = inputs @ layer.weights + layer.bias
     return scores
 
@@ -85,7 +85,7 @@ def _sigmoid(x: _Floats) -> _Floats:
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
-_FLOATS: dict[str, Callable[[_Floats, float], _Floats]] = {
+FLOATS: dict[str, Callable[[_Floats, float], _Floats]] = {
     "elu": lambda x, _: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
     "gelu": lambda x, _: x * (1 + _erf(x / math.sqrt(2))) / 2,
     "hard_sigmoid": lambda x, _: np.clip(x / 6 + 0.5, 0, 1),
@@ -107,7 +107,7 @@ _DIGITS = Context(prec=60)
 _ERROR = Fraction(1, 10**50)
 
 
-def _exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
+def exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
     """Return the class of one input, or `UNDECIDED`."""
     chosen = network.layers[0].weights[network.domain.offsets[:-1] + codes]
     weights = [chosen, *(layer.weights for layer in network.layers[1:])]

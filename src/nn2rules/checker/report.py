@@ -27,6 +27,53 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class ProofReport:
+    """Which rules a file of proofs proves.
+
+    Attributes
+    ----------
+    rules, proved : int
+        How many rules there are, and of how many a proof was followed to its end.
+    missing : tuple of int
+        The positions, from 0, of rules without a proof in the file.
+    refused : tuple of (int or None, str)
+        The positions of rules whose proof does not prove them, None for the default,
+        and why not.
+    default : {"", "missing", "proved"}
+        Of the default; nothing in the scope "support", where it claims nothing.
+    """
+
+    rules: int
+    proved: int
+    missing: tuple[int, ...]
+    refused: tuple[tuple[int | None, str], ...]
+    default: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that the rules claim is proved."""
+        return self.proved == self.rules and self.default in ("", "proved")
+
+    def __str__(self) -> str:
+        text = f"Proved anew: {self.proved:,} of {self.rules:,} rules"
+        if self.default:
+            text += f"; the default is {'' if self.default == 'proved' else 'not '}"
+            text += "proved"
+        if self.missing:
+            verb = "has" if len(self.missing) == 1 else "have"
+            text += f"; {len(self.missing):,} {verb} no proof in the file"
+        return f"{text}."
+
+    def lines(self) -> list[str]:
+        """Return the report in lines; of proofs that are refused, the first few."""
+        found = [str(self)]
+        for rule, reason in self.refused[:5]:
+            who = "the default" if rule is None else f"rule {rule + 1:,}"
+            found.append(f"  the proof of {who} does not hold: {reason}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class CheckReport:
     """What was compared, and what came of it; as text, a report in plain English.
 
@@ -53,6 +100,8 @@ class CheckReport:
         Which inputs were compared, and what follows for the others.
     claims : tuple of str
         What the rules say of themselves; no part of the verdict.
+    proofs : ProofReport or None
+        What came of the proofs, if a file of them was given.
     """
 
     method: str
@@ -68,20 +117,38 @@ class CheckReport:
     compared: str
     confidence: str
     claims: tuple[str, ...]
+    proofs: ProofReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether answers were compared, none differs, and none was undecided."""
-        return self.checked > 0 and self.different == 0 and self.undecided == 0
+        """Whether answers were compared, none differs, and none was undecided.
+
+        A proof that does not hold is no proof of a difference, but not ok either.
+        """
+        is_refused = self.proofs is not None and len(self.proofs.refused) > 0
+        is_equal = self.different == 0 and self.undecided == 0
+        return self.checked > 0 and is_equal and not is_refused
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether proofs show all that the rules were held to."""
+        if self.proofs is None or not self.proofs.is_complete or not self.ok:
+            return False
+        return self.scope == "support" or self.proofs.default == "proved"
 
     def _verdict(self) -> str:
         if self.different:
             return "DIFFERENT: the rules do not answer as the network does."
+        if self.proofs is not None and self.proofs.refused:
+            return "NOT PROVED: a proof in the file does not hold."
         if not self.ok:
             return "NOT SHOWN: no difference was found, but too little was compared."
+        where = "on every input" if self.scope == "domain" else "where a rule decides"
+        if self.is_proved and self.method == "sample":
+            left = " but those declared impossible" if self.impossible else ""
+            return f"PROVED: the rules answer as the network does {where}{left}."
         if self.method == "sample":
             return "NO DIFFERENCE FOUND, in a sample of the inputs."
-        where = "on every input" if self.scope == "domain" else "where a rule decides"
         if self.impossible:
             where += f" but the {self.impossible:,} declared impossible"
         return f"EQUAL: the rules answer as the network does {where}."
@@ -99,10 +166,11 @@ class CheckReport:
         }
         lines = (
             self._verdict(),
+            *([] if self.proofs is None else self.proofs.lines()),
             f"Method: {self.method}. Compared: {self.compared}.",
             f"Answers compared: {self.checked:,}. Different: {self.different:,}.",
             *(text.format(number) for text, number in remarks.items() if number),
-            self.confidence,
+            "" if self.is_proved else self.confidence,
             *self.claims,
             *(f"  {example}" for example in self.counterexamples),
         )

@@ -38,6 +38,14 @@ def check(
             "--default", help="Hold rules of scope support to their default, too."
         ),
     ] = False,
+    proofs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Proofs of the rules, as extract --proofs writes them, to be followed "
+            "step by step: on all inputs, however many there are.",
+        ),
+    ] = None,
     samples: Annotated[
         int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
     ] = 100_000,
@@ -69,6 +77,7 @@ def check(
             default=default,
             samples=samples,
             seed=seed,
+            proofs=proofs,
         )
     print(report)
     if not report.ok:

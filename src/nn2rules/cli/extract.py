@@ -26,6 +26,7 @@ from nn2rules.cli.output import check_places, partial_place, show
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import save
+from nn2rules.formats.files import check_writable
 from nn2rules.formats.table import read_table
 from nn2rules.rules import RuleList
 from nn2rules.text import count, label_text, share
@@ -127,9 +128,17 @@ def extract(
             help="Also write the network that was read: for check and neurons.",
         ),
     ] = None,
+    proofs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write a proof of each rule, for check --proofs."
+        ),
+    ] = None,
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
     check_places(output, network, (model, data, encoder))
+    if proofs is not None:
+        check_writable(proofs, keep=(model, data, encoder, output, network))
     given = Given(
         data=data,
         labels=labels,
@@ -164,6 +173,7 @@ def extract(
                 time=seconds,
                 n_jobs=jobs,
                 progress=progress,
+                proofs=proofs,
             )
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)

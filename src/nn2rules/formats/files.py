@@ -87,23 +87,27 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         raise FormatError(
             f"{path}: cannot be written: a name or value holds half a character"
         ) from None
-    target = Path(os.path.realpath(path))
-    if _is_device(target):
-        target.write_bytes(data)
-        return
-    with uninterrupted():
-        _replace(path, target, data)
+    with uninterrupted(), replacing(path) as stream:
+        stream.write(data)
 
 
-def _replace(path: str | os.PathLike[str], target: Path, data: bytes) -> None:
-    """Put a new file in the place of `target`, which messages call `path`."""
-    temporary = None
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of `path` once all of it is written.
+
+    A device or a pipe is written to as it is.
+    """
+    target, temporary = Path(os.path.realpath(path)), None
     try:
+        if _is_device(target):
+            with target.open("wb") as stream:
+                yield stream
+            return
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
         )
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            yield stream
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:

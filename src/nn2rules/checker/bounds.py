@@ -1,0 +1,284 @@
+"""Bound the lead of a class over whole boxes, many at a time, beyond all rounding.
+
+The pre-activations of the first layer lie between sums of the least and the most that
+each feature can add. Lines hold the activations (`lines`), and multiplied back, layer
+by layer, they become a linear function of the input, whose least value each feature
+picks on its own. All units of all layers are bounded so, and at last the lead.
+
+Rounding is followed along. Whatever is rounded on the way is a coefficient of a unit,
+or a part of the constant. A coefficient that is off by a share e of the products it is
+the sum of moves the bound by at most e times the sum of their magnitudes, each times
+the largest magnitude that the unit has in the box; what comes after uses the rounded
+coefficient, and adds nothing to this. So with M the sum, over all layers, of
+``|coefficient| * S + |coefficient * intercept|``, where S is the sum of the magnitudes
+that a unit adds up, the bound is off by at most ``N u / (1 - N u) * M``: u is 2**-53,
+and N is how many operations a product passes through in its layer, and then in the sum
+of the constants: the width of the layer, two for each layer, one for each feature, and
+a few. Twice that is taken off.
+Where a magnitude reaches 1e100 nothing is proved; so what underflows, each time less
+than 1e-323, counts for less than 1e-200 in the end, which is taken off, too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.checker.lines import (
+    UNIT,
+    Floats,
+    Lines,
+    lines_around,
+    logit,
+    output_range,
+)
+from nn2rules.layer import Layer
+from nn2rules.network import Network
+
+_LARGE = 1e100
+_TINY = 1e-200
+_NUMBERS = 1 << 21  # held at a time in the largest array
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a layer's units in each of some boxes."""
+
+    lines: Lines
+    sizes: Floats  # the sum of the magnitudes that a unit adds up
+    least: Floats
+    most: Floats
+    reach: Floats  # the largest magnitude of its output
+
+
+class Leads:
+    """Bounds how far a class is ahead of all others.
+
+    Parameters
+    ----------
+    network : Network
+    index : int
+        The position of the class.
+    """
+
+    def __init__(self, network: Network, index: int) -> None:
+        self.network, self.domain = network, network.domain
+        with np.errstate(all="ignore"):  # what overflows proves nothing
+            self.weights, self.bias, self.large, self.large_bias = _leads(
+                network, index
+            )
+        hidden = [layer.weights.shape[1] for layer in network.layers[:-1]]
+        n_steps = max([0, *hidden]) + 2 * len(hidden) + len(self.domain.sizes) + 6
+        self._share = 2 * n_steps * UNIT / (1 - n_steps * UNIT)
+        widest = max([*hidden, int(self.domain.offsets[-1])])
+        targets = max([*(2 * width for width in hidden[1:]), len(self.bias)])
+        self.at_once = max(1, min(1 << 10, _NUMBERS // (widest * targets)))
+
+    def lowest(self, allowed: NDArray[np.bool_], ends: Floats) -> Floats:
+        """Return a number below the lead of the class on each of some boxes.
+
+        Parameters
+        ----------
+        allowed : ndarray of bool, shape (n_boxes, n_columns)
+        ends : ndarray of shape (n_boxes, 2, n_features)
+            Where the numbers of ranges begin and end.
+        """
+        parts = [
+            self._lowest(
+                allowed[at : at + self.at_once],
+                ends[at : at + self.at_once],
+            )
+            for at in range(0, len(allowed), self.at_once)
+        ]
+        return np.concatenate(parts)
+
+    def _lowest(self, allowed: NDArray[np.bool_], ends: Floats) -> Floats:
+        layers = self.network.layers
+        with np.errstate(all="ignore"):  # what is not a number proves nothing
+            known: list[_Known] = []
+            if len(layers) == 1:
+                constant, sizes = self._columns(
+                    allowed, ends, self.weights.T[np.newaxis], self.large.T
+                )
+                lead = constant + self.bias
+                sizes = sizes + self.large_bias
+                return np.asarray(self._outward(lead, sizes).min(axis=1))
+            for place in range(len(layers) - 1):
+                low, high, sizes = (
+                    self._next(allowed, ends, known)
+                    if known
+                    else self._first(allowed, ends)
+                )
+                known.append(_known(layers[place], low, high, sizes))
+            sizes = known[-1].reach @ self.large + self.large_bias
+            coefficients = np.broadcast_to(
+                self.weights.T, (len(allowed), *self.weights.T.shape)
+            )
+            lead = self._back(allowed, ends, known, coefficients, self.bias, sizes)
+            return np.asarray(lead.min(axis=1))
+
+    def _outward(self, bound: Floats, sizes: Floats) -> Floats:
+        """Take off what rounding can be; minus infinity where nothing is sure."""
+        safe = bound - self._share * sizes - _TINY
+        return np.where(sizes < _LARGE, safe, -np.inf)
+
+    def _first(
+        self, allowed: NDArray[np.bool_], ends: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Bound the pre-activations of the first layer, and their magnitudes."""
+        first = self.network.layers[0]
+        low = np.tile(first.bias, (len(allowed), 1))
+        high, sizes = low.copy(), np.abs(low)
+        for feature, start in enumerate(self.domain.offsets[:-1].tolist()):
+            stop = int(self.domain.offsets[feature + 1])
+            least, most = self._added(allowed, ends, feature, start, stop)
+            low += least
+            high += most
+            sizes += np.maximum(np.abs(least), np.abs(most))
+        low, high = self._outward(low, sizes), -self._outward(-high, sizes)
+        return low, high, sizes
+
+    def _added(
+        self,
+        allowed: NDArray[np.bool_],
+        ends: Floats,
+        feature: int,
+        start: int,
+        stop: int,
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the most that a feature adds to each unit."""
+        weights = self.network.layers[0].weights
+        is_range = self.domain.features[feature].limits is not None
+        listed = allowed[:, start + is_range : stop]
+        where, which = _kinds(listed)
+        rows = weights[start + is_range : stop]
+        kinds = listed[where][:, :, np.newaxis]
+        least = np.where(kinds, rows, np.inf).min(axis=1, initial=np.inf)[which]
+        most = np.where(kinds, rows, -np.inf).max(axis=1, initial=-np.inf)[which]
+        if is_range:
+            has_numbers = allowed[:, start, np.newaxis]
+            one = ends[:, 0, feature, np.newaxis] * weights[start]
+            other = ends[:, 1, feature, np.newaxis] * weights[start]
+            lower, upper = np.minimum(one, other), np.maximum(one, other)
+            least = np.where(has_numbers, np.minimum(least, lower), least)
+            most = np.where(has_numbers, np.maximum(most, upper), most)
+        return least, most
+
+    def _next(
+        self, allowed: NDArray[np.bool_], ends: Floats, known: list[_Known]
+    ) -> tuple[Floats, Floats, Floats]:
+        """Bound the pre-activations of the layer after those that are known."""
+        layer, before = self.network.layers[len(known)], known[-1]
+        sizes = before.reach @ np.abs(layer.weights) + np.abs(layer.bias)
+        up, down = np.maximum(layer.weights, 0.0), np.minimum(layer.weights, 0.0)
+        low = before.least @ up + before.most @ down + layer.bias
+        high = before.most @ up + before.least @ down + layer.bias
+        both = np.concatenate([layer.weights.T, -layer.weights.T])
+        coefficients = np.broadcast_to(both, (len(allowed), *both.shape))
+        bias = np.concatenate([layer.bias, -layer.bias])
+        twice = np.concatenate([sizes, sizes], axis=1)
+        found = self._back(allowed, ends, known, coefficients, bias, twice)
+        n_units = len(layer.bias)
+        low = np.maximum(self._outward(low, sizes), found[:, :n_units])
+        high = np.minimum(-self._outward(-high, sizes), -found[:, n_units:])
+        return low, high, sizes
+
+    def _back(
+        self,
+        allowed: NDArray[np.bool_],
+        ends: Floats,
+        known: list[_Known],
+        coefficients: Floats,
+        constant: Floats,
+        sizes: Floats,
+    ) -> Floats:
+        """Bound linear functions of the last known layer's outputs from below."""
+        for place in range(len(known) - 1, -1, -1):
+            layer, lines = self.network.layers[place], known[place].lines
+            up, down = np.maximum(coefficients, 0.0), np.minimum(coefficients, 0.0)
+            constant = constant + _dot(up, lines.below) + _dot(down, lines.above)
+            sizes = sizes + _dot(up, np.abs(lines.below))
+            sizes = sizes - _dot(down, np.abs(lines.above))
+            coefficients = up * lines.slope_below[:, np.newaxis]
+            coefficients += down * lines.slope_above[:, np.newaxis]
+            constant = constant + coefficients @ layer.bias
+            sizes = sizes + _dot(np.abs(coefficients), known[place].sizes)
+            if place:
+                coefficients = coefficients @ layer.weights.T
+        columns = coefficients @ self.network.layers[0].weights.T
+        return self._outward(constant + self._picked(allowed, ends, columns), sizes)
+
+    def _picked(
+        self, allowed: NDArray[np.bool_], ends: Floats, columns: Floats
+    ) -> Floats:
+        """Add up what each feature adds at least, by the coefficients of the values."""
+        columns = np.array(np.broadcast_to(columns, (len(allowed), *columns.shape[1:])))
+        for feature, column in enumerate(self.domain.ranges.tolist()):
+            if column >= 0:
+                one = columns[:, :, column] * ends[:, 0, feature, np.newaxis]
+                other = columns[:, :, column] * ends[:, 1, feature, np.newaxis]
+                columns[:, :, column] = np.minimum(one, other)
+        columns = np.where(allowed[:, np.newaxis], columns, np.inf)
+        least = np.minimum.reduceat(columns, self.domain.offsets[:-1], axis=2)
+        return np.asarray(least.sum(axis=2))
+
+    def _columns(
+        self,
+        allowed: NDArray[np.bool_],
+        ends: Floats,
+        columns: Floats,
+        magnitudes: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Bound a network without hidden layers: the columns are the weights."""
+        large = np.broadcast_to(magnitudes, (len(allowed), *magnitudes.shape)).copy()
+        reach = np.abs(ends).max(axis=1)
+        for feature, column in enumerate(self.domain.ranges.tolist()):
+            if column >= 0:
+                large[:, :, column] *= reach[:, feature, np.newaxis]
+        large = np.where(allowed[:, np.newaxis], large, 0.0)
+        sizes = np.maximum.reduceat(large, self.domain.offsets[:-1], axis=2)
+        return self._picked(allowed, ends, columns), sizes.sum(axis=2)
+
+
+def _leads(network: Network, index: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return a layer whose sums are the leads of a class, and its magnitudes.
+
+    They are of what is subtracted, so that they bound the rounding of differences. The
+    logit of the threshold is off by a few units.
+    """
+    last = network.layers[-1]
+    weights, bias = last.weights, last.bias
+    if len(bias) == 1:
+        sign, limit = (1.0 if index else -1.0), logit(network.threshold)
+        large, large_bias = np.abs(weights), np.abs(bias) + 16 * abs(limit)
+        return sign * weights, sign * (bias - limit), large, large_bias
+    others = [k for k in range(len(bias)) if k != index]
+    large = np.abs(weights[:, [index]]) + np.abs(weights[:, others])
+    large_bias = np.abs(bias[index]) + np.abs(bias[others])
+    ahead = weights[:, [index]] - weights[:, others]
+    return ahead, bias[index] - bias[others], large, large_bias
+
+
+def _kinds(rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each kind of row stands first, and which kind each row is."""
+    packed = np.packbits(rows, axis=1)
+    width = packed.shape[1]
+    if width == 0:
+        return np.zeros(1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    keys = packed.ravel() if width == 1 else packed.view(f"S{width}").ravel()
+    _, where, which = np.unique(keys, return_index=True, return_inverse=True)
+    return where, which
+
+
+def _dot(coefficients: Floats, values: Floats) -> Floats:
+    """Multiply the coefficients of each box with the values of its units."""
+    return np.asarray((coefficients @ values[:, :, np.newaxis])[:, :, 0])
+
+
+def _known(layer: Layer, low: Floats, high: Floats, sizes: Floats) -> _Known:
+    """Return what is known of a layer's units once they are bounded."""
+    name = layer.activation
+    slope = 0.01 if layer.slope is None else layer.slope
+    least, most = output_range(name, slope, low, high)
+    reach = np.maximum(np.abs(least), np.abs(most)) * (1 + 1e-12)
+    return _Known(lines_around(name, slope, low, high), sizes, least, most, reach)

@@ -1,0 +1,218 @@
+"""Check a file of proofs, rule by rule, with bounds that are worked out anew.
+
+The file says how the box of each rule is to be cut, and nothing else: that the pieces
+hold all of the box follows from how they are cut (`steps`), and that each is of the
+rule's class from bounds with outward rounding (`bounds`). A file that says something
+wrong can fail to prove a rule; it cannot prove a wrong one.
+"""
+
+import hashlib
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from nn2rules.checker.bounds import Leads
+from nn2rules.checker.read import Box, Read
+from nn2rules.checker.report import ProofReport
+from nn2rules.checker.steps import Part, RefusedError, Walk
+from nn2rules.domain import Domain
+from nn2rules.errors import FormatError
+from nn2rules.formats import to_json
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+
+_FORMAT = "nn2rules-proofs/1"
+_MOST_HEAD = 1 << 12
+_MOST_STEPS = 1 << 26  # bytes of the steps of a rule, unpacked
+_MOST_PARTS = 256  # boxes of a rule, whose ranges may have gaps
+
+
+def check_proofs(
+    network: Network,
+    rules: RuleList,
+    read: Read,
+    impossible: list[Box],
+    path: str | os.PathLike[str],
+) -> ProofReport:
+    """Follow the proofs in a file, and report which rules they prove.
+
+    Raises
+    ------
+    FormatError
+        If the file is no such file, is damaged, or is of other rules or of another
+        network.
+    """
+    domain = network.domain
+    left_out = [_part_of(domain, read, box, {}) for box in impossible]
+    n_impossible = len(left_out)
+    has_default = rules.scope == "domain"
+    proved, missing, refused = 0, [], []
+    default = "missing" if has_default else ""
+    leads = [Leads(network, index) for index in range(len(network.classes))]
+    n_entries = len(rules) + has_default
+    head = (_network_digest(network), rules.digest, n_entries, n_impossible)
+    for entry, steps in enumerate(_entries(path, *head)):
+        is_rule = entry < len(rules)
+        parts = _parts(domain, read, entry) if is_rule else [_whole(domain)]
+        is_ordered = rules.form == "list" or not is_rule
+        free = left_out if is_ordered else left_out[:n_impossible]
+        index = int(read.answers[entry])
+        try:
+            if steps is not None:
+                Walk(network, index, leads[index], free, steps).follow(parts)
+        except RefusedError as error:
+            refused.append((entry if is_rule else None, str(error)))
+        else:
+            if not is_rule:
+                default = "missing" if steps is None else "proved"
+            elif steps is None:
+                missing.append(entry)
+            else:
+                proved += 1
+        left_out += parts if is_rule else []
+    return ProofReport(len(rules), proved, tuple(missing), tuple(refused), default)
+
+
+def _network_digest(network: Network) -> str:
+    """Return the sha256 of a network, as in certificates."""
+    plain = replace(network, origin=None)
+    return hashlib.sha256(to_json(plain).encode()).hexdigest()
+
+
+# Boxes of the network's domain
+
+
+def _whole(domain: Domain) -> Part:
+    return np.ones(int(domain.offsets[-1]), dtype=np.bool_), domain.limits
+
+
+def _part_of(
+    domain: Domain, read: Read, box: Box, spans: dict[int, tuple[float, float]]
+) -> Part:
+    """Return a box with at most one span of numbers for each range."""
+    allowed, ends = _whole(domain)
+    ends = ends.copy()
+    for feature, own in box.items():
+        start, stop = domain.offsets[feature : feature + 2].tolist()
+        if feature in read.starts:
+            allowed[start] = feature in spans
+            allowed[start + 1 : stop] = own[len(read.starts[feature]) :]
+        else:
+            allowed[start:stop] = own
+    for feature, span in spans.items():
+        ends[:, feature] = span
+    return allowed, ends
+
+
+def _parts(domain: Domain, read: Read, rule: int) -> list[Part]:
+    """Return the boxes of a rule: several if its numbers lie apart."""
+    box, spans = read.boxes[rule], read.spans[rule]
+    ranged = [feature for feature in spans if spans[feature]]
+    choices = [sorted(spans[feature]) for feature in sorted(ranged)]
+    n_parts = int(np.prod([len(choice) for choice in choices], dtype=np.float64))
+    if n_parts > _MOST_PARTS:
+        raise FormatError(
+            f"rule {rule + 1:,} is {n_parts:,} boxes, as its numbers lie apart; proofs "
+            f"are of rules of at most {_MOST_PARTS}"
+        )
+    return [
+        _part_of(domain, read, box, dict(zip(sorted(ranged), chosen, strict=True)))
+        for chosen in product(*choices)
+    ]
+
+
+# The file
+
+
+def _entries(
+    path: str | os.PathLike[str],
+    network: str,
+    rules: str,
+    n_entries: int,
+    n_impossible: int,
+) -> Iterator[bytes | None]:
+    """Yield the steps for each entry of a file, None where it has no proof."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            line = stream.readline(_MOST_HEAD)
+            digest.update(line)
+            head = _head(path, line)
+            _check_head(path, head, network, rules, n_entries, n_impossible)
+            for entry in range(n_entries):
+                yield _entry(path, stream, digest, entry)
+            if stream.read(33) != digest.digest():
+                raise FormatError(f"{path}: the file is damaged: its digest differs")
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: this is a folder, not a file") from None
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _head(path: str | os.PathLike[str], line: bytes) -> dict[str, Any]:
+    try:
+        head = json.loads(line.decode("ascii"))
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        raise FormatError(f"{path}: this is no file of proofs ({_FORMAT})")
+    return head
+
+
+def _check_head(
+    path: str | os.PathLike[str],
+    head: dict[str, Any],
+    network: str,
+    rules: str,
+    n_entries: int,
+    n_impossible: int,
+) -> None:
+    """Refuse proofs of something else."""
+    if head.get("network") != network:
+        raise FormatError(f"{path}: these are proofs for another network")
+    if head.get("rules") != rules:
+        raise FormatError(f"{path}: these are proofs of other rules")
+    if head.get("impossible") != n_impossible:
+        raise FormatError(
+            f"{path}: these proofs leave out {head.get('impossible')!r} boxes of "
+            f"inputs that cannot occur, and {n_impossible} were declared (impossible=, "
+            f"--impossible)"
+        )
+    if head.get("entries") != n_entries:
+        raise FormatError(
+            f"{path}: there are {head.get('entries')!r} proofs, expected {n_entries}"
+        )
+
+
+def _entry(
+    path: str | os.PathLike[str], stream: BinaryIO, digest: Any, entry: int
+) -> bytes | None:
+    """Read one entry; what is packed may not be larger than a limit once unpacked."""
+    size = stream.read(4)
+    n_bytes = struct.unpack("<I", size)[0] if len(size) == 4 else -1
+    packed = b"" if not 0 < n_bytes <= _MOST_STEPS else stream.read(n_bytes)
+    if len(packed) != n_bytes:
+        raise FormatError(
+            f"{path}: the file is damaged, or cut short, at entry {entry + 1:,}"
+        )
+    digest.update(size)
+    digest.update(packed)
+    if not packed:
+        return None
+    unpacker = zlib.decompressobj()
+    try:
+        steps = unpacker.decompress(packed, _MOST_STEPS)
+    except zlib.error:
+        steps = b""
+    if not unpacker.eof or unpacker.unused_data:
+        raise FormatError(f"{path}: the file is damaged at entry {entry + 1:,}")
+    return steps

@@ -1,0 +1,228 @@
+"""Branch and bound that writes down its steps, for others to follow.
+
+The steps are bytes: the nodes of a tree of boxes, each before its two halves, as
+`docs/reference/formats.md` describes them.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from nn2rules.engine._kernels.bounds import bound_worst
+from nn2rules.engine._kernels.boxes import before, behind, holds_point
+from nn2rules.engine._kernels.search import choose_feature, evaluate_choice, moved_by
+
+DONE, REFUTED, PAUSED, TAPE_FULL, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4, 5
+
+BOUND, EXACT, INSIDE, APART, SPLIT = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
+    """Prove that all scores are positive on the boxes of a stack, and write down how.
+
+    Parameters
+    ----------
+    stack : Boxes
+        The first `top` are still to be proved.
+    ignored : Boxes
+        Inputs inside these do not count; `which` are the numbers they go by.
+    margin : float
+        How far a bound must lie above 0, so that others find it positive, too.
+    tape : ndarray of uint8
+        Filled with the steps.
+    ties : Points
+        Filled with inputs left to exact arithmetic, which the caller settles.
+    limit : int
+        Stop after so many boxes.
+
+    Returns
+    -------
+    status, top, used, n_ties, n_boxes : int
+    """
+    n_boxes, n_ties, used = 0, 0, 0
+    longest = 32 + net.sizes[0] // 8
+    while top > 0:
+        if n_boxes >= limit:
+            return PAUSED, top, used, n_ties, n_boxes
+        if used + longest > tape.size:
+            return TAPE_FULL, top, used, n_ties, n_boxes
+        if n_ties == ties.codes.shape[0]:
+            return TIES_FULL, top, used, n_ties, n_boxes
+        if top + 1 >= stack.allowed.shape[0]:
+            return TOO_DEEP, top, used, n_ties, n_boxes
+        top -= 1
+        n_boxes += 1
+        space.box[:] = stack.allowed[top]
+        space.ends[:] = stack.ends[top]
+        around = box_around(net, space, ignored)
+        if around >= 0:
+            used = write(tape, used, INSIDE)
+            used = write(tape, used, which[around])
+            continue
+        if bound_worst(net, space, True) > margin:
+            used = write(tape, used, BOUND)
+            continue
+        feature = choose_feature(net, space)
+        most, _ = evaluate_choice(net, space)
+        held_by = box_of_point(net, space, ignored)
+        if most < 0.0 and held_by < 0:
+            return REFUTED, top, used, n_ties, n_boxes
+        if feature < 0:
+            used = write(tape, used, EXACT)
+            ties.codes[n_ties] = space.choice
+            ties.numbers[n_ties] = space.numbers
+            n_ties += 1
+        elif held_by >= 0:
+            feature = part_outside(net, space, ignored, held_by)
+            used = write(tape, used, APART)
+            used = write(tape, used, which[held_by])
+            used = write(tape, used, feature)
+            top = push_apart(net, space, ignored, held_by, feature, stack, top)
+        else:
+            used = write(tape, used, SPLIT + feature)
+            top, used = push_split(net, space, feature, stack, top, tape, used)
+    return DONE, top, used, n_ties, n_boxes
+
+
+@njit(cache=True, nogil=True)
+def write(tape, used, number):
+    """Write a whole number, seven bits to a byte, the lowest first."""
+    while number >= 128:
+        tape[used] = 128 + number % 128
+        number //= 128
+        used += 1
+    tape[used] = number
+    return used + 1
+
+
+@njit(cache=True, nogil=True)
+def outside(net, space, ignored, other, feature):
+    """Tell whether the box allows a feature something that another does not."""
+    for column in range(net.offsets[feature], net.offsets[feature + 1]):
+        if not space.box[column]:
+            continue
+        if not ignored.allowed[other, column]:
+            return True
+        if column == net.ranges[feature] and not (
+            ignored.ends[other, 0, feature] <= space.ends[0, feature]
+            and space.ends[1, feature] <= ignored.ends[other, 1, feature]
+        ):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def box_around(net, space, ignored):
+    """Return the first of some boxes that holds the whole box, or -1."""
+    for other in range(ignored.allowed.shape[0]):
+        inside = True
+        for feature in range(net.ranges.size):
+            if outside(net, space, ignored, other, feature):
+                inside = False
+                break
+        if inside:
+            return other
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def box_of_point(net, space, ignored):
+    """Return the first of some boxes that holds the input that was picked, or -1."""
+    for other in range(ignored.allowed.shape[0]):
+        allowed, ends = ignored.allowed[other], ignored.ends[other]
+        if holds_point(net, allowed, ends, space.choice, space.numbers):
+            return other
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def part_outside(net, space, ignored, other):
+    """Return the feature outside of another box that moves the bound most."""
+    chosen, highest = -1, -1.0
+    for feature in range(net.ranges.size):
+        if outside(net, space, ignored, other, feature):
+            moved = moved_by(net, space, feature)
+            if chosen < 0 or moved > highest:
+                chosen, highest = feature, moved
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def push_two(space, stack, top):
+    """Put the box on the stack twice."""
+    for position in range(top, top + 2):
+        stack.allowed[position] = space.box
+        stack.ends[position] = space.ends
+
+
+@njit(cache=True, nogil=True)
+def push_apart(net, space, ignored, other, feature, stack, top):
+    """Part the box into what another allows a feature, and the rest.
+
+    The values that the other allows come first; once it allows all, the range, and the
+    values beside it; and then the lower numbers.
+    """
+    push_two(space, stack, top)
+    start, stop = net.offsets[feature], net.offsets[feature + 1]
+    ranged = net.ranges[feature]
+    n_allowed, n_inside = 0, 0
+    for column in range(start, stop):
+        if space.box[column]:
+            n_allowed += 1
+            n_inside += ignored.allowed[other, column]
+    if n_allowed > 1:
+        for column in range(start, stop):
+            is_first = column == ranged
+            if n_inside < n_allowed:
+                is_first = ignored.allowed[other, column]
+            stack.allowed[top + (0 if is_first else 1), column] = False
+        return top + 2
+    low, high = ignored.ends[other, 0, feature], ignored.ends[other, 1, feature]
+    if space.ends[0, feature] < low:
+        to, at = before(low, net.whole[feature]), low
+    else:
+        to, at = high, behind(high, net.whole[feature])
+    stack.ends[top + 1, 1, feature] = to
+    stack.ends[top, 0, feature] = at
+    return top + 2
+
+
+@njit(cache=True, nogil=True)
+def push_split(net, space, feature, stack, top, tape, used):
+    """Halve the box on a feature; of values, write down which come first.
+
+    The halves of a range share the number between them, or are parted between two
+    neighbours; the lower numbers come first.
+    """
+    push_two(space, stack, top)
+    start, stop = net.offsets[feature], net.offsets[feature + 1]
+    allowed = np.flatnonzero(space.box[start:stop])
+    if allowed.size == 1:
+        low, high = space.ends[0, feature], space.ends[1, feature]
+        middle = 0.5 * low + 0.5 * high
+        to, at = middle, middle
+        if net.whole[feature]:
+            to = math.floor(middle)
+            at = to + 1.0
+        elif not low < middle < high:
+            to, at = low, high
+        stack.ends[top + 1, 1, feature] = to
+        stack.ends[top, 0, feature] = at
+        return top + 2, used
+    values = space.columns[start + allowed]
+    for rank in range(allowed.size):
+        if start + allowed[rank] == net.ranges[feature]:
+            one, other = space.ends[0, feature], space.ends[1, feature]
+            values[rank] = min(one * values[rank], other * values[rank])
+    order = np.argsort(values, kind="mergesort")
+    half = (allowed.size + 1) // 2
+    for byte in range((allowed.size + 7) // 8):
+        tape[used + byte] = 0
+    for rank in range(order.size):
+        place = order[rank]
+        if rank < half:
+            tape[used + place // 8] += 1 << (place % 8)
+        stack.allowed[top + (0 if rank < half else 1), start + allowed[place]] = False
+    return top + 2, used + (allowed.size + 7) // 8
