@@ -400,7 +400,7 @@ def test_bounds_are_below_and_near_to_the_lead_of_every_number(name, seed):
             leads.append(sign * network.scores_codes(center[0], numbers))
         least = np.min(leads, axis=0)
         assert (bounds <= least + 1e-12).all()
-        assert np.median(least - bounds) < 0.2
+        assert np.median(least - bounds) < 0.4
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))

@@ -154,8 +154,8 @@ def extract(
         Called now and then with what is being done and the share that is done.
     proofs : str or path, optional
         Where to write a proof of each rule, which `check` can follow. They are looked
-        for once the rules are there, in what is left of the budget; a rule without one
-        is marked so in the file. If the work is stopped early, no file is written;
+        for once the rules are there, in what is left of the budget, or in as much
+        `time` again; a rule without one is marked so in the file. If the work is stopped early, no file is written;
         `write_proofs` makes one of the rules that were kept.
 
     Returns
@@ -232,7 +232,8 @@ def extract(
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
             if proofs is not None:
-                proofs_to(proofs, network, rules, job.impossible, meter)
+                left = meter if time is None else how.meter()
+                proofs_to(proofs, network, rules, job.impossible, left)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]
