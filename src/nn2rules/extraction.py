@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from nn2rules.adapters import read_network
@@ -155,8 +156,9 @@ def extract(
     proofs : str or path, optional
         Where to write a proof of each rule, which `check` can follow. They are looked
         for once the rules are there, in what is left of the budget, or in as much
-        `time` again; a rule without one is marked so in the file. If the work is stopped early, no file is written;
-        `write_proofs` makes one of the rules that were kept.
+        `time` again; a rule without one is marked so in the file. If the work is
+        stopped early, no file is written; `write_proofs` makes one of the rules that
+        were kept.
 
     Returns
     -------
@@ -232,8 +234,9 @@ def extract(
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
             if proofs is not None:
-                left = meter if time is None else how.meter()
-                proofs_to(proofs, network, rules, job.impossible, left)
+                if time is not None:  # it was for the rules; proofs have as much
+                    meter.started = monotonic()
+                proofs_to(proofs, network, rules, job.impossible, meter)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]
