@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from nn2rules.checker.draw import Inputs, at_ends, from_box, from_domain
+from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
 from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.proofs import check_proofs
 from nn2rules.checker.read import Codes, Floats, holds, read_impossible, read_rules
@@ -71,8 +71,7 @@ def check(
     largest : int
         A domain of at most so many inputs is compared on every one of them.
     proofs : str or path, optional
-        A file of proofs of the rules, as `extract` writes it; they are followed step
-        by step, on all inputs, with bounds of this package's own.
+        A file of proofs, as `extract` writes it; they are followed on all inputs.
 
     Returns
     -------
@@ -84,7 +83,7 @@ def check(
     DomainError
         If the two are not over the same features, values and classes.
     FormatError
-        If the file of proofs is damaged, or is of other rules or of another network.
+        If the file of proofs is damaged, or of other rules or another network.
 
     Notes
     -----
@@ -103,23 +102,23 @@ def check(
     """
     _check_types(network, rules)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
-    is_every = network.domain.n_inputs <= whole_number("largest", largest)
-    is_every = is_every and not network.domain.has_ranges
+    is_small = network.domain.n_inputs <= whole_number("largest", largest)
+    is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else network.domain.inputs_of(rows)
     comparison = _Comparison(network, rules, impossible)
     comparison.is_whole |= default
     followed = None
     if proofs is not None:
-        left_out = comparison.left_out
-        followed = check_proofs(network, rules, comparison.read, left_out, proofs)
+        both = comparison.read, comparison.left_out
+        followed = check_proofs(network, rules, *both, proofs)
     if is_every:
         comparison.add_every()
     else:
         comparison.add_samples(samples, np.random.default_rng(seed))
     if given is not None and not (is_every and comparison.is_whole):
         comparison.add_rows(*given)
-    report = comparison.report(_claims(rules, is_told=len(impossible) > 0))
-    return replace(report, proofs=followed)
+    claims = _claims(rules, is_told=len(impossible) > 0)
+    return replace(comparison.report(claims), proofs=followed)
 
 
 def _check_types(network: object, rules: object) -> None:
@@ -145,14 +144,6 @@ def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
             "the same; declare them (impossible=, --impossible) to leave them out."
         )
     return tuple(claims)
-
-
-def _joined(parts: list[Inputs]) -> Inputs:
-    """Return several inputs as one."""
-    codes = [codes for codes, _ in parts]
-    numbers = [numbers for _, numbers in parts if numbers is not None]
-    joined = np.concatenate(numbers) if numbers else None
-    return np.concatenate(codes or [np.zeros((0, 1), dtype=np.int64)]), joined
 
 
 class _Comparison:
@@ -192,7 +183,7 @@ class _Comparison:
         self._add(*drawn)
         n_possible = samples - self.impossible
         self._add(
-            *_joined(
+            *joined(
                 [
                     from_box(domain, self.read, rule, codes, random)
                     for rule, codes in enumerate(inside)

@@ -124,3 +124,11 @@ def _evenly(
         return random.integers(int(low), int(high) + 1, number).astype(np.float64)
     part = random.random(number)
     return np.clip((1 - part) * low + part * high, low, high)
+
+
+def joined(parts: list[Inputs]) -> Inputs:
+    """Return several inputs as one."""
+    codes = [codes for codes, _ in parts]
+    numbers = [numbers for _, numbers in parts if numbers is not None]
+    joined = np.concatenate(numbers) if numbers else None
+    return np.concatenate(codes or [np.zeros((0, 1), dtype=np.int64)]), joined
