@@ -485,7 +485,7 @@ def make_number_rules(rng: Generator) -> int:
             effort=0,
             budget=budget,
         )
-        is_whole = scope == "domain"
+        is_whole = rules.scope == "domain"  # not if gaps between numbers are left
     except BudgetExceededError as error:
         rules, is_whole = error.rules, False
     except UndecidedError:

@@ -22,11 +22,13 @@ def without_unused(network: Network) -> Network:
     """
     domain, first = network.domain, network.layers[0]
     blocks = np.split(first.weights, domain.offsets[1:-1])
+    if not first.weights.any():
+        return network
     used = [
         bool(block.any()) or _is_single(feature)
         for feature, block in zip(domain.features, blocks, strict=True)
     ]
-    if all(used) or not any(used):
+    if all(used):
         return network
     chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
     layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
