@@ -460,3 +460,14 @@ def test_no_rule_of_a_set_is_needless(ranged_rows):
     gained = np.diff(np.logical_or.accumulate(held).sum(axis=1), prepend=0)
     assert (gained > 0).all()
     assert (np.diff(gained) <= 0).all()
+
+
+def test_rules_of_the_domain_stay_though_they_decide_no_row():
+    rng = np.random.default_rng(7)
+    domain = Domain((Feature.real("age", 18, 90, whole=True, missing=True),))
+    network = ranged.random_network(rng, domain)
+    rows = [{"age": age} for age in (*range(18, 91), None)]
+    for seed in range(4):
+        rules = extract(network, rows[seed : seed + 1], form="set", scope="domain")
+        assert rules.scope == "domain"
+        assert (rules.predict(rows) == network.predict(rows)).all()

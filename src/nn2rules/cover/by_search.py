@@ -181,7 +181,7 @@ def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
 def _rule_list(job: Job, cover: Cover) -> RuleList:
     """Return the rules of a cover, those that decide most rows first."""
     network = job.network
-    if job.form == "set" and job.rows is not None:
+    if job.form == "set" and job.scope == "support":
         cover = _needed(job, cover)
     boxes = cover.boxes(network.domain)
     domain, allowed = cut_at_ends(network.domain, boxes)
