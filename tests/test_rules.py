@@ -703,8 +703,8 @@ def test_rows_that_the_model_answers_otherwise_are_said():
     model = {"rows": 300, "rows_agreeing": 298}
     rules = RULES.replace(certificate={"different": 0, "model": model})
     assert rules.warnings() == [
-        "NEAREST VALUES: the model itself answers otherwise on 2 of 300 given rows, "
-        "whose numbers stand for others here"
+        "OTHER VALUES: the model itself answers otherwise on 2 of 300 given rows, "
+        "where a word stands for all others here"
     ]
     for model in ({"rows": 300, "rows_agreeing": 300}, {"rows": "2"}, {"rows": 2}):
         assert RULES.replace(certificate={"model": model}).warnings() == []

@@ -16,7 +16,7 @@ from nn2rules.cover.compiling import compile_search
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
 from nn2rules.cover.proofs import proofs_to
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.engine import Budget
 from nn2rules.engine._kernels import is_cached
 from nn2rules.engine._kernels.network import table_classes
@@ -25,6 +25,7 @@ from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
 from nn2rules.formats.files import check_writable
+from nn2rules.frames import Rows
 from nn2rules.given_rows import (
     GivenRows,
     by_support,

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules import arithmetic
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, FormatError, RowsError, UndecidedError
 from nn2rules.exact import UNDECIDED
+from nn2rules.frames import Rows
 from nn2rules.layer import Layer, checked_number
 from nn2rules.values import Value, checked_values
 

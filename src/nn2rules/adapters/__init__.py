@@ -15,8 +15,9 @@ from typing import Any
 
 from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.options import Gives, ModelOptions
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.values import Value
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.adapters.decision import Decision
 from nn2rules.adapters.rows import RowMaker
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.feature import UNKNOWN
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.values import Value, text_of
 

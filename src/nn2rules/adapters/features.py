@@ -8,9 +8,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from nn2rules.domain import Domain, Rows, column_names, observed_columns
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.feature import Feature
+from nn2rules.frames import Rows, column_names, observed_columns
 from nn2rules.observed import are_whole, feature_of, said_of
 from nn2rules.spoken import Column
 from nn2rules.text import unused

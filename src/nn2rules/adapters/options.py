@@ -7,8 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.values import Value
 

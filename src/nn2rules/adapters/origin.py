@@ -12,8 +12,8 @@ import numpy as np
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.rows import RowMaker, picked
 from nn2rules.adapters.strangers import told_apart
-from nn2rules.domain import Rows
 from nn2rules.feature import UNKNOWN
+from nn2rules.frames import Rows
 
 _BASES = 8
 _MOST_ROWS = 200_000

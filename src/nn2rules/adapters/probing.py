@@ -16,9 +16,10 @@ from nn2rules.adapters.rows import RowMaker, picked
 from nn2rules.adapters.samples import samples
 from nn2rules.adapters.strangers import told_apart
 from nn2rules.adapters.tracing import CONSTANT, Columns
-from nn2rules.domain import Domain, Rows, cells_of
+from nn2rules.domain import Domain
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.feature import Feature
+from nn2rules.frames import Rows, cells_of
 from nn2rules.values import Value, text_of
 
 Encode = Callable[[Rows], Sequence[NDArray[Any]]]

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.arithmetic import UNIT
-from nn2rules.domain import Domain, Rows, cells_of
+from nn2rules.domain import Domain
 from nn2rules.errors import RowsError
 from nn2rules.feature import Feature, Lookup
+from nn2rules.frames import Rows, cells_of
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.values import Value

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters.strangers import strangers
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.feature import UNKNOWN, Feature
+from nn2rules.frames import Rows
 from nn2rules.values import Value, is_missing, is_number
 
 

@@ -34,8 +34,9 @@ from nn2rules.adapters.sklearn_steps import Step, origin_of, steps_of
 from nn2rules.adapters.sklearn_thresholds import Decided, decided_of
 from nn2rules.adapters.source import Port, Source, as_array
 from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
-from nn2rules.domain import Domain, Rows, cells_of, column_names
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.frames import Rows, cells_of, column_names
 from nn2rules.values import value_of
 
 _ACTIVATIONS = {

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from nn2rules.adapters.probing import Encode
 from nn2rules.adapters.rows import RowMaker
-from nn2rules.domain import Domain, Rows, cells_of
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.feature import Feature
+from nn2rules.frames import Rows, cells_of
 from nn2rules.values import is_missing, is_number
 
 _UNKNOWN_ORDER = (

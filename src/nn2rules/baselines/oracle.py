@@ -11,8 +11,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError, RowsError
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value, value_of

@@ -22,8 +22,9 @@ from nn2rules.baselines.oracle import (
     encoded_rows,
     resemblance,
 )
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError
+from nn2rules.frames import Rows
 from nn2rules.network import labels_array
 from nn2rules.text import label_text
 from nn2rules.values import Value

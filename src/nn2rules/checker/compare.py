@@ -25,8 +25,8 @@ from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.proofs import check_proofs
 from nn2rules.checker.read import Codes, Floats, holds, read_impossible, read_rules
 from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
-from nn2rules.domain import Rows
 from nn2rules.errors import OptionError
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.values import Value, plain_number, whole_number

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import growth
 from nn2rules.cover._kernels.nearness import Crowd
+from nn2rules.cover._kernels.proposing import Growth, Plan
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
@@ -79,12 +80,12 @@ class Grown:
 
     Attributes
     ----------
-    state : growth.Growth
+    state : Growth
     answer : int
         The position of its class.
     """
 
-    state: growth.Growth
+    state: Growth
     answer: int
 
 
@@ -95,7 +96,7 @@ class Grower:
         self.goal, self.oracle, self.cases = goal, oracle, cases
         domain = oracle.network.domain
         self.columns = cases.inputs.codes + domain.offsets[:-1]
-        self.plan = growth.Plan(
+        self.plan = Plan(
             oracle.nets[0].offsets,
             oracle.nets[0].ranges,
             oracle.nets[0].whole,
@@ -197,7 +198,7 @@ class Grower:
         _, n_boxes, n_questions = (desk.counts - before).tolist()
         return n_questions, n_boxes
 
-    def _start(self, row: int, noise: NDArray[np.float64]) -> growth.Growth:
+    def _start(self, row: int, noise: NDArray[np.float64]) -> Growth:
         """Return the box of one row."""
         ranges, ends = self.oracle.network.domain.ranges, self.plan.bounds.copy()
         is_number = self.columns[row] == ranges
@@ -207,7 +208,7 @@ class Grower:
         walls = np.full_like(ends, np.inf)
         walls[0] = -np.inf
         failed = np.zeros(ends.shape, dtype=np.int64)
-        return growth.Growth(
+        return Growth(
             box,
             ends,
             box.copy(),

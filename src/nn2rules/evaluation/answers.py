@@ -11,9 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain, Rows, columns_for, listed_rows
+from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
+from nn2rules.frames import Rows, columns_for, listed_rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Rows
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.evaluation.answers import Codes, label_positions, model_answers
 from nn2rules.evaluation.on_domain import domain_fidelity
 from nn2rules.evaluation.report import ClassEvaluation, Evaluation
+from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE, bit_rows
 from nn2rules.rules import RuleList
 from nn2rules.values import whole_number

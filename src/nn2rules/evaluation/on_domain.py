@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.adapters import read_network
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.engine import build_table
 from nn2rules.engine.table import MOST_CLASSES
 from nn2rules.errors import Nn2RulesError
@@ -35,6 +35,7 @@ from nn2rules.evaluation.claims import Claims, Compared, claims_of
 from nn2rules.evaluation.fidelity import DomainFidelity, wilson
 from nn2rules.extraction import COVERED_INPUTS
 from nn2rules.feature import Feature
+from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nn2rules.domain import Domain, separator_hint
+from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
 from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
+from nn2rules.frames import separator_hint
 from nn2rules.text import count
 from nn2rules.values import Value, is_missing_text, number_of
 

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.certificate import paper_certificate
-from nn2rules.domain import Domain, Rows, box_sizes
+from nn2rules.domain import Domain, box_sizes
 from nn2rules.errors import OptionError
+from nn2rules.frames import Rows
 from nn2rules.given_rows import by_support, given_rows, needs_rows
 from nn2rules.network import Network
 from nn2rules.paper.forward import forward

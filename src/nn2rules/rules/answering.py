@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Rows, columns_for, picked_rows
 from nn2rules.errors import OpenRowsError, OpenRowsWarning, OptionError
+from nn2rules.frames import Rows, columns_for, picked_rows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import labels_array
 from nn2rules.text import count

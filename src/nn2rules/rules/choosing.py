@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Rows
 from nn2rules.errors import OptionError
+from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.rules.digest import of_any
 from nn2rules.rules.rule import Facts

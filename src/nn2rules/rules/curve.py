@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Rows
+from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.values import Value
 

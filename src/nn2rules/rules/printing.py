@@ -53,11 +53,11 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"answer on {different:,} of {count(inputs, 'input')} "
             f"({share(different, inputs)})"
         )
-    return [*found, *_moved(rules), *_probed(rules)]
+    return [*found, *_stood_for(rules), *_probed(rules)]
 
 
-def _moved(rules: "RuleList") -> list[str]:
-    """Say where the model answers otherwise, since values stand for other numbers."""
+def _stood_for(rules: "RuleList") -> list[str]:
+    """Say where the model answers otherwise, since one word stands for all others."""
     model = rules.certificate.get("model")
     numbers = model if isinstance(model, Mapping) else {}
     n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
@@ -67,8 +67,8 @@ def _moved(rules: "RuleList") -> list[str]:
     if n_other < 1:
         return []
     return [
-        f"NEAREST VALUES: the model itself answers otherwise on {n_other:,} of "
-        f"{count(n_rows, 'given row')}, whose numbers stand for others here"
+        f"OTHER VALUES: the model itself answers otherwise on {n_other:,} of "
+        f"{count(n_rows, 'given row')}, where a word stands for all others here"
     ]
 
 

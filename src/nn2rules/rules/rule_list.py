@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.boxes import boxes_of, conditions_of, without_idle_edges
-from nn2rules.domain import Domain, Rows
+from nn2rules.domain import Domain
 from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.feature import UNKNOWN
+from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.network import checked_classes
 from nn2rules.rules.answering import OUTSIDE, Undecided, predictions

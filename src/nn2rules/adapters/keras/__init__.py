@@ -26,8 +26,8 @@ from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.adapters.source import Port, Source, known_of
 from nn2rules.adapters.tracing import UNITS, Tensor, Trace, reason_in, refuse_gaps
-from nn2rules.domain import Rows
 from nn2rules.errors import FormatError, UnsupportedModelError
+from nn2rules.frames import Rows
 from nn2rules.values import Value
 
 _BATCH = 4096

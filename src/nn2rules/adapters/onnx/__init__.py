@@ -27,8 +27,8 @@ from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
 from nn2rules.adapters.source import Port, Source, known_of
 from nn2rules.adapters.tracing import Trace, reason_in, refuse_gaps
-from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.values import Value
 

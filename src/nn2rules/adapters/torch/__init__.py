@@ -26,8 +26,8 @@ from nn2rules.adapters.torch.refusals import reason_of
 from nn2rules.adapters.torch.values import Traced, to_numpy, unit_of
 from nn2rules.adapters.torch.walk import follow
 from nn2rules.adapters.tracing import Trace, refuse_gaps
-from nn2rules.domain import Rows
 from nn2rules.errors import UnsupportedModelError
+from nn2rules.frames import Rows
 
 Layout = Callable[[Input], bool]
 """Tells which inputs take a number for each row, instead of a row of one number."""

@@ -1,5 +1,6 @@
 """Questions about boxes that need no network."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -122,6 +123,21 @@ def before(number, is_whole):
 def behind(number, is_whole):
     """Return the number next above: a float, or a whole number."""
     return number + 1.0 if is_whole else np.nextafter(number, np.inf)
+
+
+@njit(cache=True, nogil=True)
+def halves_of(low, high, is_whole):
+    """Return where the lower half of a range ends, and where the upper one begins.
+
+    They share the number between them, so that no real number is left out; two
+    neighbouring floats, or whole numbers, are parted.
+    """
+    middle = 0.5 * low + 0.5 * high
+    if is_whole:
+        return math.floor(middle) * 1.0, math.floor(middle) + 1.0
+    if not low < middle < high:
+        return low, high
+    return middle, middle
 
 
 @njit(cache=True, nogil=True)

@@ -4,14 +4,17 @@ The steps are bytes: the nodes of a tree of boxes, each before its two halves, a
 `docs/reference/formats.md` describes them.
 """
 
-import math
-
 import numpy as np
 from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_worst
-from nn2rules.engine._kernels.boxes import before, behind, holds_point
-from nn2rules.engine._kernels.search import choose_feature, evaluate_choice, moved_by
+from nn2rules.engine._kernels.boxes import before, behind, halves_of, holds_point
+from nn2rules.engine._kernels.search import (
+    by_bound,
+    choose_feature,
+    evaluate_choice,
+    moved_by,
+)
 
 DONE, REFUTED, PAUSED, TAPE_FULL, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4, 5
 
@@ -193,31 +196,18 @@ def push_apart(net, space, ignored, other, feature, stack, top):
 def push_split(net, space, feature, stack, top, tape, used):
     """Halve the box on a feature; of values, write down which come first.
 
-    The halves of a range share the number between them, or are parted between two
-    neighbours; the lower numbers come first.
+    The lower numbers of a range come first.
     """
     push_two(space, stack, top)
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = np.flatnonzero(space.box[start:stop])
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
-        middle = 0.5 * low + 0.5 * high
-        to, at = middle, middle
-        if net.whole[feature]:
-            to = math.floor(middle)
-            at = to + 1.0
-        elif not low < middle < high:
-            to, at = low, high
+        to, at = halves_of(low, high, net.whole[feature])
         stack.ends[top + 1, 1, feature] = to
         stack.ends[top, 0, feature] = at
         return top + 2, used
-    values = space.columns[start + allowed]
-    for rank in range(allowed.size):
-        if start + allowed[rank] == net.ranges[feature]:
-            one, other = space.ends[0, feature], space.ends[1, feature]
-            values[rank] = min(one * values[rank], other * values[rank])
-    order = np.argsort(values, kind="mergesort")
-    half = (allowed.size + 1) // 2
+    order, half = by_bound(net, space, feature, allowed), (allowed.size + 1) // 2
     for byte in range((allowed.size + 7) // 8):
         tape[used + byte] = 0
     for rank in range(order.size):

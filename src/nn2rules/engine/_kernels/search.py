@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
-from nn2rules.engine._kernels.boxes import is_covered, is_inside
+from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
 from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
@@ -147,12 +147,20 @@ def pop(net, space, stack, top):
 
 
 @njit(cache=True, nogil=True)
-def push_halves(net, space, feature, stack, top):
-    """Split the box in two on a feature; the half with the lower bound comes on top.
+def by_bound(net, space, feature, allowed):
+    """Return the order of the allowed values of a feature, the lowest bound first."""
+    start = net.offsets[feature]
+    values = space.columns[start + allowed]
+    for rank in range(allowed.size):
+        if start + allowed[rank] == net.ranges[feature]:
+            one, other = space.ends[0, feature], space.ends[1, feature]
+            values[rank] = min(one * values[rank], other * values[rank])
+    return np.argsort(values, kind="mergesort")
 
-    The halves of a range share the number between them, so that no real number is
-    left out; two neighbouring floats, or whole numbers, are parted.
-    """
+
+@njit(cache=True, nogil=True)
+def push_halves(net, space, feature, stack, top):
+    """Split the box in two on a feature; the half with the lower bound comes on top."""
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = np.flatnonzero(space.box[start:stop])
     depth, n_later = stack.depth[top] + 1, stack.low.shape[1]
@@ -166,24 +174,12 @@ def push_halves(net, space, feature, stack, top):
             stack.high[position] = space.high[later : later + n_later]
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
-        middle = 0.5 * low + 0.5 * high
-        to, at = middle, middle
-        if net.whole[feature]:
-            to = math.floor(middle)
-            at = to + 1.0
-        elif not low < middle < high:
-            to, at = low, high
+        to, at = halves_of(low, high, net.whole[feature])
         lower = 1 if space.numbers[feature] <= to else 0
         stack.ends[top + lower, 1, feature] = to
         stack.ends[top + 1 - lower, 0, feature] = at
         return top + 2
-    values = space.columns[start + allowed]
-    for rank in range(allowed.size):
-        if start + allowed[rank] == net.ranges[feature]:
-            one, other = space.ends[0, feature], space.ends[1, feature]
-            values[rank] = min(one * values[rank], other * values[rank])
-    order = np.argsort(values, kind="mergesort")
-    half = (allowed.size + 1) // 2
+    order, half = by_bound(net, space, feature, allowed), (allowed.size + 1) // 2
     for position in range(2):
         stack.allowed[top + position, start:stop] = False
     for rank in range(order.size):
