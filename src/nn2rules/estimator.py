@@ -80,7 +80,7 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         *,
         numbers: int = 10,
         scope: Scope | None = None,
-        form: Form = "list",
+        form: Form | None = None,
         max_rules: int | None = None,
         effort: int = 1,
         seed: int = 0,

@@ -75,7 +75,7 @@ def extract(
     threshold: float = 0.5,
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
-    form: Form = "list",
+    form: Form | None = None,
     scope: Scope | None = None,
     target: Value = None,
     labels: Sequence[Value] | None = None,
@@ -104,18 +104,19 @@ def extract(
         counted on them, and rules that decide many come first.
     domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
-    form : {"list", "set", "paper"}
+    form : {"list", "set", "paper"}, optional
         What rules look like. A list is read from the top, and the first rule that holds
-        answers. The rules of a set hold on their own, in any order, and are those of
-        all classes but the default. The paper's rules fix the features in one order.
+        answers: the fewest rules. A set has rules for every class, each true on its
+        own, whatever the order. The paper's rules fix the features in one order. By
+        default a set in the scope "support", and a list for the whole domain.
     scope : {"domain", "support"}, optional
         Rules for every input of the domain; or rules that are right on every input they
         decide, and decide every row of `data`. By default the domain, unless it has
         more than four million inputs, or ranges of numbers with more than 16,384, and
         there is data.
     target : class label, optional
-        The class that a set of two classes has rules for; by default the one that needs
-        fewer.
+        The only class that a set has rules for; what they leave is of the other one, of
+        two classes. In the scope "support" that is not proved.
     labels : sequence of class labels, optional
         The true class of each row of `data`: rules then carry their accuracy.
     impossible : list of dicts, or callable, optional
@@ -293,6 +294,8 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
             is_large = domain.n_numbers is None or domain.n_numbers > COUNTED_INPUTS
         is_support = is_large and rows is not None
         kind = replace(kind, scope="support" if is_support else "domain")
+    if kind.form is None:
+        kind = replace(kind, form="set" if kind.scope == "support" else "list")
     if kind.engine != "auto":
         return kind
     fitting = not domain.has_ranges and obstacle is None

@@ -42,13 +42,16 @@ class Kind:
 
     Attributes
     ----------
-    form, engine, target, order, approximate
+    form : {"list", "set", "paper"} or None
+        None lets the scope decide; the engine "paper" makes its own form only, and a
+        target is that of a set.
+    engine, target, order, approximate
         As in `extract`.
     scope : {"domain", "support"} or None
         None lets the size of the domain decide.
     """
 
-    form: Form = "list"
+    form: Form | None = None
     scope: Scope | None = None
     engine: Engine = "auto"
     target: Value = None
@@ -56,11 +59,13 @@ class Kind:
     approximate: str | None = None
 
     def __post_init__(self) -> None:
-        if self.engine == "paper" and self.form == "list":
-            object.__setattr__(self, "form", "paper")  # it knows no other
+        if self.form is None and self.engine == "paper":
+            object.__setattr__(self, "form", "paper")
+        if self.form is None and self.target is not None:
+            object.__setattr__(self, "form", "set")
         for name, known in (("form", FORMS), ("engine", ENGINES), ("scope", SCOPES)):
             value = getattr(self, name)
-            if value not in known and not (name == "scope" and value is None):
+            if value not in known and not (name != "engine" and value is None):
                 raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
         if self.engine == "paper" and self.form != "paper":
             raise OptionError(

@@ -370,7 +370,7 @@ def test_rules_that_are_wrong_are_never_returned(form, scope, monkeypatch):
 def test_papers_rules_that_are_wrong_are_never_returned(monkeypatch):
     network = network_of(Table(np.array([1, 0, 0, 1], dtype=np.uint8), (2, 2), 2))
     monkeypatch.setattr(paper_form, "table_prefixes", lambda *_: [(0,)])
-    with pytest.raises(InternalError, match="otherwise than the network"):
+    with pytest.raises(InternalError, match="as the network does"):
         extract(network, form="paper", engine="table")
 
 

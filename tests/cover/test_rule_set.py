@@ -26,33 +26,38 @@ from nn2rules.cover.runs import Work
 LOW = Effort(runs=2, tries=4, steps=8, sweeps=3, rebuilds=20)
 
 
-def check_set(rules, table):
-    check_answers((rules.boxes, rules.classes), rules.default, table)
-    check_pure(rules.boxes, rules.classes, table)
-    assert rules.default not in rules.classes
+def check_set(boxes, answers, wanted, table):
+    """Each rule is true alone, and every input of the classes wanted meets one."""
+    check_pure(boxes, answers, table)
+    assert set(answers.tolist()) <= set(wanted)
+    met = members(boxes, table.sizes).any(axis=0)
+    assert met[table.possible & np.isin(table.classes, wanted)].all()
 
 
 @settings(max_examples=500)
 @given(tables(), st.integers(0, 3))
 def test_a_set_equals_any_table(table, seed):
-    rules = rule_set(table.classes, table.sizes, Work(LOW, seed))
-    check_set(rules, table)
+    everything = range(table.n_classes)
+    work = Work(LOW, seed)
+    rules = rule_set(table.classes, table.sizes, work, wanted=everything, default=0)
+    check_set(rules.boxes, rules.classes, everything, table)
 
 
 @settings(max_examples=300)
-@given(tables(), st.integers(0, 3), st.booleans())
-def test_a_set_with_a_given_default(table, default, swept):
+@given(tables(), st.sets(st.integers(0, 3), min_size=1), st.booleans())
+def test_a_set_of_some_classes(table, wanted, swept):
     """Also a class that no input has, and one beyond those there are."""
     effort = LOW if swept else effort_of(0, len(table.classes))
-    rules = rule_set(table.classes, table.sizes, Work(effort), default=default)
-    assert rules.default == default
-    check_set(rules, table)
+    work, wanted = Work(effort), sorted(wanted)
+    rules = rule_set(table.classes, table.sizes, work, wanted=wanted, default=3)
+    assert rules.default == 3
+    check_set(rules.boxes, rules.classes, wanted, table)
 
 
 def test_nothing_can_occur():
     table = np.full(12, DONT_CARE, dtype=np.uint8)
-    assert len(rule_set(table, (3, 4), Work(LOW))) == 0
-    assert lower_bound(table, (3, 4), default=0) == 0
+    assert len(rule_set(table, (3, 4), Work(LOW), wanted=[0, 1], default=0)) == 0
+    assert lower_bound(table, (3, 4), wanted=[0, 1]) == 0
 
 
 @settings(max_examples=200)
@@ -67,10 +72,11 @@ def test_a_set_equals_its_network(table, seed, ordered, effort):
     rules = extract(network, form="set", engine="table", effort=effort, seed=seed)
     default = rules.classes.index(rules.default)
     check_answers((rules.boxes, rules.answers), default, table)
-    check_pure(rules.boxes, rules.answers, table)
+    check_set(rules.boxes, rules.answers, range(table.n_classes), table)
     check_prime(rules.boxes, rules.answers, table, is_ordered=False)
     check_not_idle(rules.boxes, table.possible, table)
-    assert default not in rules.answers
+    assert rules.is_two_sided
+    assert (rules.apply_codes(table.inputs) >= 0).all()
     assert rules.certificate["fewest_rules"] <= len(rules)
     assert (rules.form, rules.scope) == ("set", "domain")
 
@@ -93,8 +99,11 @@ def test_a_target_is_the_class_that_has_rules(table, target):
     assert rules.default == network.classes[1 - target]
     check_answers((rules.boxes, rules.answers), 1 - target, table)
     check_prime(rules.boxes, rules.answers, table, is_ordered=False)
-    free = extract(network, form="set", effort=1)
-    assert len(free) <= len(rules)
+    assert not rules.is_two_sided
+    assert rules == extract(network, target=network.classes[target], effort=1)
+    both = extract(network, form="set", effort=1)
+    mine = {rule.conditions for rule in both.rules if rule.then != rules.default}
+    assert {rule.conditions for rule in rules.rules} == mine
 
 
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.0])
@@ -104,9 +113,11 @@ def test_constant_networks(bias, effort):
     layer = Layer(np.zeros((5, 1)), [bias], "sigmoid")
     network = Network(domain_of((2, 3)), (layer,), ("no", "yes"))
     answer = "yes" if bias > 0 else "no"
-    for form in ("list", "set"):
-        rules = extract(network, form=form, effort=effort)
-        assert (len(rules), rules.default) == (0, answer)
+    rules = extract(network, effort=effort)
+    assert (len(rules), rules.default) == (0, answer)
+    rules = extract(network, form="set", effort=effort)
+    assert [(rule.conditions, rule.then) for rule in rules.rules] == [((), answer)]
+    assert rules.default == answer
     for target in ("no", "yes"):
         rules = extract(network, form="set", target=target, effort=effort)
         assert rules.default == ("yes" if target == "no" else "no")
@@ -152,10 +163,10 @@ def fewest(todo, boxes, most):
     return best
 
 
-def optimum(table, default):
-    """Return the smallest number of rules of a set with this default."""
+def optimum(table, wanted):
+    """Return the smallest number of rules of a set of these classes."""
     total = 0
-    for index in set(table.classes[table.possible].tolist()) - {default}:
+    for index in set(table.classes[table.possible].tolist()) & set(wanted):
         inputs = frozenset(np.flatnonzero(table.classes == index).tolist())
         total += fewest(inputs, prime_boxes(table, index), len(inputs))
     return total
@@ -165,30 +176,31 @@ TINY = st.sampled_from([[2, 2], [2, 2, 2], [3, 3], [2, 3, 2], [4, 3], [5], [2] *
 
 
 @settings(max_examples=150)
-@given(tables(shapes=TINY, max_classes=3), st.integers(0, 2))
-def test_the_lower_bound_is_one(table, default):
+@given(tables(shapes=TINY, max_classes=3), st.sets(st.integers(0, 2), min_size=1))
+def test_the_lower_bound_is_one(table, wanted):
     assume(table.possible.any())
-    best = optimum(table, default)
-    bound = lower_bound(table.classes, table.sizes, default=default)
-    rules = rule_set(table.classes, table.sizes, Work(LOW), default=default)
+    best, wanted = optimum(table, wanted), sorted(wanted)
+    bound = lower_bound(table.classes, table.sizes, wanted=wanted)
+    work = Work(LOW)
+    rules = rule_set(table.classes, table.sizes, work, wanted=wanted, default=0)
     assert bound <= best <= len(rules)
     assert bound >= min(best, 1)
 
 
 @settings(max_examples=40)
 @given(tables(shapes=TINY, max_classes=3, dont_care=False))
-def test_the_default_is_the_class_that_leaves_fewest_rules(table):
-    """On tiny tables the search finds the optimum, and the bound often proves it."""
+def test_a_set_of_a_tiny_table_is_the_smallest(table):
+    """There the search finds the optimum, and the bound often proves it."""
     rules = extract(network_of(table), form="set", effort=1)
-    default = rules.classes.index(rules.default)
-    bound = rules.certificate["fewest_rules"]
-    assert bound <= optimum(table, default) <= len(rules)
-    present = set(table.classes.tolist())
-    assert len(rules) == min(optimum(table, index) for index in present)
+    best = optimum(table, range(table.n_classes))
+    assert rules.certificate["fewest_rules"] <= best == len(rules)
 
 
 def test_the_lower_bound_is_reached_where_no_two_inputs_share_a_box():
     classes = (np.indices((2,) * 6).sum(axis=0) % 2).astype(np.uint8).ravel()
     table = Table(classes, (2,) * 6, 2)
-    assert lower_bound(table.classes, table.sizes, default=0) == 32
-    assert len(rule_set(table.classes, table.sizes, Work(LOW))) == 32
+    assert lower_bound(table.classes, table.sizes, wanted=[1]) == 32
+    assert lower_bound(table.classes, table.sizes, wanted=[0, 1]) == 64
+    work = Work(LOW)
+    rules = rule_set(table.classes, table.sizes, work, wanted=[0, 1], default=0)
+    assert len(rules) == 64

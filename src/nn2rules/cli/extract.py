@@ -45,12 +45,13 @@ def extract(
         ),
     ] = None,
     form: Annotated[
-        Literal["list", "set", "paper"],
+        Literal["list", "set", "paper"] | None,
         typer.Option(
-            help="A list is read from the top; the rules of a set hold in any order; "
-            "the paper's fix the features in one order."
+            help="A list is read from the top; the rules of a set are for every class, "
+            "each true on its own; the paper's fix the features in one order. By "
+            "default a set for rows, and a list for every input."
         ),
-    ] = "list",
+    ] = None,
     engine: Annotated[
         Literal["auto", "table", "search", "paper"],
         typer.Option(
@@ -73,7 +74,7 @@ def extract(
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="The class that a set has rules for."),
+        typer.Option(metavar="CLASS", help="The only class that a set has rules for."),
     ] = None,
     max_rules: Annotated[
         int | None,

@@ -94,17 +94,17 @@ def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
 
 
 def _is_enough(job: Job, cover: Cover) -> bool:
-    """Tell whether there are as many rules as wanted; a set leaves out a class."""
+    """Tell whether there are as many rules as wanted, of the target if there is one."""
     if job.max_rules is None:
         return False
     n_rules = len(cover.answers)
-    if job.form == "set" and job.scope == "domain":
+    if job.target is not None and job.scope == "domain":
         n_rules = len(_without_default(cover, job).answers)
     return n_rules >= job.max_rules
 
 
 def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
-    """Cover the rows of the data; in a set, those of every class but the default.
+    """Cover the rows of the data; with a target, those of its class.
 
     Returns whether it is done: false if the time that the user gave is over.
     """
@@ -113,9 +113,8 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
     answers = job.network.predict_codes(codes, numbers)
     inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
     weights = job.rows.weights.astype(np.float64)
-    cover.default = _default(job, answers)
-    if job.form == "set":
-        weights[answers == cover.default] = 0.0
+    cover.default = job.default(np.bincount(answers, weights, len(job.network.classes)))
+    weights[~np.isin(answers, job.wanted)] = 0.0
     try:
         cover_rows(
             oracle,
@@ -133,19 +132,11 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
     return True
 
 
-def _default(job: Job, answers: Any) -> int:
-    """Return the class without rules: the other than the target, or the most common."""
-    if job.target is not None:
-        return 1 - job.target
-    assert job.rows is not None, "there are answers to rows"
-    counts = np.bincount(answers, job.rows.weights, len(job.network.classes))
-    return int(np.argmax(counts))
-
-
 def _without_default(cover: Cover, job: Job) -> Cover:
-    """Leave the rules at the end that all give one class to the default.
+    """Leave what can be left to the default.
 
-    In a set all rules of one class go: the target's other, or the one with most rules.
+    Of a list the rules at the end that all give one class, of a set with a target all
+    rules of the other class, and of other sets nothing: the default is a mere name.
     """
     if not cover.answers:
         return cover
@@ -156,9 +147,8 @@ def _without_default(cover: Cover, job: Job) -> Cover:
             n_kept -= 1
         return _taken(cover, range(n_kept), last)
     counts = np.bincount(cover.answers, minlength=len(job.network.classes))
-    default = int(np.argmax(counts)) if job.target is None else 1 - job.target
-    kept = [i for i, answer in enumerate(cover.answers) if answer != default]
-    return _taken(cover, kept, default)
+    kept = [i for i, answer in enumerate(cover.answers) if answer in job.wanted]
+    return _taken(cover, kept, job.default(counts))
 
 
 def _taken(cover: Cover, kept: Sequence[int], default: int) -> Cover:

@@ -58,7 +58,7 @@ def rules_by_table(job: Job) -> RuleList:
         certificate["fewest_rules"] = lower_bound(
             classes,
             network.domain.sizes,
-            default=found.default,
+            wanted=job.wanted,
             seed=job.how.seed,
             meter=meter,
         )
@@ -80,7 +80,7 @@ def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     if job.scope == "support":
         wanted &= _counts(job) > 0
     if job.form == "set":
-        wanted &= classes != default
+        wanted &= np.isin(classes, found.classes)
     tidy = primed(
         Rules(rules.boxes, rules.answers, default),
         state,
@@ -156,19 +156,21 @@ def _unfinished(
 def _cover(job: Job, classes: NDArray[np.uint8], work: Work) -> Rules:
     """Choose the rules."""
     sizes = job.network.domain.sizes
-    default = None if job.target is None else 1 - job.target
     if job.scope == "domain" and job.form == "list":
         return decision_list(classes, sizes, work)
+    known, n_classes = classes != DONT_CARE, len(job.network.classes)
     if job.scope == "domain":
-        return rule_set(classes, sizes, work, default=default)
+        default = job.default(np.bincount(classes[known], minlength=n_classes))
+        return rule_set(classes, sizes, work, wanted=job.wanted, default=default)
     counts = _counts(job)
-    if default is None:
-        known = classes != DONT_CARE
-        totals = np.bincount(classes[known], counts[known], len(job.network.classes))
-        default = int(np.argmax(totals))
-    is_ordered = job.form == "list"
     return support_rules(
-        classes, sizes, counts, work, is_ordered=is_ordered, default=default
+        classes,
+        sizes,
+        counts,
+        work,
+        is_ordered=job.form == "list",
+        wanted=job.wanted,
+        default=job.default(np.bincount(classes[known], counts[known], n_classes)),
     )
 
 

@@ -204,9 +204,11 @@ def _refuse_different(
     wrong = answers[fired] != classes
     if rules.scope == "support":
         wrong &= fired != NO_RULE
+    elif rules.is_two_sided:
+        wrong |= fired == NO_RULE
     if wrong.any():
         [row] = rules.domain.decode(codes[wrong][:1])
-        raise InternalError(f"the rules answer {row} otherwise than the network")
+        raise InternalError(f"the rules do not answer {row} as the network does")
 
 
 def _has_time(meter: Meter | None) -> bool:

@@ -35,7 +35,7 @@ class Job:
     form : {"list", "set"}
     scope : {"domain", "support"}
     target : int or None
-        The class that rules are wanted for; sets of two classes only.
+        The only class that rules are wanted for; sets of two classes only.
     rows : GivenRows or None
         The rows of the data.
     impossible : boxes of inputs that cannot occur, of shape (n, n_columns)
@@ -60,6 +60,19 @@ class Job:
     how: Looking
     meter: Meter
 
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """The classes that rules are wanted for."""
+        everything = tuple(range(len(self.network.classes)))
+        return everything if self.target is None else (self.target,)
+
+    def default(self, totals: NDArray[Any]) -> int:
+        """Return the class of what no rule decides: with a target its other class.
+
+        Otherwise that with the most, by the `totals` of each class.
+        """
+        return int(np.argmax(totals)) if self.target is None else 1 - self.target
+
 
 def make_job(
     network: Network,
@@ -72,6 +85,7 @@ def make_job(
     meter: Meter,
 ) -> Job:
     """Put together what is asked of a cover, checked against the network."""
+    assert kind.form is not None, "extract has chosen one"
     assert kind.form != "paper", "that form has no cover"
     assert kind.scope is not None, "extract has chosen one"
     is_function = callable(impossible)

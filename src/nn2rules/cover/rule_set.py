@@ -1,6 +1,7 @@
-"""Rules of every class but the default, in any order, and a lower bound on them."""
+"""Rules that are each true on their own, in any order, and a lower bound on them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.cover._kernels.greedy import independent
 from nn2rules.cover.effort import Effort, generator
 from nn2rules.cover.greedy import Run, choose
-from nn2rules.cover.packing import DONT_CARE, Rules, State, state_of
+from nn2rules.cover.packing import Rules, State, state_of
 from nn2rules.cover.polish import polish
 from nn2rules.cover.runs import Work, best_run
 from nn2rules.engine import Meter
@@ -22,33 +23,52 @@ def rule_set(
     sizes: Sequence[int],
     work: Work,
     *,
-    default: int | None = None,
+    wanted: Sequence[int],
+    default: int,
 ) -> Rules:
     """Return rules whose boxes each hold inputs of their own class only.
 
-    `default` is the class without rules; if None every class is tried and the one that
-    leaves the fewest rules is taken.
+    They are those of the classes `wanted`, each covered for itself. `default` is the
+    class of what they leave, if they leave anything.
     """
-    at_least = 1 if default is None else default + 1  # kernels read the default's set
-    state = state_of(table, sizes, at_least=at_least)
-    present = np.unique(table[table != DONT_CARE]).tolist() or [0]
-    defaults = present if default is None else [default]
-    attempts = [
-        (run, partial(_attempt, state, index, work.effort))
-        for run in range(work.effort.runs)
-        for index in defaults
-    ]
-    return best_run(attempts, state, work)
+    state = state_of(table, sizes, at_least=max(1, *wanted) + 1)
+    done: list[Rules] = []
+    keep = work.keep or work.meter.keep
+
+    def so_far(rules: Rules | None) -> Rules:
+        is_last = len(done) + 1 == len(wanted)
+        parts = done if rules is None else [*done, rules]
+        return _joined(parts, state, default, is_complete=is_last and rules is not None)
+
+    for index in wanted:
+        own = replace(work, keep=lambda found: keep(lambda: so_far(found())))
+        attempt = partial(_attempt, state, index, work.effort)
+        attempts = [(run, attempt) for run in range(work.effort.runs)]
+        done.append(best_run(attempts, state, own))
+    return _joined(done, state, default, is_complete=True)
 
 
-def _attempt(state: State, default: int, effort: Effort, run: Run) -> Rules:
-    """Build one cover of the other classes and improve it."""
-    todo = _others(state, default)
+def _joined(
+    parts: Sequence[Rules], state: State, default: int, *, is_complete: bool
+) -> Rules:
+    """Return the rules of several classes as one."""
+    nothing = np.zeros((0, int(state.space.pack.offsets[-1])), dtype=np.bool_)
+    return Rules(
+        np.concatenate([nothing, *(part.boxes for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.classes for part in parts)]),
+        default,
+        is_complete and all(part.is_complete for part in parts),
+    )
+
+
+def _attempt(state: State, wanted: int, effort: Effort, run: Run) -> Rules:
+    """Build one cover of a class and improve it; the default is of any other."""
+    todo = _inputs_of(state, [wanted])
     chosen = choose(
         state, todo[np.newaxis], todo, is_ordered=False, effort=effort, run=run
     )
     return polish(
-        Rules(chosen.boxes, chosen.classes, default),
+        replace(chosen, default=int(wanted == 0)),
         state,
         todo,
         is_ordered=False,
@@ -57,28 +77,28 @@ def _attempt(state: State, default: int, effort: Effort, run: Run) -> Rules:
     )
 
 
-def _others(state: State, default: int) -> NDArray[np.uint64]:
-    """Return the inputs of every class but the default."""
-    others: NDArray[np.uint64] = state.open & ~state.live[default]
-    return others
+def _inputs_of(state: State, wanted: Sequence[int]) -> NDArray[np.uint64]:
+    """Return the inputs of some classes."""
+    inputs: NDArray[np.uint64] = np.bitwise_or.reduce(state.live[list(wanted)])
+    return state.open & inputs
 
 
 def lower_bound(
     table: NDArray[np.uint8],
     sizes: Sequence[int],
     *,
-    default: int,
+    wanted: Sequence[int],
     seed: int = 0,
     rounds: int | None = None,
     meter: Meter | None = None,
 ) -> int:
-    """Return a number of rules that no rule set with this default can go below.
+    """Return a number of rules that no set for the classes `wanted` can go below.
 
     The best of `rounds` random families of inputs, no two of which fit in one pure box:
     each needs a rule of its own. When the budget is spent, the best so far.
     """
-    state, meter = state_of(table, sizes, at_least=default + 1), meter or Meter()
-    todo = _others(state, default)
+    state, meter = state_of(table, sizes, at_least=max(wanted) + 1), meter or Meter()
+    todo = _inputs_of(state, wanted)
     rng = generator(seed, 0)
     if rounds is None:
         rounds = 200 if len(table) <= 15_000 else 20

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nn2rules.cover.effort import support_effort
 from nn2rules.cover.greedy import Run, choose
-from nn2rules.cover.packing import DONT_CARE, Rules, state_of
+from nn2rules.cover.packing import Rules, state_of
 from nn2rules.cover.runs import Work, best_run
 
 
@@ -19,6 +19,7 @@ def support_rules(
     work: Work,
     *,
     is_ordered: bool,
+    wanted: Sequence[int],
     default: int,
 ) -> Rules:
     """Return rules that decide every input with a positive count.
@@ -31,17 +32,17 @@ def support_rules(
         How often each input occurs in the data.
     work : Work
     is_ordered : bool
-        A list, of rules of all classes; or a set, of all but the default.
+        Whether a rule may be false where an earlier one decides: a list, or a set.
+    wanted : sequence of int
+        The classes of the inputs that are to be decided.
     default : int
         The class of what no rule decides; nothing is proved about it.
     """
     state = state_of(table, sizes)
     effort = support_effort(work.effort, len(table))
-    wanted = (counts > 0) & (table != DONT_CARE)
-    if not is_ordered:
-        wanted &= table != default
-    todo = state.space.set_of(wanted)
-    want = state.space.planes_of(np.where(wanted, counts, 0))
+    rows = (counts > 0) & np.isin(table, wanted)
+    todo = state.space.set_of(rows)
+    want = state.space.planes_of(np.where(rows, counts, 0))
 
     def attempt(run: Run) -> Rules:
         chosen = choose(

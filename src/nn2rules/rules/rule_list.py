@@ -67,7 +67,8 @@ class RuleList:
         "the last rule", so a list that leaves an input without answer cannot exist.
     classes : sequence of str, int, float or bool
     form : {"list", "set"}
-        Whether the order of the rules matters.
+        Whether the order of the rules matters. The rules of a set are each true on
+        their own.
     scope : {"domain", "support"}
         Whether the rules answer as the network does on every input of the domain,
         or were selected on rows of data.
@@ -242,6 +243,15 @@ class RuleList:
         """The number of inputs that can occur; those of ranges cannot be counted."""
         possible = self.certificate.get("possible")
         return possible if isinstance(possible, int) else self.domain.n_inputs
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether this is a set with rules for every class, also the default's.
+
+        The default then is no claim: in the scope "domain" it answers nothing.
+        """
+        is_set = self.form == "set"
+        return is_set and self.classes.index(self.default) in self.answers
 
     @cached_property
     def volume(self) -> Volume:
