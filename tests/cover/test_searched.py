@@ -48,7 +48,8 @@ def check_domain(rules, table):
     assert rules.scope == "domain"
     if rules.form == "set":
         check_pure(rules.boxes, rules.answers, table)
-        assert default not in rules.answers
+        has_all = (first(rules.boxes, table.sizes) >= 0).all()
+        assert has_all if rules.is_two_sided else default not in rules.answers
     elif len(rules):
         assert rules.answers[-1] != default
 
@@ -87,7 +88,9 @@ def check_searched(network):
     assume(None not in classes)
     table = Table(np.array(classes, dtype=np.uint8), shape, len(network.classes))
     for form in FORMS:
-        check_domain(extract(network, form=form, engine="search"), table)
+        rules = extract(network, form=form, engine="search")
+        check_domain(rules, table)
+        assert rules.is_two_sided == (form == "set")
 
 
 @settings(max_examples=30)
@@ -98,6 +101,7 @@ def test_a_target_is_the_class_that_has_rules(table, target):
     rules = extract(network, form="set", target=label, engine="search")
     check_domain(rules, table)
     assert rules.default != label
+    assert not rules.is_two_sided
 
 
 # Rows
@@ -118,10 +122,8 @@ def test_searched_rules_decide_every_row(table, form, data):
     rules = extract(network, form=form, scope="support", data=data, **SEARCHED)
     check_right_where_decided(rules.boxes, rules.answers, table)
     fired = first(rules.boxes, table.sizes)
-    default = rules.classes.index(rules.default)
     if form == "set":
         check_pure(rules.boxes, rules.answers, table)
-        rows = rows[table.classes[rows] != default]
     assert (fired[rows] >= 0).all()
     assert set(fired[rows].tolist()) == set(range(len(rules)))  # none is idle
     assert rules.predict_codes(codes).tolist() == network.predict_codes(codes).tolist()

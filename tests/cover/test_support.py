@@ -33,23 +33,27 @@ def rows_of(draw, table, min_rows=1):
     return np.array(found * draw(st.integers(1, 3)), dtype=np.int64)
 
 
-def check_support(boxes, classes, default, table, rows, *, form):
-    """Check rules that are to decide rows, or those of every class but the default."""
+def check_support(boxes, classes, wanted, table, rows, *, form):
+    """Check rules that are to decide the rows of some classes."""
     check_right_where_decided(boxes, classes, table)
     counts = np.bincount(rows, minlength=len(table.classes))
-    wanted = (counts > 0) & table.possible
+    assert set(classes.tolist()) <= set(wanted)
     if form == "set":
         check_pure(boxes, classes, table)
-        assert default not in classes
-        wanted &= table.classes != default
+    todo = (counts > 0) & table.possible & np.isin(table.classes, wanted)
     fired = first(boxes, table.sizes)
-    assert (fired[wanted] >= 0).all()
-    check_not_idle(boxes, wanted, table)
+    assert (fired[todo] >= 0).all()
+    check_not_idle(boxes, todo, table)
 
 
 @settings(max_examples=200)
-@given(tables(), st.data(), st.sampled_from(FORMS), st.integers(0, 3))
-def test_rules_decide_every_row_of_any_table(table, data, form, default):
+@given(
+    tables(),
+    st.data(),
+    st.sampled_from(FORMS),
+    st.sets(st.integers(0, 3), min_size=1),
+)
+def test_rules_decide_every_row_of_any_table(table, data, form, wanted):
     rows = data.draw(rows_of(table, min_rows=0))
     counts = np.bincount(rows, minlength=len(table.classes))
     rules = support_rules(
@@ -58,16 +62,16 @@ def test_rules_decide_every_row_of_any_table(table, data, form, default):
         counts,
         Work(LOW),
         is_ordered=form == "list",
-        default=default,
+        wanted=sorted(wanted),
+        default=2,
     )
-    assert rules.default == default
+    assert rules.default == 2
     fired = first(rules.boxes, table.sizes)
     check_right_where_decided(rules.boxes, rules.classes, table)
-    wanted = (counts > 0) & table.possible
     if form == "set":
         check_pure(rules.boxes, rules.classes, table)
-        wanted &= table.classes != default
-    assert (fired[wanted] >= 0).all()
+    todo = (counts > 0) & table.possible & np.isin(table.classes, sorted(wanted))
+    assert (fired[todo] >= 0).all()
 
 
 def chosen_rows(table, rows):
@@ -82,8 +86,10 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     codes = table.inputs[rows]
     data_rows = network.domain.decode(codes)
     rules = extract(network, form=form, scope="support", data=data_rows, effort=0)
-    default = rules.classes.index(rules.default)
-    check_support(rules.boxes, rules.answers, default, table, rows, form=form)
+    everything = range(table.n_classes)
+    check_support(rules.boxes, rules.answers, everything, table, rows, form=form)
+    if form == "set":
+        assert rules == extract(network, scope="support", data=data_rows, effort=0)
     is_ordered = form == "list"
     prime = extract_prime(network, form=form, scope="support", data=data_rows, effort=0)
     check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
@@ -98,8 +104,7 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     assert rules.text().endswith("  [not proved]")
     # Whatever the rules leave to the default, the given rows are answered rightly.
     assert rules.predict_codes(codes).tolist() == network.predict_codes(codes).tolist()
-    if is_ordered:
-        assert (rules.apply_codes(codes) >= 0).all()
+    assert (rules.apply_codes(codes) >= 0).all()
     fired = first(rules.boxes, table.sizes)[rows]
     expected = np.bincount(fired[fired >= 0], minlength=len(rules))
     assert [rule.support for rule in rules.rules] == expected.tolist()
@@ -132,7 +137,7 @@ def test_a_target_is_the_class_that_has_rules(table, data, target):
         effort=0,
     )
     assert rules.default == network.classes[1 - target]
-    check_support(rules.boxes, rules.answers, 1 - target, table, rows, form="set")
+    check_support(rules.boxes, rules.answers, [target], table, rows, form="set")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -182,6 +187,7 @@ def test_rows_that_cannot_occur_need_no_rule():
             counts,
             Work(LOW),
             is_ordered=is_ordered,
+            wanted=[0, 1],
             default=0,
         )
         assert len(rules) == 0

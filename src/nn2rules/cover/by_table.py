@@ -63,9 +63,11 @@ def rules_by_table(job: Job) -> RuleList:
             meter=meter,
         )
     rules = _rule_list(job, found)
-    if job.form == "list":
-        with suppress(BudgetExceededError):
+    with suppress(BudgetExceededError):
+        if job.form == "list":
             rules = readable(rules, possible, meter=meter)
+        else:  # each class has its order; this is that of all
+            rules = in_order(rules, _decided(job, rules, classes), meter=meter)
     facts = describe_table(network, rules, classes, meter=meter)
     return rules.replace(facts=facts, certificate=certificate)
 
