@@ -142,13 +142,9 @@ def _sort(
     chances: NDArray[np.float64],
     tally: Tally,
     meter: Meter,
-    margin: float = 0.0,
 ) -> None:
-    """Split the domain into boxes of class `index` and boxes of others; count them.
-
-    With a `margin`, only inputs that win by more count as of the class.
-    """
-    net = claim(network, index, margin)
+    """Split the domain into boxes of class `index` and boxes of others; count them."""
+    net = claim(network, index)
     space, stack, top = workspace(net), stack_of(net), 1
     offsets, n_columns = network.domain.offsets, int(net.sizes[0])
     stack.allowed[0], stack.ends[0] = True, network.domain.limits
@@ -166,7 +162,7 @@ def _sort(
                 _masses(offsets, chosen, chances),
                 is_in=is_in,
             )
-        for codes in ties.codes[:n_ties] if not margin else ():
+        for codes in ties.codes[:n_ties]:
             single = np.zeros((1, n_columns), dtype=np.bool_)
             single[0, offsets[:-1] + codes] = True
             is_in = settle_codes(network, codes) == index
@@ -221,18 +217,3 @@ def _checked_chances(
             f"probabilities of feature {name!r} add up to {total:g}, expected 1"
         )
     return [own.get(value, 0.0) / total for value in values]
-
-
-def most_fragile(network: Network, margin: float, meter: Meter) -> int:
-    """Bound from above how many inputs score within `margin` of the decision.
-
-    The others are counted, class by class, until the budget of `meter` is spent.
-    """
-    if not math.isfinite(margin):
-        return network.domain.n_inputs
-    clear = [Tally() for _ in network.classes]
-    chances = value_chances(network.domain, None)
-    with suppress(BudgetExceededError):
-        for index, tally in enumerate(clear):
-            _sort(network, index, chances, tally, meter, margin)
-    return network.domain.n_inputs - sum(tally.positive for tally in clear)
