@@ -28,7 +28,7 @@ from nn2rules import (
 )
 from nn2rules.baselines import Trepan
 from nn2rules.cover.thresholds import parts_of
-from nn2rules.engine import build_table, count_classes
+from nn2rules.engine import build_table
 from nn2rules.formats import from_json, to_json
 from nn2rules.paper import neurons
 from nn2rules.rules.volume import Volume
@@ -380,7 +380,6 @@ def test_engines_that_list_every_value_refuse_ranges(options, message):
     "ask",
     [
         build_table,
-        count_classes,
         neurons,
         lambda network: Trepan(network).fit(ROWS),
     ],
