@@ -220,20 +220,3 @@ def test_a_margin_that_is_no_number_is_not_certified(tmp_path):
     assert "smallest_margin" not in rules.certificate
     save(rules, tmp_path / "rules.json")
     assert load(tmp_path / "rules.json").certificate == rules.certificate
-
-
-def test_bounds_on_fragile_inputs_are_certified_where_they_say_something():
-    rng = np.random.default_rng(72)
-    layer = Layer(rng.normal(size=(12, 1)), [0.0], "sigmoid")
-    network = Network(plain_domain([4] * 3), (layer,), ("no", "yes"))
-    bounds = paper_form(network, engine="search").certificate["fragile_at_most"]
-    truth = paper_form(network, engine="table").certificate["fragile"]
-    assert bounds.keys() == truth.keys() == {"float32", "float64"}
-    for name, bound in bounds.items():
-        assert truth[name] <= bound <= 0.01 * network.domain.n_inputs
-    wide = Network(plain_domain([4] * 3), (layer,), ("no", "yes"), 0.5, 100.0)
-    found = paper_form(wide, engine="search").certificate["fragile_at_most"]
-    assert found == bounds  # of the model itself every input is fragile
-    tied = Layer(np.zeros((12, 1)), [0.0], "sigmoid")
-    network = Network(plain_domain([4] * 3), (tied,), ("no", "yes"))
-    assert "fragile_at_most" not in paper_form(network, engine="search").certificate

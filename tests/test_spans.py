@@ -28,9 +28,10 @@ from nn2rules import (
 )
 from nn2rules.baselines import Trepan
 from nn2rules.cover.thresholds import parts_of
-from nn2rules.engine import build_table, count_classes
+from nn2rules.engine import build_table
 from nn2rules.formats import from_json, to_json
 from nn2rules.paper import neurons
+from nn2rules.rules.volume import Volume
 from nn2rules.spans import cells_of, edge_after, spans_of, volumes
 from nn2rules.text import condition_text
 
@@ -379,7 +380,6 @@ def test_engines_that_list_every_value_refuse_ranges(options, message):
     "ask",
     [
         build_table,
-        count_classes,
         neurons,
         lambda network: Trepan(network).fit(ROWS),
     ],
@@ -421,14 +421,21 @@ def test_volume_of_values_and_numbers():
 def test_volume_of_rules():
     one = rules_of({"age": ((17, 35),), "job": ("a", "b")})
     assert one.volume.is_exact
-    assert one.volume.share == float(Fraction(19, 76) * Fraction(2, 3))
+    assert one.volume.lower == Fraction(19, 76) * Fraction(2, 3)
     apart = rules_of({"age": ((17, 35),)}, {"age": ((36, 54),)})
-    assert (apart.volume.share, str(apart.volume)) == (0.5, "50.0 %")
+    assert (apart.volume.upper, str(apart.volume)) == (Fraction(1, 2), "50.0 %")
     both = rules_of({"age": ((17, 54),)}, {"amount": ((-0.5, 9999.75),)})
-    assert not both.volume.is_exact
-    assert abs(both.volume.share - 0.75) < 0.01
-    assert str(both.volume).startswith("about 7")
-    assert rules_of().volume.share == 0
+    half = (Fraction(9999.75) + Fraction(0.5)) / (Fraction(20000) + Fraction(0.5))
+    half += Fraction(math.ulp(9999.75)) / (Fraction(20000) + Fraction(0.5))
+    assert both.volume.is_exact
+    assert both.volume.lower == 1 - (1 - half) / 2
+    assert rules_of().volume.upper == 0
+
+
+def test_volume_that_is_only_bounded_says_both_ends():
+    assert str(Volume(Fraction(1, 4), Fraction(1, 2))) == "25.0 % to 50.0 %"
+    assert str(Volume(Fraction(1, 4), Fraction(1, 4) + Fraction(1, 10**6))) == "25.0 %"
+    assert not Volume(Fraction(1, 4), Fraction(1, 2)).is_exact
 
 
 # Evaluation

@@ -5,15 +5,10 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Meter, Oracle, Table
-from nn2rules.engine.counting import most_fragile
-from nn2rules.engine.table import fragile_margins
+from nn2rules.engine import Oracle, Table
 from nn2rules.formats import to_json
 from nn2rules.network import Network
 from nn2rules.version import __version__
-
-_FRAGILE_BOXES = 1000
-_FRAGILE_SHARE = 0.01  # a bound above this share of the inputs says nothing
 
 
 def network_digest(network: Network) -> str:
@@ -45,14 +40,8 @@ def _margin(table: Table) -> dict[str, float]:
     return {"smallest_margin": margin} if math.isfinite(margin) else {}
 
 
-def search_certificate(
-    network: Network, oracle: Oracle, meter: Meter | None = None
-) -> dict[str, Any]:
-    """Certify rules that were proved box by box.
-
-    How many inputs are fragile is bounded if there is a meter with time left for it,
-    and if inputs can be counted: those of a range of numbers cannot.
-    """
+def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
+    """Certify rules that were proved box by box."""
     is_endless = network.domain.has_ranges
     return {
         "engine": "search",
@@ -61,20 +50,8 @@ def search_certificate(
         "questions": oracle.n_questions,
         "boxes": oracle.meter.boxes,
         "settled_exactly": oracle.n_settled,
-        **({} if meter is None or is_endless else _fragile(network, meter)),
         **_origin(network),
     }
-
-
-def _fragile(network: Network, meter: Meter) -> dict[str, Any]:
-    """Bound how many inputs are fragile, where the bound says anything."""
-    bounds = {
-        name: most_fragile(network, margin, meter.part(boxes=_FRAGILE_BOXES))
-        for name, margin in fragile_margins(network).items()
-    }
-    most = _FRAGILE_SHARE * network.domain.n_inputs
-    telling = {name: bound for name, bound in bounds.items() if bound <= most}
-    return {"fragile_at_most": telling} if telling else {}
 
 
 def paper_certificate(

@@ -13,6 +13,7 @@ from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.rules.union import covered
 from nn2rules.values import Value
 
 
@@ -146,18 +147,30 @@ def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
 def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
     """Certify how much rules of the scope "support" decide.
 
-    Of the rows and, where it is known how many inputs can occur and how many each rule
-    decides, of inputs.
+    Of the rows and, where it is known how many inputs can occur, of inputs: by what
+    each rule decides, or by the union of their boxes.
     """
     fired = rules.match(rows.codes_in(rules.domain))
     certificate = {**rules.certificate, "rows": len(fired)}
     certificate["rows_decided"] = int((fired != NO_RULE).sum())
+    return rules.replace(certificate={**certificate, **_undecided(rules)})
+
+
+def _undecided(rules: RuleList) -> dict[str, int]:
+    """Count the inputs that no rule decides, or bound their number on both sides."""
     decided = [facts.inputs for facts in rules.facts]
-    is_counted = "possible" in certificate or "impossible" not in certificate
-    is_counted = is_counted and not rules.domain.has_ranges
-    if is_counted and None not in decided:
-        certificate["undecided"] = rules.n_possible - sum(decided)  # type: ignore[arg-type]
-    return rules.replace(certificate=certificate)
+    is_cut_down = "impossible" in rules.certificate
+    if rules.domain.has_ranges:
+        return {}
+    if None not in decided and ("possible" in rules.certificate or not is_cut_down):
+        return {"undecided": rules.n_possible - sum(decided)}  # type: ignore[arg-type]
+    if is_cut_down:
+        return {}
+    found = covered(rules.domain, rules.boxes)
+    least, most = found.total - found.upper, found.total - found.lower
+    if least == most:
+        return {"undecided": least}
+    return {"undecided_at_least": least, "undecided_at_most": most}
 
 
 def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:

@@ -6,10 +6,17 @@ import pytest
 import reference
 from reference import binary
 
-import naive
-from nn2rules import DomainError, Layer, UndecidedError
-from nn2rules.engine import Budget, Meter, build_table, count_classes
-from nn2rules.engine.counting import most_fragile
+import ranged
+from nn2rules import (
+    Domain,
+    DomainError,
+    Feature,
+    Layer,
+    Network,
+    OptionError,
+    UndecidedError,
+)
+from nn2rules.engine import Budget, Meter, build_table, count_classes, counting
 
 
 def searched(boxes=None):
@@ -198,27 +205,59 @@ def test_a_small_budget_on_a_large_domain():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_fragile_inputs_are_bounded_from_above(seed):
-    rng, tight = np.random.default_rng([46, seed]), 0
-    for _ in range(20):
-        network = reference.random_network(
-            rng,
-            activations=["relu", "tanh", "hard_sigmoid"],
-            palettes=["floats", "integers"],
-            max_inputs=16,
-            max_units=3,
-        )
-        margins = [
-            reference.margin(network, codes)
-            for codes in naive.inputs(network.domain.sizes)
-        ]
-        for limit in (1e-6, 0.3, 2.0):
-            fragile = sum(margin <= limit for margin in margins)
-            found = most_fragile(network, limit, searched())
-            assert fragile <= found <= len(margins)
-            near = sum(abs(margin - limit) < 1e-6 for margin in margins)
-            tight += found == fragile
-            assert found <= fragile + near
-            for boxes in (0, 3):
-                assert found <= most_fragile(network, limit, searched(boxes))
-    assert tight > 30
+def test_shares_of_whole_numbers_are_those_of_enumeration(seed):
+    rng = np.random.default_rng([47, seed])
+    age = Feature.real("age", 17, 40, whole=True, special=[99], missing=True)
+    number = Feature.real("n", 0, 3, whole=True)
+    domain = Domain((age, Feature("job", ("a", "b", "c")), number))
+    listed = [*range(17, 41), 99, None]
+    rows = [
+        {"age": one, "job": job, "n": n}
+        for one, job, n in product(listed, "abc", range(4))
+    ]
+    for classes in (("no", "yes"), ("a", "b", "c")):
+        network = ranged.random_network(rng, domain, classes=classes)
+        answers, widths = network.predict(rows).tolist(), []
+        for boxes in (0, 5, 50, 10**6):
+            counts = count_classes(network, meter=searched(boxes))
+            assert (counts.lower, counts.upper) == (None, None)
+            assert not counts.is_exact
+            for label, (low, high) in zip(classes, counts.probability, strict=True):
+                assert low <= Fraction(answers.count(label), len(rows)) <= high
+            widths.append(sum(high - low for low, high in counts.probability))
+        assert widths == sorted(widths, reverse=True)
+        assert widths[-1] < 1e-9
+
+
+@pytest.mark.parametrize("limits", [(-1.0, 3.0), (-1.7e308, 1.7e308), (0.25, 0.25)])
+def test_shares_of_real_numbers_come_as_close_as_asked(limits):
+    """Half of the numbers are above 1, or above 0, or none is."""
+    domain = Domain((Feature.real("x", *limits, missing=True),))
+    middle = Fraction(limits[0]) / 2 + Fraction(limits[1]) / 2
+    layer = Layer([[1.0], [5.0]], [-float(middle)], "sigmoid")
+    network = Network(domain, (layer,), ("low", "high"))
+    share = Fraction(1, 2)  # missing counts half beside a single number
+    found = count_classes(network, meter=searched(2_000))
+    for low, high in found.probability:
+        assert low <= share <= high
+        assert limits[1] > 1e300 or high - low < 1e-6
+    with pytest.raises(OptionError, match="numbers of 'x' become closer without end"):
+        count_classes(network)
+
+
+def test_chances_of_numbers_cannot_be_given():
+    domain = Domain((Feature.real("x", 0, 9, whole=True),))
+    network = Network(domain, (Layer([[1.0]], [-4.5], "sigmoid"),), ("low", "high"))
+    with pytest.raises(DomainError, match="'x' is a range of numbers, which are taken"):
+        count_classes(network, probabilities={"x": {3: 1.0}})
+
+
+def test_bounds_of_a_search_that_is_stopped_are_not_those_of_one_corner(monkeypatch):
+    rng, widths = np.random.default_rng(48), []
+    hidden = Layer(rng.normal(size=(48, 3)), rng.normal(size=3), "relu")
+    network = binary([2] * 24, hidden, Layer(rng.normal(size=(3, 1)), [0.2], "sigmoid"))
+    for splits in (counting._FIRST_SPLITS, 100):
+        monkeypatch.setattr(counting, "_FIRST_SPLITS", splits)
+        counts = count_classes(network, meter=searched(20_000))
+        widths.append(counts.upper[0] - counts.lower[0])
+    assert 0 < widths[0] < 0.8 * widths[1]

@@ -293,13 +293,23 @@ def _answers(rules: RuleList) -> list[str]:
         elif not n_rows:
             rest = "what none decides is not proved"
         said = [f"right wherever a rule decides; {rest}"]
-        left = certificate.get("undecided")
-        if left is not None:
-            said.append(
-                f"{left:,} inputs ({share(left, rules.n_possible)}) are left to the "
-                f"default, which is not proved"
-            )
+        said += _left(rules)
     return [
         f"answers  {said[0]}",
         *(f"         {more}" for more in (*said[1:], *warned)),
     ]
+
+
+def _left(rules: RuleList) -> list[str]:
+    """Say how many inputs are left to the default, where they were counted."""
+    known, total = rules.certificate, rules.n_possible
+    exact = known.get("undecided")
+    ends = [
+        known.get("undecided_at_least", exact),
+        known.get("undecided_at_most", exact),
+    ]
+    if None in ends:
+        return []
+    numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in ends))
+    shares = " to ".join(dict.fromkeys(share(end, total) for end in ends))
+    return [f"{numbers} inputs ({shares}) are left to the default, which is not proved"]

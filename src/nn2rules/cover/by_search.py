@@ -41,7 +41,7 @@ def rules_by_search(job: Job) -> RuleList:
         return _described(rules, job)
     if job.scope == "domain":
         cover = _without_default(cover, job)
-    known = search_certificate(job.network, oracle, job.meter)
+    known = search_certificate(job.network, oracle)
     if not is_complete:
         known["complete"] = False
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))

@@ -105,7 +105,7 @@ def paper_form(
     else:
         oracle = Oracle(network, meter)
         rules = prefix_rules(network, positions, _searched(oracle, positions))
-        certificate = search_certificate(network, oracle, meter)
+        certificate = search_certificate(network, oracle)
         positive = sum(box_sizes(network.domain, rules.boxes))  # no two overlap
         certificate["class_inputs"] = [network.domain.n_inputs - positive, positive]
     rules = rules.replace(certificate=certificate)

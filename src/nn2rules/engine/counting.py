@@ -2,28 +2,33 @@
 
 On a table this is a sum. Beyond it, branch and bound splits the domain into boxes that
 are wholly of a class or wholly not; what is decided so far bounds the answer on both
-sides, so the count can be stopped at any time.
+sides, so the count can be stopped at any time. Boxes are split a few times each at
+first, and then over again more often, so that the bounds are never those of one corner.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain, box_sizes
+from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.engine.budget import Meter
+from nn2rules.engine.chances import masses_of, value_chances
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
-from nn2rules.errors import BudgetExceededError, DomainError
+from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.network import Network
-from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
 _BATCH = 4096
+_FIRST_SPLITS, _MORE_SPLITS = 6, 3
+_ROUNDING = Fraction(1, 1 << 40)  # far beyond the error of a product of float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +38,27 @@ class Counts:
     Attributes
     ----------
     classes : the class labels
-    lower, upper : tuple of int
-        For each class; equal when the count is exact.
+    lower, upper : tuple of int, or None
+        For each class; equal when the count is exact. None where a feature is a range
+        of numbers: these inputs cannot be counted.
     probability : tuple of (float, float)
         For each class, bounds on the probability of an input of it, under the
-        probabilities given for the values (all alike if none).
+        probabilities given for the values (all alike if none); numbers are evenly
+        spread over their range.
     boxes : int
         Boxes searched.
     """
 
     classes: tuple[Value, ...]
-    lower: tuple[int, ...]
-    upper: tuple[int, ...]
+    lower: tuple[int, ...] | None
+    upper: tuple[int, ...] | None
     probability: tuple[tuple[float, float], ...]
     boxes: int
 
     @property
     def is_exact(self) -> bool:
         """Whether every class was counted to the last input."""
-        return self.lower == self.upper
+        return self.lower is not None and self.lower == self.upper
 
 
 def count_classes(
@@ -68,7 +75,8 @@ def count_classes(
     probabilities : mapping from features to mappings from values to probabilities
         Features are taken as independent; those not named have all values alike.
     meter : Meter, optional
-        When its budget is spent the bounds reached so far are returned.
+        When its budget is spent the bounds reached so far are returned. Ranges of real
+        numbers need one.
 
     Examples
     --------
@@ -79,24 +87,49 @@ def count_classes(
     (('unripe', 'ripe'), (4, 2), True)
     """
     meter = meter or Meter()
-    refuse_ranges(network.domain.features, "counting")
-    chances = value_chances(network.domain, probabilities)
-    fitting = fits(network.domain, meter.budget)
+    domain = network.domain
+    _refuse_endless(domain, meter)
+    chances = value_chances(domain, probabilities)
+    fitting = not domain.has_ranges and fits(domain, meter.budget)
     fitting = fitting and len(network.classes) <= MOST_CLASSES
+    total = domain.n_inputs
     if probabilities is None and fitting:
-        total = network.domain.n_inputs
         counts = tuple(build_table(network, meter=meter).counts())
         shares = tuple((count / total, count / total) for count in counts)
         return Counts(network.classes, counts, counts, shares, 0)
     tallies = _tallies(network, chances, meter)
-    total = network.domain.n_inputs
+    likely = tuple(
+        (_rounded(t.likely, down=True), _rounded(1 - t.unlikely, down=False))
+        for t in tallies
+    )
+    if domain.has_ranges:
+        return Counts(network.classes, None, None, likely, meter.boxes)
     lower = [tally.positive for tally in tallies]
     upper = [
         min(total - tally.negative, total - sum(lower) + own)
         for tally, own in zip(tallies, lower, strict=True)
     ]
-    likely = tuple((t.likely, 1.0 - t.unlikely) for t in tallies)
     return Counts(network.classes, tuple(lower), tuple(upper), likely, meter.boxes)
+
+
+def _refuse_endless(domain: Domain, meter: Meter) -> None:
+    """Refuse to count where classes meet between real numbers, without a limit."""
+    real = [f for f in domain.features if f.limits is not None and not f.whole]
+    if real and meter.budget.seconds is None and meter.budget.boxes is None:
+        raise OptionError(
+            f"bounds for the numbers of {real[0].name!r} become closer without end; "
+            f"give a budget: meter=Meter(Budget(seconds=10))"
+        )
+
+
+def _rounded(number: Fraction, *, down: bool) -> float:
+    """Return the nearest float64 that is not on the wrong side of a share."""
+    found = float(number)
+    if down and found > number:
+        return math.nextafter(found, 0.0)
+    if not down and found < number:
+        return math.nextafter(found, 1.0)
+    return found
 
 
 @dataclass(slots=True)
@@ -105,20 +138,27 @@ class Tally:
 
     positive: int = 0
     negative: int = 0
-    likely: float = 0.0
-    unlikely: float = 0.0
+    likely: Fraction = Fraction(0)
+    unlikely: Fraction = Fraction(0)
 
     def add(
         self, box_sizes: list[int], masses: NDArray[np.float64], *, is_in: bool
     ) -> None:
         """Count boxes that are wholly of the class, or wholly not."""
-        mass = math.fsum(masses)
+        mass = Fraction(math.fsum(masses)) * (1 - _ROUNDING)
         if is_in:
             self.positive += sum(box_sizes)
-            self.likely += mass * (1 - 2**-40)
+            self.likely += mass
         else:
             self.negative += sum(box_sizes)
-            self.unlikely += mass * (1 - 2**-40)
+            self.unlikely += mass
+
+    def raise_to(self, other: "Tally") -> None:
+        """Keep the better of both, in each part."""
+        self.positive = max(self.positive, other.positive)
+        self.negative = max(self.negative, other.negative)
+        self.likely = max(self.likely, other.likely)
+        self.unlikely = max(self.unlikely, other.unlikely)
 
 
 def _tallies(
@@ -127,9 +167,16 @@ def _tallies(
     """Decide as much of each class as the budget allows."""
     tallies = [Tally() for _ in network.classes]
     is_binary = len(tallies) == 2
+    open_ = list(range(int(is_binary), len(tallies)))
+    splits = _FIRST_SPLITS
     with suppress(BudgetExceededError):
-        for index in range(int(is_binary), len(tallies)):
-            _sort(network, index, chances, tallies[index], meter)
+        while open_:
+            open_ = [
+                index
+                for index in open_
+                if not _sort(network, index, chances, tallies[index], meter, splits)
+            ]
+            splits += _MORE_SPLITS
     if is_binary:  # what is not of one class is of the other
         one = tallies[1]
         tallies[0] = Tally(one.negative, one.positive, one.unlikely, one.likely)
@@ -142,97 +189,75 @@ def _sort(
     chances: NDArray[np.float64],
     tally: Tally,
     meter: Meter,
-    margin: float = 0.0,
-) -> None:
+    splits: int,
+) -> bool:
     """Split the domain into boxes of class `index` and boxes of others; count them.
 
-    With a `margin`, only inputs that win by more count as of the class.
+    Tells whether nothing more can be decided: no box is left after so many `splits`,
+    or the boxes have become as narrow as they can.
     """
-    net = claim(network, index, margin)
+    net, domain, found = claim(network, index), network.domain, Tally()
     space, stack, top = workspace(net), stack_of(net), 1
-    offsets, n_columns = network.domain.offsets, int(net.sizes[0])
-    stack.allowed[0], stack.ends[0] = True, network.domain.limits
+    stack.allowed[0], stack.ends[0] = True, domain.limits
     decided, ties = room(net, _BATCH), points(net, _BATCH)
     answers = np.zeros(_BATCH, dtype=np.bool_)
-    total, batch = network.domain.n_inputs, min(_BATCH, boxes_at_once(net))
-    while top > 0:
-        top, n_ties, n_decided, n_boxes = sort_boxes(
-            net, space, stack, top, ties, decided, answers, meter.allowance(batch)
-        )
-        for is_in in (False, True):
-            chosen = decided.allowed[:n_decided][answers[:n_decided] == is_in]
-            tally.add(
-                box_sizes(network.domain, chosen),
-                _masses(offsets, chosen, chances),
-                is_in=is_in,
+    batch, n_open, deepest = min(_BATCH, boxes_at_once(net)), 0, len(stack.depth) - 3
+    try:
+        while top > 0:
+            top, n_ties, n_decided, n_boxes, n_left = sort_boxes(
+                net,
+                space,
+                stack,
+                top,
+                ties,
+                decided,
+                answers,
+                meter.allowance(batch),
+                min(splits, deepest),
             )
-        for codes in ties.codes[:n_ties] if not margin else ():
-            single = np.zeros((1, n_columns), dtype=np.bool_)
-            single[0, offsets[:-1] + codes] = True
-            is_in = settle_codes(network, codes) == index
-            tally.add([1], _masses(offsets, single, chances), is_in=is_in)
-        meter.spend(n_boxes)
-        meter.report(
-            f"counting class {network.classes[index]}",
-            float((tally.positive + tally.negative) / total),
-        )
-
-
-def _masses(
-    offsets: NDArray[np.int64], boxes: NDArray[np.bool_], chances: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the probability of each of `boxes`, within a relative error of 2**-41."""
-    masses: NDArray[np.float64] = np.add.reduceat(
-        boxes * chances, offsets[:-1], axis=1
-    ).prod(axis=1)
-    return masses
-
-
-def value_chances(
-    domain: Domain, probabilities: Mapping[str, Mapping[Value, float]] | None
-) -> NDArray[np.float64]:
-    """Return the probability of every value; of each feature they add up to 1."""
-    chances: list[float] = []
-    given = dict(probabilities or {})
-    for feature in domain.features:
-        if feature.name not in given:
-            chances += [1 / len(feature)] * len(feature)
-            continue
-        own = dict(given.pop(feature.name))
-        chances += _checked_chances(feature.name, feature.values, own)
-    if given:
-        raise DomainError(f"probabilities: there is no feature {next(iter(given))!r}")
-    return np.array(chances)
-
-
-def _checked_chances(
-    name: str, values: Sequence[Value], own: dict[Value, float]
-) -> list[float]:
-    for value, chance in own.items():
-        if value not in values:
-            raise DomainError(f"probabilities: feature {name!r} has no value {value!r}")
-        if not 0 <= chance <= 1:
-            raise DomainError(
-                f"probabilities: {chance} for {name!r} = {value!r}, expected 0 to 1"
+            n_open += n_left
+            _add(network, chances, found, decided, answers[:n_decided])
+            for codes, numbers in zip(
+                ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
+            ):
+                is_in = settle_codes(network, codes, numbers) == index
+                _add_point(network, chances, found, codes, numbers, is_in=is_in)
+            meter.spend(n_boxes)
+            meter.report(
+                f"counting class {network.classes[index]}",
+                float(found.likely + found.unlikely),
             )
-    total = math.fsum(own.values())
-    if abs(total - 1) > 1e-9:
-        raise DomainError(
-            f"probabilities of feature {name!r} add up to {total:g}, expected 1"
-        )
-    return [own.get(value, 0.0) / total for value in values]
+    finally:
+        tally.raise_to(found)
+    return n_open == 0 or splits >= deepest
 
 
-def most_fragile(network: Network, margin: float, meter: Meter) -> int:
-    """Bound from above how many inputs score within `margin` of the decision.
+def _add(
+    network: Network,
+    chances: NDArray[np.float64],
+    tally: Tally,
+    decided: Boxes,
+    answers: NDArray[np.bool_],
+) -> None:
+    """Count boxes that were decided."""
+    for is_in in (False, True):
+        chosen = np.flatnonzero(answers == is_in)
+        boxes = Boxes(decided.allowed[chosen], decided.ends[chosen])
+        sizes = box_sizes(network.domain, boxes.allowed)
+        tally.add(sizes, masses_of(network.domain, boxes, chances), is_in=is_in)
 
-    The others are counted, class by class, until the budget of `meter` is spent.
-    """
-    if not math.isfinite(margin):
-        return network.domain.n_inputs
-    clear = [Tally() for _ in network.classes]
-    chances = value_chances(network.domain, None)
-    with suppress(BudgetExceededError):
-        for index, tally in enumerate(clear):
-            _sort(network, index, chances, tally, meter, margin)
-    return network.domain.n_inputs - sum(tally.positive for tally in clear)
+
+def _add_point(
+    network: Network,
+    chances: NDArray[np.float64],
+    tally: Tally,
+    codes: NDArray[np.int64],
+    numbers: NDArray[np.float64],
+    *,
+    is_in: bool,
+) -> None:
+    """Count one input."""
+    allowed = np.zeros((1, len(chances)), dtype=np.bool_)
+    allowed[0, network.domain.offsets[:-1] + codes] = True
+    one = Boxes(allowed, np.stack([numbers, numbers])[np.newaxis])
+    tally.add([1], masses_of(network.domain, one, chances), is_in=is_in)

@@ -179,10 +179,8 @@ def workspace(net: FlatNetwork) -> Workspace:
     )
 
 
-def claim(network: Network, index: int, margin: float = 0.0) -> FlatNetwork:
+def claim(network: Network, index: int) -> FlatNetwork:
     """Return a network all of whose scores are positive just where class `index` wins.
-
-    With a `margin`, just where it wins by more than that.
 
     A score of exactly 0 is a tie, which `nn2rules.arithmetic.settle` decides. There is
     one score for a binary network, and one for each other class otherwise.
@@ -206,7 +204,6 @@ def claim(network: Network, index: int, margin: float = 0.0) -> FlatNetwork:
             bias = last.bias[index] - last.bias[others]
             large = np.abs(last.weights[:, [index]]) + np.abs(last.weights[:, others])
             large_bias = np.abs(last.bias[index]) + np.abs(last.bias[others])
-        bias, large_bias = bias - margin, large_bias + 16 * margin
     huge = np.finfo(np.float64).max
     bounded = Layer(np.minimum(large, huge), np.minimum(large_bias, huge), "identity")
     flat = flatten((*network.layers[:-1], bounded), network.domain)

@@ -41,6 +41,8 @@ _WHOLE = (
     "possible",
     "different",
     "undecided",
+    "undecided_at_least",
+    "undecided_at_most",
     "rows",
     "rows_decided",
     "rows_different",

@@ -257,8 +257,8 @@ class RuleList:
     def volume(self) -> Volume:
         """The share of the domain that rules decide, with numbers evenly spread.
 
-        As inputs of ranges cannot be counted. Exact where no two rules have an input in
-        common, and otherwise estimated, which its text says.
+        As inputs of ranges cannot be counted. Exact where that takes no more than a
+        fixed amount of work, and otherwise two bounds that are certain.
         """
         return volume_of(self)
 

@@ -10,7 +10,15 @@ from nn2rules.values import whole_number
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
-_COUNTED = ("rules", "fewest_rules", "rows", "rows_decided", "undecided")
+_COUNTED = (
+    "rules",
+    "fewest_rules",
+    "rows",
+    "rows_decided",
+    "undecided",
+    "undecided_at_least",
+    "undecided_at_most",
+)
 
 
 def top_of(rules: "RuleList", k: int) -> "RuleList":

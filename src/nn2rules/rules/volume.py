@@ -1,4 +1,4 @@
-"""How much of the domain rules decide, where inputs cannot be counted.
+"""How much of the domain rules decide.
 
 Numbers are taken as evenly spread over their ranges, values as alike.
 """
@@ -7,70 +7,41 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nn2rules.boxes import intersecting
-from nn2rules.matching import NO_RULE
-from nn2rules.spans import volumes
+from nn2rules.rules.union import covered
 from nn2rules.text import share
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
-_SAMPLES = 100_000
-_COMPARED = 500  # rules of which it is asked whether any two have inputs in common
-
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A share of the domain.
+    """A share of the domain, or certain bounds on it.
 
     Attributes
     ----------
-    share : float
-    is_exact : bool
-        Or else it is an estimate, from inputs drawn at random, always the same.
+    lower, upper : Fraction
+        Equal where the share is known exactly.
     """
 
-    share: float
-    is_exact: bool
+    lower: Fraction
+    upper: Fraction
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the share is known exactly."""
+        return self.lower == self.upper
 
     def __str__(self) -> str:
-        part = Fraction(self.share)
-        text = share(part.numerator, part.denominator)
-        return text if self.is_exact else f"about {text}"
+        ends = [
+            share(part.numerator, part.denominator) for part in (self.lower, self.upper)
+        ]
+        return " to ".join(dict.fromkeys(ends))
 
 
 def volume_of(rules: "RuleList") -> Volume:
     """Return the share of the domain that rules decide, and not the default."""
-    shares = [volumes(feature) for feature in rules.domain.features]
-    boxes = [_volume(shares, box) for box in rules.boxes]
-    if len(rules) <= 1:
-        return Volume(float(sum(boxes)), True)
-    if len(rules) <= _COMPARED:
-        common = intersecting(rules.domain, rules.boxes)
-        if not np.triu(common, 1).any():
-            return Volume(float(sum(boxes)), True)
-    random = np.random.default_rng(0)
-    codes = np.stack(
-        [
-            random.choice(len(parts), _SAMPLES, p=np.array(parts, dtype=np.float64))
-            for parts in shares
-        ],
-        axis=1,
+    found = covered(rules.domain, rules.boxes)
+    return Volume(
+        Fraction(found.lower, found.total), Fraction(found.upper, found.total)
     )
-    return Volume(float((rules.match(codes) != NO_RULE).mean()), False)
-
-
-def _volume(shares: list[list[Fraction]], box: NDArray[np.bool_]) -> Fraction:
-    """Return the share of one box, exactly."""
-    volume, start = Fraction(1), 0
-    for parts in shares:
-        allowed = box[start : start + len(parts)].tolist()
-        volume *= sum(
-            (part for part, is_in in zip(parts, allowed, strict=True) if is_in),
-            Fraction(0),
-        )
-        start += len(parts)
-    return volume

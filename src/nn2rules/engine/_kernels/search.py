@@ -249,7 +249,7 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
 
 
 @njit(cache=True, nogil=True)
-def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
+def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     """Split the boxes on a stack until each is wholly positive or wholly not.
 
     An input is positive if all its scores are above 0.
@@ -258,6 +258,8 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
     ----------
     stack, top, ties, limit
         As in `search`.
+    deepest : int
+        What is not decided after so many splits is left out.
     decided : Boxes
         Filled with boxes that are decided.
     answers : ndarray of bool, shape (n,)
@@ -265,10 +267,10 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
 
     Returns
     -------
-    top, n_ties, n_decided, n_boxes : int
+    top, n_ties, n_decided, n_boxes, n_left_out : int
         It stops early, with boxes left, when something is full or the stack is.
     """
-    n_boxes, n_ties, n_decided = 0, 0, 0
+    n_boxes, n_ties, n_decided, n_left_out = 0, 0, 0, 0
     while (
         top > 0
         and top + 1 < stack.allowed.shape[0]
@@ -294,14 +296,16 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit):
             else:
                 top = push_halves(net, space, feature, stack, top)
                 is_out = is_negative(net, space)
-                if is_out:
+                is_last = stack.depth[top - 1] > deepest
+                if is_out or is_last:
                     top -= 2
+                    n_left_out += not is_out
         if is_in or is_out:
             decided.allowed[n_decided] = space.box
             decided.ends[n_decided] = space.ends
             answers[n_decided] = is_in
             n_decided += 1
-    return top, n_ties, n_decided, n_boxes
+    return top, n_ties, n_decided, n_boxes, n_left_out
 
 
 @njit(cache=True, nogil=True)
