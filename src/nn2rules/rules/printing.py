@@ -94,7 +94,8 @@ def names_by_influence(rules: "RuleList") -> list[str]:
     """
     influence = rules.certificate.get("influence")
     of = influence.get("of") if isinstance(influence, Mapping) else None
-    counts = of if isinstance(of, Mapping) else {}
+    given = of if isinstance(of, Mapping) else {}
+    counts = {name: n for name, n in given.items() if isinstance(n, int)}
     return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
 
 
