@@ -4,15 +4,17 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import nn2rules
 from nn2rules import datasets
 from nn2rules.datasets import DATASETS, NETWORKS, RAW, LabelledRows, prepare
 from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.text import condition_text
 
 load = cache(datasets.load)  # the tests read and never change what they load
 raw = cache(datasets.raw)
@@ -291,6 +293,8 @@ def test_networks_belong_to_their_data_sets(name):
     assert tuple(values) == dataset.domain.names
     for feature in dataset.domain.features:
         assert values[feature.name] == set(feature.values)
+    if name in RAW:
+        assert nn2rules.load(datasets.network_file(name)).domain == dataset.domain
     assert (sum(positive(network, inputs)), right) == NETWORK_ANSWERS[name]
 
 
@@ -314,6 +318,46 @@ def test_raw_rows_are_the_prepared_rows(name):
         assert max(low) < min(mid) <= max(mid) < min(high)
         kept = {"adult": "sex", "contraception": "husband-occupation"}[name]
         assert before.columns[kept] == after.columns[kept]
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_bins_say_which_numbers_they_hold(name):
+    dataset = load(name)
+    for before, after in zip(raw(name), (dataset.train, dataset.test), strict=True):
+        for feature in dataset.domain.features:
+            if feature.values != prepare.BINS:
+                continue
+            ends = [tuple(map(int, label.split("–"))) for label in feature.labels]
+            found = zip(
+                before.columns[feature.name], after.columns[feature.name], strict=True
+            )
+            for number, value in set(found):
+                low, high = ends[feature.values.index(value)]
+                assert low <= number <= high
+            assert all(a[1] + 1 == b[0] for a, b in pairwise(ends))
+            middle = condition_text(feature, ("mid",))
+            assert middle == f"{ends[1][0]} ≤ {feature.name} ≤ {ends[1][1]}"
+
+
+def test_labels_of_merged_values_say_what_they_stand_for():
+    domain = load("adult").domain
+    texts = [
+        condition_text(domain.feature(name), (value,))
+        for name, value in (
+            ("education", "School"),
+            ("education", "Voc"),
+            ("education", "Masters"),
+            ("marital-status", "not married"),
+            ("native-country", "Other"),
+        )
+    ]
+    assert texts == [
+        "education = Preschool–12th",
+        "education = Assoc-acdm/voc",
+        "education = Masters",
+        "marital-status = never-married/separated/widowed",
+        "native-country = elsewhere",
+    ]
 
 
 def test_raw_adult_is_as_published():

@@ -535,6 +535,18 @@ def test_malformed_rules(changes, message):
             "certificate.class_inputs: expected a list, found a number",
         ),
         (
+            [(("certificate",), {"class_rows": 3})],
+            "certificate.class_rows: expected a list, found a number",
+        ),
+        (
+            [(("certificate",), {"influence": 3})],
+            "certificate.influence: expected an object, found a number",
+        ),
+        (
+            [(("certificate",), {"influence": {"rows": 3, "of": {"size": 4}}})],
+            "certificate.influence.of.size: expected a number of rows, from 0 to all",
+        ),
+        (
             [(("certificate",), {"impossible": 3})],
             "certificate.impossible: expected a list, found a number",
         ),

@@ -5,10 +5,11 @@ import re
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nn2rules import Feature
+from nn2rules.bins import has_bins
 from nn2rules.feature import Lookup
 from nn2rules.text import (
     allowed_text,
@@ -37,7 +38,7 @@ def test_what_is_not_quoted_has_no_sign_or_word_of_rules(text):
         return
     words = set(shown.split(" "))
     assert not words & {"if", "and", "then", "in", "otherwise", "missing", "anything"}
-    assert not words & {"=", "≠", "≤", "≥", "not", "between"}
+    assert not words & {"=", "≠", "≤", "≥", "not", "between", "but", "or"}
     assert not set('"{},[]:·\n\t\\') & set(shown)
     assert shown == shown.strip()
     assert shown
@@ -63,6 +64,10 @@ def test_a_text_stays_on_one_line(text):
         ("missing", '"missing"'),
         ("red and blue", '"red and blue"'),
         ("sand", "sand"),
+        ("red or blue", '"red or blue"'),
+        ("all but {a, b}", '"all but {a, b}"'),
+        ("all but", '"all but"'),
+        ("17–41", "17–41"),
         ("naïve", "naïve"),
         ('"', '"\\""'),
         ("a\nb", '"a\\nb"'),
@@ -127,7 +132,7 @@ def meanings(shown, n_plain):
         for codes in combinations(everything, size):
             listed = ", ".join(shown[code] for code in codes)
             mean(f"in {{{listed}}}", codes)
-            mean(f"not in {{{listed}}}", [c for c in everything if c not in codes])
+            mean(f"all but {{{listed}}}", [c for c in everything if c not in codes])
     return found
 
 
@@ -135,6 +140,7 @@ def meanings(shown, n_plain):
 @given(domains(max_inputs=5, max_features=1))
 def test_the_text_of_a_set_of_values_means_that_set(domain):
     (feature,) = domain.features
+    assume(feature.labels is None or not has_bins(feature))
     shown = [value_text(feature, value) for value in feature.values]
     known = meanings(shown, len(shown) - (feature.values[-1] is None))
     for size in range(1, len(feature) + 1):
@@ -150,6 +156,14 @@ def test_a_range_of_an_ordered_feature():
     assert condition_text(feature, (2, 3)) == "2 ≤ x ≤ 3"
     assert condition_text(feature, (1, 3)) == "x in {1, 3}"
     assert condition_text(feature, (1, 3, 4)) == "x ≠ 2"
+
+
+def test_a_wide_set_names_its_shorter_side():
+    job = Feature("job", ("a", "b", "c", "d, e", None))
+    assert condition_text(job, ("a", "b", "c")) == 'job all but {"d, e", missing}'
+    assert condition_text(job, ("a", "b")) == "job in {a, b}"
+    assert condition_text(job, ("a", "b", "c", None)) == 'job ≠ "d, e"'
+    assert allowed_text(job, ("a", "b", "c")) == 'all but {"d, e", missing}'
 
 
 def test_values_of_other_types():
@@ -289,6 +303,8 @@ def test_values_that_stand_for_many_numbers_say_so():
     labelled = Feature("y", (9, 13, 16), True, ("a", "b", "c"))
     assert condition_text(labelled, (9, 13)) == "y ≤ b"
     whole = Feature.bins("age", (33, 48), whole=True)
+    assert condition_text(whole, whole.values[:1]) == "age ≤ 32"
+    assert condition_text(whole, whole.values[1:2]) == "33 ≤ age ≤ 47"
     assert condition_text(whole, whole.values[1:]) == "age ≥ 33"
     large = Feature.bins("id", (10**22 + 1,))
     assert condition_text(large, large.values[:1]) == f"id < {10**22 + 1}"
@@ -342,3 +358,78 @@ def test_conditions_on_numbers_hold_where_they_decide(grid, cells, data):
     for cell in tried:
         if len(chosen) < len(feature):
             assert holds(text, cell) == (feature.values[lookup[cell]] in chosen), text
+
+
+# Labels that are bins -----------------------------------------------------------------
+
+
+def labelled(*labels, ordered=True):
+    values = tuple(f"v{code}" for code in range(len(labels)))
+    return Feature("x", values, ordered, labels)
+
+
+def test_labels_that_are_bins_are_said_as_ranges():
+    age = labelled("17–25", "26–41", "42–65", "66+")
+    young, early, late, old = age.values
+    assert condition_text(age, (early,)) == "26 ≤ x ≤ 41"
+    assert condition_text(age, (early, late)) == "26 ≤ x ≤ 65"
+    assert condition_text(age, (young, early)) == "x ≤ 41"
+    assert condition_text(age, (late, old)) == "x ≥ 42"
+    assert condition_text(age, (young, late)) == "(x ≤ 25 or 42 ≤ x ≤ 65)"
+    assert allowed_text(age, (early, late)) == "≥ 26 and ≤ 65"
+    gaps = Feature("x", (0, 1, None), True, ("<18", "18+", "unknown"))
+    assert condition_text(gaps, (1, None)) == "(x ≥ 18 or x is unknown)"
+    assert condition_text(gaps, (0, 1)) == "x ≠ unknown"
+
+
+@pytest.mark.parametrize(
+    ("labels", "last_two"),
+    [
+        (("0–10", "10–20", "20–30"), "in {10–20, 20–30}"),
+        (("0–9", "11–20", "21–30"), "in {11–20, 21–30}"),
+        (("0–9", "20–29", "10–19"), "in {20–29, 10–19}"),
+        (("none", "1–5", "6–9"), "in {1–5, 6–9}"),
+        (("9–0", "10–19", "20–29"), "in {10–19, 20–29}"),
+        (("0+", "1–5", "6–9"), "in {1–5, 6–9}"),
+        (("0.5–1", "2–5", "6–9"), "in {2–5, 6–9}"),
+    ],
+)
+def test_labels_that_do_not_adjoin_are_said_as_they_are(labels, last_two):
+    feature = labelled(*labels, "and more")
+    assert allowed_text(feature, feature.values[1:3]) == last_two
+    feature = labelled(*labels)
+    assert allowed_text(feature, feature.values[1:]) == f"≠ {labels[0]}"
+    assert allowed_text(feature, feature.values[1:2]) == f"= {labels[1]}"
+
+
+def test_bins_without_an_order_are_no_ranges():
+    feature = labelled("0–9", "10–19", "20–29", "30–39", ordered=False)
+    assert allowed_text(feature, feature.values[1:3]) == "in {10–19, 20–29}"
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=6),
+    st.integers(-20, 20),
+    st.sampled_from(["–", "-", " to "]),
+    st.booleans(),
+    st.data(),
+)
+def test_ranges_of_labels_hold_where_they_decide(widths, start, dash, open_end, data):
+    """A whole number fulfils a condition exactly if its bin is allowed."""
+    bounds = [start + sum(widths[:k]) for k in range(len(widths) + 1)]
+    bins = [(low, high - 1) for low, high in pairwise(bounds)]
+    labels = [f"{low}{dash}{high}" if low < high else str(low) for low, high in bins]
+    if open_end:
+        labels[-1] = f"{bins[-1][0]}+"
+    values = [f"v{code}" for code in range(len(bins))]
+    feature = Feature("x", (*values, None), True, (*labels, "missing"))
+    chosen = data.draw(st.sets(st.sampled_from(feature.values), min_size=1))
+    if len(chosen) == len(feature):
+        return
+    text = condition_text(feature, tuple(chosen)).replace('"missing"', "missing")
+    if not any(low < high for low, high in bins) and not open_end:
+        return  # no bins at all
+    assert holds(text, None) == (None in chosen)
+    for value, (low, high) in zip(values, bins, strict=True):
+        for number in range(low, high + 1):
+            assert holds(text, number) == (value in chosen), text

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from nn2rules.extraction import extract
     from nn2rules.feature import Feature
     from nn2rules.formats import load, save
+    from nn2rules.influence import influences
     from nn2rules.layer import Layer
     from nn2rules.model_files import load_model
     from nn2rules.network import Network
@@ -82,6 +83,7 @@ __all__ = [
     "evaluate",
     "experiments",
     "extract",
+    "influences",
     "load",
     "load_model",
     "paper",
@@ -106,6 +108,7 @@ _HOMES = {
     "extraction": ["extract"],
     "feature": ["Feature"],
     "formats": ["load", "save"],
+    "influence": ["influences"],
     "layer": ["Layer"],
     "model_files": ["load_model"],
     "network": ["Network"],

@@ -31,10 +31,12 @@ from nn2rules.given_rows import (
     by_support,
     given_rows,
     needs_rows,
+    with_class_rows,
     with_decided,
     with_different,
     with_rows,
 )
+from nn2rules.influence import with_influences
 from nn2rules.network import Network
 from nn2rules.options import (
     ENGINES,
@@ -235,6 +237,10 @@ def extract(
             )
             rules = _rules(job, kind, length)
             meter.keep(lambda: rules)
+            if not job.is_impossible:
+                rules = with_influences(
+                    rules, network, rows, meter, impossible=job.impossible, seed=seed
+                )
             if proofs is not None:
                 if time is not None:  # it was for the rules; proofs have as much
                     meter.started = monotonic()
@@ -314,6 +320,7 @@ def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:
 def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
     """Return the rules of a list or a set, as short as asked, counted on the rows."""
     rules = rules_by_table(job) if kind.engine == "table" else rules_by_search(job)
+    rules = with_class_rows(rules, job.network, job.rows)
     if job.rows is None:
         return _shortened(rules, length)
     rules = with_rows(rules, job.rows)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain
-from nn2rules.errors import OptionError
+from nn2rules.errors import OptionError, UndecidedError
 from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
@@ -38,20 +38,23 @@ class GivenRows:
     labels: NDArray[np.int64] | None = None
 
     @cached_property
-    def _distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where each of the different rows comes first, and how often it occurs."""
+    def _distinct(self) -> tuple[NDArray[np.int64], ...]:
+        """Where each of the different rows comes first, how often it occurs, and which.
+
+        The last tells of each row which of the different ones it is.
+        """
         both = self.codes
         if self.numbers is not None:
             both = np.hstack([self.codes, self.numbers.view(np.int64)])
-        _, first, counts = np.unique(
-            both, axis=0, return_index=True, return_counts=True
+        _, first, places, counts = np.unique(
+            both, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
-        return first, counts
+        return first, counts, places.reshape(-1)
 
     @property
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
         """The different rows: codes and, where there are ranges, numbers."""
-        first, _ = self._distinct
+        first = self._distinct[0]
         numbers = None if self.numbers is None else self.numbers[first]
         return self.codes[first], numbers
 
@@ -81,6 +84,11 @@ class GivenRows:
     def weights(self) -> NDArray[np.int64]:
         """How often each of the different rows occurs."""
         return self._distinct[1]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Of each row which of the different ones it is."""
+        return self._distinct[2]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -182,6 +190,24 @@ def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleLi
         **rules.certificate,
         "rows_different": int(rows.weights[wrong].sum()),
     }
+    return rules.replace(certificate=certificate)
+
+
+def with_class_rows(
+    rules: RuleList, network: Network, rows: GivenRows | None
+) -> RuleList:
+    """Certify on how many rows the network answers each class, and as labelled."""
+    if rows is None:
+        return rules
+    try:
+        answers = network.predict_codes(*rows.distinct)
+    except UndecidedError:  # no arithmetic of ours tells the answer of some row
+        return rules
+    counts = np.bincount(answers, rows.weights, minlength=len(network.classes))
+    certificate = {**rules.certificate, "class_rows": [int(n) for n in counts]}
+    if rows.labels is not None:
+        agreeing = rows.labels == answers[rows.places]
+        certificate["labels_agree"] = int(agreeing.sum())
     return rules.replace(certificate=certificate)
 
 

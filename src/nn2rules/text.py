@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from nn2rules.bins import Cut, cut_above, cut_below, has_bins, has_odd_bins
 from nn2rules.feature import Feature
 from nn2rules.spans import Span, edge_after, special_values
 from nn2rules.values import (
@@ -18,9 +19,12 @@ from nn2rules.values import (
     text_of,
 )
 
-_PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
+_PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-–]+( [\w.+%/()<>\-–]+)*")
 _RESERVED = frozenset(
-    ("and", "anything", "between", "if", "in", "missing", "not", "otherwise", "then")
+    (
+        *("and", "anything", "between", "but", "if", "in", "missing", "not", "or"),
+        *("otherwise", "then"),
+    )
 )
 
 
@@ -59,9 +63,11 @@ def allowed_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     ('= medium', '≤ medium')
     >>> allowed_text(size, ("medium", "big")), allowed_text(size, ("small", "big"))
     ('between medium and big', 'in {small, big}')
-    >>> color = Feature("color", ("red", "yellow", "green"))
-    >>> allowed_text(color, ("red", "green"))
+    >>> color = Feature("color", ("red", "yellow", "green", "blue", "white"))
+    >>> allowed_text(color, ("red", "green", "blue", "white"))
     '≠ yellow'
+    >>> allowed_text(color, ("red", "green", "blue"))
+    'all but {yellow, white}'
     """
     return _allowed(feature, values)[0]
 
@@ -79,6 +85,9 @@ def condition_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     >>> age = Feature.bins("age", [25, 40, 65], missing=True)
     >>> condition_text(age, age.values[1:3]), condition_text(age, age.values[2:])
     ('25 ≤ age < 65', '(age ≥ 40 or age is missing)')
+    >>> age = Feature("age", ("low", "mid", "high"), True, ("17–41", "42–65", "66–90"))
+    >>> condition_text(age, ("mid",)), condition_text(age, ("low", "mid"))
+    ('42 ≤ age ≤ 65', 'age ≤ 65')
     >>> amount = Feature.real("amount", 0, 20000, missing=True)
     >>> condition_text(amount, ((0, 99.5), (3500, 20000))), amount.limits
     ('(amount ≤ 99.5 or amount ≥ 3500)', (0, 20000))
@@ -108,11 +117,11 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
     runs = _runs([places[code] for code in codes if code in places])
     if not _has_ranges(feature, plain):
         runs = []
-    if len(codes) == 1 and (rest or not _has_cells(feature)):
+    if len(codes) == 1 and (rest or not has_bins(feature)):
         return f"= {value_text(feature, feature.values[codes[0]])}", []
     others = [v for v in feature.values if v not in chosen]
     is_range = _is_range(feature, plain, runs, rest)
-    is_gap = not _has_cells(feature) and len(runs) > 1
+    is_gap = not has_bins(feature) and len(runs) > 1
     if len(others) == 1 and (others[0] is None or is_gap or not is_range):
         return f"≠ {value_text(feature, others[0])}", []
     if is_range:
@@ -123,7 +132,7 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
     texts = [value_text(feature, feature.values[code]) for code in codes]
     if others and len(others) < len(texts):
         excluded = [value_text(feature, value) for value in others]
-        return f"not in {{{', '.join(excluded)}}}", []
+        return f"all but {{{', '.join(excluded)}}}", []
     return f"in {{{', '.join(texts)}}}", []
 
 
@@ -188,17 +197,6 @@ def _is_plain(feature: Feature, value: Value) -> bool:
     return value is not None and (feature.other is None or value != feature.other)
 
 
-def _has_cells(feature: Feature) -> bool:
-    """Tell whether values stand for many numbers each, as bins do."""
-    return feature.labels is None and feature.edges is not None
-
-
-def _cut(feature: Feature, code: int) -> tuple[str, bool]:
-    """Return the text between two cells, and whether the upper one is strict."""
-    assert feature.edges is not None, "asked only of cells"
-    return edge_text(feature.edges[code])
-
-
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
     """Tell whether values may be said as ranges, which people read as numbers grow.
 
@@ -206,8 +204,10 @@ def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
     """
     if not feature.ordered or any(isinstance(v, bool) for v in feature.values):
         return False
-    if feature.edges is not None and feature.labels is None:
+    if has_bins(feature):
         return True
+    if has_odd_bins(feature):
+        return False
     texts = [str(shown) for shown in feature.labels or feature.values]
     numbers = [number_of(texts[code]) for code in plain]
     found = [number for number in numbers if number is not None]
@@ -221,9 +221,10 @@ def _is_range(
     rest: Sequence[str],
 ) -> bool:
     """Tell whether values are said as ranges: of words one, of numbers several."""
-    if feature.edges is not None or all(is_number(feature.values[c]) for c in plain):
+    is_numeric = all(is_number(feature.values[code]) for code in plain)
+    if feature.edges is not None or has_bins(feature) or is_numeric:
         is_long = any(first < last for first, last in runs)
-        return bool(runs) and (is_long or _has_cells(feature))
+        return bool(runs) and (is_long or has_bins(feature))
     return len(runs) == 1 and not rest
 
 
@@ -243,10 +244,10 @@ def _range(
 ) -> tuple[str, str]:
     """Return a range of ordered values: behind a name, and with the name in it."""
     is_first, is_last = first == 0, last == len(plain) - 1
-    if _has_cells(feature):
+    if has_bins(feature):
         return _between(
-            None if is_first else _cut(feature, first - 1),
-            None if is_last else _cut(feature, last),
+            None if is_first else cut_below(feature, first),
+            None if is_last else cut_above(feature, last),
         )
     low, high = (
         value_text(feature, feature.values[plain[place]]) for place in (first, last)
@@ -260,9 +261,7 @@ def _range(
     return f"between {low} and {high}", f"{low} ≤ \0 ≤ {high}"
 
 
-def _between(
-    low: tuple[str, bool] | None, high: tuple[str, bool] | None
-) -> tuple[str, str]:
+def _between(low: Cut | None, high: Cut | None) -> tuple[str, str]:
     """Return the numbers between two cuts: behind a name, and with the name in it."""
     above = below = None
     if low is not None:

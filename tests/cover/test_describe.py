@@ -10,7 +10,16 @@ from mpmath import mp
 from tables import SMALL, Table, domain_of, first, network_of, tables
 
 import naive
-from nn2rules import Layer, Network, OptionError, RuleList, UndecidedError, extract
+from nn2rules import (
+    Domain,
+    Feature,
+    Layer,
+    Network,
+    OptionError,
+    RuleList,
+    UndecidedError,
+    extract,
+)
 from nn2rules.cover import by_table, paper_form
 from nn2rules.cover.describe import (
     describe_search,
@@ -22,6 +31,7 @@ from nn2rules.cover.packing import DONT_CARE
 from nn2rules.engine import Meter
 from nn2rules.errors import InternalError
 from nn2rules.given_rows import GivenRows, with_rows
+from nn2rules.text import condition_text
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
 
 FORMS = ("list", "set")
@@ -282,6 +292,33 @@ def test_a_range_is_said_rather_than_a_set():
     )
     rules = RuleList.from_boxes(domain, boxes, [1, 0], "b", ("a", "b"))
     assert readable(rules).boxes[1].tolist() == [True, True, True, False, False]
+
+
+def said(feature, allowed, needed):
+    """Return what a rule says that allows some values and needs fewer."""
+    boxes = np.array([[value not in needed for value in feature.values]] * 2)
+    boxes[1] = [value in allowed for value in feature.values]
+    rules = RuleList.from_boxes(Domain((feature,)), boxes, [1, 0], "b", ("a", "b"))
+    [condition] = readable(rules).rules[1].conditions
+    return condition_text(feature, condition.values)
+
+
+def test_what_reads_best_is_said():
+    number = Feature("x", (1, 2, 3, 4, 5, None), ordered=True)
+    assert said(number, (1, 2, 3, 4), (2, 3)) == "x ≤ 3"
+    assert said(number, (2, 3, 4, 5, None), (3, 4)) == "x ≥ 3"
+    assert said(number, (2, 3, 4), (2, 4)) == "2 ≤ x ≤ 4"
+    assert said(number, (1, 2, 3), (2,)) == "x = 2"
+    assert said(number, (1, 2, 3, None), (1, 2, None)) == "(x ≤ 2 or x is missing)"
+    labels = ("17–25", "26–41", "42–65", "66+")
+    age = Feature("age", ("a", "b", "c", "d"), ordered=True, labels=labels)
+    assert said(age, ("a", "b", "d"), ("b",)) == "age ≤ 41"
+    assert said(age, ("b", "c"), ("b",)) == "26 ≤ age ≤ 41"
+    word = Feature("w", ("a", "b", "c", "d", "e"))
+    assert said(word, ("a", "b", "c"), ("a", "b")) == "w in {a, b}"
+    assert said(word, ("a", "b", "c", "d"), ("a", "b")) == "w ≠ e"
+    first = Feature("m", (None, 1, 2, 3), ordered=True)
+    assert said(first, (None, 1, 2), (1, 2)) == "(m ≤ 2 or m is missing)"
 
 
 # Order

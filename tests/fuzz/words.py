@@ -64,7 +64,7 @@ def _part_reads(part: str, feature: Feature, cell: Any) -> bool:
     def place(word: Any) -> Any:
         return feature.values.index(word) if isinstance(word, str) else word
 
-    found = re.fullmatch(r"f (not in|in) \{(.*)\}", part)
+    found = re.fullmatch(r"f (all but|in) \{(.*)\}", part)
     if found:
         listed = [number(word) for word in found[2].split(", ")]
         return (cell in listed) == (found[1] == "in")

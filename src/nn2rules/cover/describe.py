@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
+from nn2rules.bins import has_bins
 from nn2rules.boxes import intersecting
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.cover.thresholds import parts_of
 from nn2rules.engine import Meter, score_range
 from nn2rules.engine.ranges import outwards
 from nn2rules.errors import BudgetExceededError, InternalError
+from nn2rules.feature import Feature
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import Facts, RuleList
@@ -64,7 +66,8 @@ def readable(
 
     A rule may allow values that no input it decides has, because earlier rules decide
     all of those. Such values can stay or go. ``= high`` is said rather than ``≠ low``,
-    a range of an ordered feature rather than a set, and the shorter of two sets.
+    a range of an ordered feature rather than a set, one with one end rather than with
+    two, and the shorter of two sets, or else the one that names what is allowed.
     """
     domain = rules.domain
     needed = np.zeros_like(rules.boxes)
@@ -84,26 +87,39 @@ def readable(
         block = slice(int(domain.offsets[index]), int(domain.offsets[index + 1]))
         for rule in np.flatnonzero(~boxes[:, block].all(axis=1)):
             boxes[rule, block] = _clearest(
-                boxes[rule, block], needed[rule, block], is_ordered=feature.ordered
+                feature, boxes[rule, block], needed[rule, block]
             )
     return rules.replace(boxes=boxes)
 
 
 def _clearest(
-    allowed: NDArray[np.bool_], needed: NDArray[np.bool_], *, is_ordered: bool
+    feature: Feature, allowed: NDArray[np.bool_], needed: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the values between `needed` and `allowed` that read best."""
     if not needed.any():
         return allowed
-    if needed.sum() == 1:
+    if needed.sum() == 1 and not has_bins(feature):
         return needed
-    if is_ordered:
-        span = np.zeros_like(needed)
-        ends = np.flatnonzero(needed)
-        span[ends[0] : ends[-1] + 1] = True
+    spans = _spans(feature, allowed, needed) if feature.ordered else []
+    return spans[0] if spans else min(needed, allowed, key=_words)
+
+
+def _spans(
+    feature: Feature, allowed: NDArray[np.bool_], needed: NDArray[np.bool_]
+) -> list[NDArray[np.bool_]]:
+    """Return the ranges that may be said, those with one end before that with two."""
+    n_plain, beside = feature.n_plain, {None, feature.other}
+    ends = np.flatnonzero(needed[:n_plain])
+    if not len(ends) or beside & set(feature.values[:n_plain]):
+        return []
+    first, last = int(ends[0]), int(ends[-1])
+    found = []
+    for low, high in ((0, last), (first, n_plain - 1), (first, last)):
+        span = needed.copy()
+        span[low : high + 1] = True
         if not (span & ~allowed).any():
-            return span
-    return needed if _words(needed) < _words(allowed) else allowed
+            found.append(span)
+    return found
 
 
 def _words(values: NDArray[np.bool_]) -> int:

@@ -7,8 +7,9 @@ from, and would nearly double the file.
 
 import bz2
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from nn2rules.datasets import prepare
 from nn2rules.datasets.dataset import (
@@ -73,9 +74,7 @@ def load_adult() -> Dataset:
 def load_contraception() -> Dataset:
     """Return Contraceptive Method Choice: which method a woman uses, if any.
 
-    Education and standard of living go from 1 (low) to 4 (high). Of the features
-    with two values, wife-religion 1 is Islam; wife-working 0 is yes; media-exposure
-    0 is good.
+    Education and standard of living go from 1 (low) to 4 (high).
 
     Examples
     --------
@@ -108,15 +107,19 @@ def _adult_domain() -> Domain:
     )
     return Domain(
         (
-            Feature("age", prepare.BINS, ordered=True),
-            Feature("education", education),
-            Feature("marital-status", ("divorced", "married", "not married")),
+            _bins("age", "17–41", "42–65", "66–90"),
+            _named("education", education, _EDUCATION),
+            _named(
+                "marital-status", ("divorced", "married", "not married"), _NOT_MARRIED
+            ),
             Feature("occupation", occupation),
             Feature("sex", ("Female", "Male")),
-            Feature("capital-gain", prepare.BINS, ordered=True),
-            Feature("capital-loss", prepare.BINS, ordered=True),
-            Feature("hours-per-week", prepare.BINS, ordered=True),
-            Feature("native-country", ("Other", "United-States")),
+            _bins("capital-gain", "0–4385", "4386–7688", "7689–99999"),
+            _bins("capital-loss", "0–1740", "1741–1977", "1978–4356"),
+            _bins("hours-per-week", "1–33", "34–66", "67–99"),
+            _named(
+                "native-country", ("Other", "United-States"), {"Other": "elsewhere"}
+            ),
         )
     )
 
@@ -125,6 +128,8 @@ _SCHOOL = (
     *("Preschool", "1st-4th", "5th-6th", "7th-8th"),
     *("9th", "10th", "11th", "12th"),
 )
+_EDUCATION = {"School": "Preschool–12th", "Voc": "Assoc-acdm/voc"}
+_NOT_MARRIED = {"not married": "never-married/separated/widowed"}
 _MARRIED = ("Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent")
 
 
@@ -157,23 +162,34 @@ def _prepare_adult(table: LabelledRows) -> LabelledRows:
     return LabelledRows(columns, table.labels)
 
 
+def _bins(name: str, *labels: str) -> Feature:
+    """Return a feature of binned numbers, which says where its bins begin and end."""
+    return Feature(name, prepare.BINS, ordered=True, labels=labels)
+
+
+def _named(name: str, values: tuple[Value, ...], labels: Mapping[Any, str]) -> Feature:
+    """Return a feature some of whose values stand for what their labels say."""
+    shown = tuple(labels.get(value, str(value)) for value in values)
+    return Feature(name, values, labels=shown)
+
+
 def _contraception() -> LabelledRows:
     return rename_labels(_read("contraception.csv.bz2"), _METHODS)
 
 
 def _contraception_domain() -> Domain:
-    grades, codes = (1, 2, 3, 4), (0, 1)
+    grades = (1, 2, 3, 4)
     return Domain(
         (
-            Feature("age", prepare.BINS, ordered=True),
+            _bins("age", "16–26", "27–38", "39–49"),
             Feature("wife-education", grades, ordered=True),
             Feature("husband-education", grades, ordered=True),
-            Feature("num-children", prepare.BINS, ordered=True),
-            Feature("wife-religion", codes),
-            Feature("wife-working", codes),
+            _bins("num-children", "0–5", "6–10", "11–16"),
+            _named("wife-religion", (0, 1), {0: "non-Islam", 1: "Islam"}),
+            _named("wife-working", (0, 1), {0: "yes", 1: "no"}),
             Feature("husband-occupation", grades),
             Feature("standard-of-living", grades, ordered=True),
-            Feature("media-exposure", codes),
+            _named("media-exposure", (0, 1), {0: "good", 1: "not-good"}),
         )
     )
 

@@ -46,6 +46,7 @@ _WHOLE = (
     "rows",
     "rows_decided",
     "rows_different",
+    "labels_agree",
     "fewest_rules",
 )
 
@@ -83,15 +84,26 @@ def _certificate(document: Node) -> dict[str, Any]:
             certificate[key].string()
     if "complete" in certificate:
         certificate["complete"].boolean()
-    if "class_inputs" in certificate:
-        for number in certificate["class_inputs"].items():
-            number.integer()
+    for key in ("class_inputs", "class_rows"):
+        if key in certificate:
+            for number in certificate[key].items():
+                number.integer()
+    if "influence" in certificate:
+        _check_influence(certificate["influence"])
     if "model" in certificate:
         certificate["model"].record()
     if "impossible" in certificate:
         _check_impossible(certificate["impossible"])
     found = certificate.record()
     return {**found, "rules": found.get("rules", "")} if found else {}
+
+
+def _check_influence(node: Node) -> None:
+    """Refuse what does not say on how many rows features turn an answer."""
+    most = _whole(node, "rows")
+    for _, number in node["of"].entries():
+        if not 0 <= number.integer() <= (most or 0):
+            raise number.error("expected a number of rows, from 0 to all of them")
 
 
 def _check_impossible(node: Node) -> None:

@@ -87,11 +87,24 @@ def _probed(rules: "RuleList") -> list[str]:
     ]
 
 
+def names_by_influence(rules: "RuleList") -> list[str]:
+    """Return the features' names, those that turn the answer of most rows first.
+
+    By the certificate; where it says nothing they stay in the order of the domain.
+    """
+    influence = rules.certificate.get("influence")
+    of = influence.get("of") if isinstance(influence, Mapping) else None
+    given = of if isinstance(of, Mapping) else {}
+    counts = {name: n for name, n in given.items() if isinstance(n, int)}
+    return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
+
+
 def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
     """Return what `RuleList.rule_text` does."""
+    rank = {name: place for place, name in enumerate(names_by_influence(rules))}
     parts = [
         condition_text(rules.domain.feature(c.feature), c.values)
-        for c in rule.conditions
+        for c in sorted(rule.conditions, key=lambda c: rank[c.feature])
     ]
     premise = " and ".join(parts) if parts else "anything"
     return f"if {premise} then {label_text(rule.then)}{_facts_text(rules, rule)}"
