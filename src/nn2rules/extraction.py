@@ -63,8 +63,8 @@ COVERED_INPUTS = 1 << 22
 COUNTED_INPUTS = 1 << 14
 """Up to so many inputs, ranges of whole numbers have rules for all of them."""
 
-SUPPORT_INPUTS = 1 << 19
-"""The same for rules that decide rows: there the search needs far less time."""
+LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
+"""The same for lists and for sets that decide rows: there a search is far faster."""
 
 
 def extract(
@@ -307,7 +307,9 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
     fitting = not domain.has_ranges and obstacle is None
     fitting = fitting and fits(domain, how.limits)
     if kind.form != "paper":
-        most = SUPPORT_INPUTS if kind.scope == "support" else COVERED_INPUTS
+        most = COVERED_INPUTS
+        if kind.scope == "support":
+            most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
         fitting = fitting and domain.n_inputs <= most
     return replace(kind, engine="table" if fitting else "search")
 

@@ -28,7 +28,7 @@ from nn2rules import (
     Network,
     extract,
 )
-from nn2rules.cover.growing import Cases, Goal
+from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Points
@@ -142,12 +142,10 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
     half = len(codes) // 2
     seen, cover, nothing = [], Cover(), room(oracle.nets[0], 0)
     some = Cases(plain_points(codes[:half]), weights[:half], answers[:half])
-    cover_rows(oracle, some, goal, cover=cover, impossible=nothing)
+    cover_rows(Grower(oracle, some, goal), cover=cover, impossible=nothing)
     n_before = len(cover.answers)
     cover_rows(
-        oracle,
-        Cases(plain_points(codes), weights, answers),
-        goal,
+        Grower(oracle, Cases(plain_points(codes), weights, answers), goal),
         cover=cover,
         impossible=nothing,
         found=lambda *report: seen.append(report),

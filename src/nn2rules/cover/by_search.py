@@ -1,6 +1,7 @@
 """Rule lists and sets of networks whose domain is too large for a table."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from nn2rules.certificate import search_certificate
 from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.describe import describe_search, in_order
-from nn2rules.cover.growing import Cases, Goal
+from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.job import Job, impossible_inputs
+from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
@@ -115,20 +117,23 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
     weights = job.rows.weights.astype(np.float64)
     cover.default = job.default(np.bincount(answers, weights, len(job.network.classes)))
     weights[~np.isin(answers, job.wanted)] = 0.0
+    grower = Grower(oracle, Cases(inputs, weights, answers), goal)
+    impossible, found = _impossible(job), _reporter(job)
     try:
         cover_rows(
-            oracle,
-            Cases(inputs, weights, answers),
-            goal,
+            grower,
             cover=cover,
-            impossible=_impossible(job),
-            found=_reporter(job),
+            impossible=impossible,
+            found=found,
             is_enough=lambda: _is_enough(job, cover),
         )
     except BudgetExceededError:
         if job.how.time is None:
             raise
         return False
+    if job.form == "set" and job.max_rules is None:
+        with suppress(BudgetExceededError):  # they are complete, if not the fewest
+            merge(grower, cover, impossible=impossible, found=found)
     return True
 
 

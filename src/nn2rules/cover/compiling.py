@@ -4,7 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from nn2rules.cover.growing import Cases, Goal
+from nn2rules.cover._kernels.nearness import holds_any
+from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_rows, find_uncovered
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle, score_range
@@ -27,6 +29,9 @@ def compile_search() -> None:
     inputs = Points(codes, np.array([[1.5, 1], [7, 1], [8, 1]]))
     answers = oracle.network.predict_codes(*inputs)
     cases, nothing = Cases(inputs, np.ones(3), answers), room(oracle.nets[0], 0)
-    cover_rows(oracle, cases, Goal(False, 1, 0, 1), cover=Cover(), impossible=nothing)
+    grower, cover = Grower(oracle, cases, Goal(False, 1, 0, 1)), Cover()
+    cover_rows(grower, cover=cover, impossible=nothing)
+    merge(grower, cover, impossible=nothing)
+    holds_any(domain.ranges, grower.columns, inputs.numbers, *grower.hull([0]))
     find_uncovered(oracle, nothing)
     score_range(oracle.network, np.ones(3, dtype=np.bool_))

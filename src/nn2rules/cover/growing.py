@@ -13,6 +13,7 @@ from nn2rules.cover._kernels.proposing import Growth, Plan
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
+from nn2rules.engine._kernels.search import PROVED
 from nn2rules.engine.flat import boxes_at_once, points, room, stack_of, workspace
 from nn2rules.engine.threads import in_threads
 
@@ -105,6 +106,8 @@ class Grower:
             _LIMITS,
             _PATIENCE,
         )
+        self.lined = np.unique(self.plan.lines[self.plan.lines >= 0]).tolist()
+        self.is_range = self.plan.ranges >= 0
         rng = np.random.default_rng([goal.seed, 1 << 33])
         sampled = rng.random(len(cases.weights)) < _BAIT
         self.bait = sampled * cases.weights * _BAIT_WORTH
@@ -144,16 +147,50 @@ class Grower:
         chance = left / left.sum()
         tries = min(self.goal.tries, int(np.count_nonzero(left)))
         rows = rng.choice(len(left), size=tries, replace=False, p=chance)
-        n_columns, n_features = len(self.plan.lines), self.columns.shape[1]
-        noise = rng.uniform(0.7, 1.3, size=(tries, n_columns + 2 * n_features))
-        noise[0] = 1.0
+        noise = self._noise(rng, tries)
         answers = self.cases.answers
         started = [
-            Grown(self._start(int(row), noise[index]), int(answers[row]))
+            Grown(self._start(self.hull([row]), noise[index]), int(answers[row]))
             for index, row in enumerate(rows)
         ]
         self._all(started, left, others, ignored, is_last=False)
         return started
+
+    def regrow(
+        self,
+        rows: NDArray[np.bool_],
+        answer: int,
+        number: int,
+        left: NDArray[np.float64],
+        ignored: Boxes,
+    ) -> list[Grown]:
+        """Grow boxes from the smallest one around some rows, which is of their class.
+
+        Rows of other classes stay outside.
+        """
+        rng = np.random.default_rng([self.goal.seed, number, 1 << 31])
+        noise = self._noise(rng, self.goal.tries)
+        hull, others = self.hull(rows), np.ones(len(rows), dtype=np.bool_)
+        started = [Grown(self._start(hull, own), answer) for own in noise]
+        self._all(started, left, others, ignored, is_last=False)
+        return started
+
+    def proves(
+        self,
+        box: NDArray[np.bool_],
+        ends: NDArray[np.float64],
+        answer: int,
+        ignored: Boxes,
+    ) -> bool:
+        """Tell whether a box is seen to be of a class, with the effort for a slab."""
+        desk = self.desks[0][answer]._replace(ignored=ignored)
+        desk.stack.allowed[0], desk.stack.ends[0] = box, ends
+        before = int(desk.counts[1])
+        net = self.oracle.nets[answer]
+        status = growth.ask(net, desk, int(_LIMITS[0]), _PATIENCE)
+        self.oracle.n_questions += 1
+        self.oracle.meter.spend(int(desk.counts[1]) - before)
+        return bool(status == PROVED)
 
     def finish(
         self,
@@ -198,13 +235,58 @@ class Grower:
         _, n_boxes, n_questions = (desk.counts - before).tolist()
         return n_questions, n_boxes
 
-    def _start(self, row: int, noise: NDArray[np.float64]) -> Growth:
-        """Return the box of one row."""
-        ranges, ends = self.oracle.network.domain.ranges, self.plan.bounds.copy()
-        is_number = self.columns[row] == ranges
-        ends[:, is_number] = self.cases.inputs.numbers[row, is_number]
+    def _noise(self, rng: np.random.Generator, tries: int) -> NDArray[np.float64]:
+        """Return factors on what steps bring: another taste for each try but one."""
+        n_columns, n_features = len(self.plan.lines), self.columns.shape[1]
+        noise = rng.uniform(0.7, 1.3, size=(tries, n_columns + 2 * n_features))
+        noise[0] = 1.0
+        return noise
+
+    def hull(
+        self, rows: Sequence[int] | NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return the smallest box around some rows."""
+        ends, columns = self.plan.bounds.copy(), self.columns[rows]
+        numbers = self.cases.inputs.numbers[rows]
         box = np.zeros(len(self.plan.lines), dtype=np.bool_)
-        box[self.columns[row]] = True
+        box[columns] = True
+        for feature, ranged in enumerate(self.plan.ranges.tolist()):
+            own = numbers[columns[:, feature] == ranged, feature]
+            if len(own):
+                ends[:, feature] = own.min(), own.max()
+        self._fill_lines(box)
+        return box, ends
+
+    def joined(
+        self,
+        first: tuple[NDArray[np.bool_], NDArray[np.float64]],
+        second: tuple[NDArray[np.bool_], NDArray[np.float64]],
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return the smallest box around two boxes."""
+        (box, ends), (other, its_ends) = first, second
+        has, its = ((b[self.plan.ranges] & self.is_range) for b in (box, other))
+        low = np.minimum(ends[0], its_ends[0])
+        high = np.maximum(ends[1], its_ends[1])
+        both = np.stack([low, high])
+        both = np.where(has & ~its, ends, np.where(its & ~has, its_ends, both))
+        joined = box | other
+        self._fill_lines(joined)
+        return joined, both
+
+    def _fill_lines(self, box: NDArray[np.bool_]) -> None:
+        """Add the numbers between those that a box has, of listed ones in a row."""
+        for feature in self.lined:
+            line = np.flatnonzero(box & (self.plan.lines == feature))
+            if len(line):
+                box[line[0] : line[-1] + 1] = True
+
+    def _start(
+        self,
+        hull: tuple[NDArray[np.bool_], NDArray[np.float64]],
+        noise: NDArray[np.float64],
+    ) -> Growth:
+        """Return a box that begins to grow."""
+        box, ends = hull[0].copy(), hull[1].copy()
         walls = np.full_like(ends, np.inf)
         walls[0] = -np.inf
         failed = np.zeros(ends.shape, dtype=np.int64)

@@ -52,9 +52,7 @@ class Cover:
 
 
 def cover_rows(
-    oracle: Oracle,
-    cases: Cases,
-    goal: Goal,
+    grower: Grower,
     *,
     cover: Cover,
     impossible: Boxes,
@@ -65,9 +63,8 @@ def cover_rows(
 
     Parameters
     ----------
-    oracle : Oracle
-    cases : Cases
-    goal : Goal
+    grower : Grower
+        It knows the rows.
     cover : Cover
         Rules found before, which are extended in place.
     impossible : Boxes
@@ -77,9 +74,8 @@ def cover_rows(
     is_enough : callable, optional
         Tells whether to stop before every row is decided.
     """
-    domain, weights = oracle.network.domain, cases.weights
-    grower = Grower(oracle, cases, goal)
-    crowd = grower.crowd
+    oracle, goal, weights = grower.oracle, grower.goal, grower.cases.weights
+    domain, crowd = oracle.network.domain, grower.crowd
     holds = partial(held_rows, domain.ranges, crowd.columns, crowd.numbers)
     possible = np.ones(len(weights), dtype=np.bool_)
     for allowed, ends in zip(*impossible, strict=True):
@@ -143,9 +139,7 @@ def cover_domain(
             return False
         answers = _classes(oracle, inputs)
         cover_rows(
-            oracle,
-            Cases(inputs, np.ones(len(answers)), answers),
-            goal,
+            Grower(oracle, Cases(inputs, np.ones(len(answers)), answers), goal),
             cover=cover,
             impossible=impossible,
             found=found,

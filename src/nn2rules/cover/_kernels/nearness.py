@@ -293,6 +293,21 @@ def take_in(plan, crowd, near, grown, feature, column, low, high):
 
 
 @njit(cache=True, nogil=True)
+def holds_any(ranges, columns, numbers, box, ends):
+    """Tell whether a box holds any of the rows, which are rows of the arrays here."""
+    for row in range(columns.shape[0]):
+        held = True
+        for feature in range(columns.shape[1]):
+            column, number = columns[row, feature], numbers[row, feature]
+            if not is_in(ranges, box, ends, feature, column, number):
+                held = False
+                break
+        if held:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
 def held_rows(ranges, columns, numbers, box, ends):
     """Tell which rows a box holds."""
     held = np.ones(columns.shape[1], dtype=np.bool_)
