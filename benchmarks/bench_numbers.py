@@ -51,7 +51,7 @@ def _measured(table: Any, hidden: tuple[int, ...], seconds: float) -> tuple[Any,
         warnings.simplefilter("ignore")  # some do not converge in 300 rounds
         model.fit(train, labels[order[:n_train]])
     started = time.perf_counter()
-    rules = _extracted(model, train, seconds)
+    rules = nn2rules.extract(model, train, scope="support", time=seconds)
     spent = time.perf_counter() - started
     known = (rules.domain.encode(unseen, unknown="mark") >= 0).all(axis=1)
     parts = [(train, rules.apply(train))]
@@ -71,17 +71,6 @@ def _measured(table: Any, hidden: tuple[int, ...], seconds: float) -> tuple[Any,
         f"{spent:.0f} s",
         different,
     )
-
-
-def _extracted(model: Any, train: Any, seconds: float) -> nn2rules.RuleList:
-    """Return the rules, as many as are found in time."""
-    budget = nn2rules.Budget(seconds=seconds)
-    try:
-        return nn2rules.extract(
-            model, data=train, scope="support", budget=budget, n_jobs=-1
-        )
-    except nn2rules.BudgetExceededError as error:
-        return error.rules
 
 
 def _pipeline(hidden: tuple[int, ...]) -> Any:

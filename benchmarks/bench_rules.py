@@ -87,7 +87,12 @@ def chess() -> str:
         data = list(csv.DictReader(stream))
     rows = []
     nn2rules.extract(network, data=data[:50], scope="support")
-    for form, target in (("set", "won"), ("set", "nowin"), ("list", None)):
+    for form, target in (
+        ("set", "won"),
+        ("set", "nowin"),
+        ("set", None),
+        ("list", None),
+    ):
         started = time.perf_counter()
         rules = nn2rules.extract(
             network, data=data, scope="support", form=form, target=target

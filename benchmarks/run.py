@@ -4,7 +4,7 @@
 
 Ratios are taken within one run, so that they mean the same on any machine; seconds are
 those of the machine that ran them. `benchmarks/results.md` is rewritten, section by
-section, and the figure of the growth section goes to `docs/explanation/growth.svg`.
+section, and the figures of growth and reach go to `docs/explanation`.
 """
 
 import re
@@ -13,10 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import bench_adult
 import bench_engine
 import bench_models
 import bench_numbers
 import bench_predict
+import bench_reach
 import bench_rules
 
 SECTIONS = {
@@ -31,6 +33,8 @@ SECTIONS = {
     "predict": bench_predict.predict,
     "models": bench_models.models,
     "numbers": bench_numbers.numbers,
+    "adult": bench_adult.adult,
+    "reach": bench_reach.reach,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

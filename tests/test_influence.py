@@ -10,7 +10,7 @@ from nn2rules import influence as module
 from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError
 from nn2rules.given_rows import GivenRows, given_rows
-from nn2rules.influence import counted, with_influences
+from nn2rules.influence import counted, influences_in_time, with_influences
 from ranged import mixed_domain, random_network, random_rows
 from strategies import relu_networks, rows_of
 
@@ -133,9 +133,18 @@ def test_no_rows():
 def test_a_budget_is_an_error_only_where_it_was_asked_for():
     with pytest.raises(BudgetExceededError):
         nn2rules.influences(CAR, CARS.rows, budget=Budget(seconds=0))
+    rows, meter = given_rows(CAR, CARS.rows), Meter(Budget(seconds=0))
+    assert influences_in_time(CAR, rows, meter) is None
     rules = nn2rules.extract(CAR)
-    meter = Meter(Budget(seconds=0))
-    assert with_influences(rules, CAR, given_rows(CAR, CARS.rows), meter) is rules
+    assert with_influences(rules, None) is rules
+
+
+def test_a_short_time_is_not_spent_on_influences(monkeypatch):
+    monkeypatch.setattr(module, "_WORK", 1 << 25)
+    rows = given_rows(CAR, CARS.rows)
+    found = influences_in_time(CAR, rows, Meter(Budget(seconds=20)))
+    assert found is not None
+    assert found.rows == 300
 
 
 def test_extraction_certifies_what_the_network_says_on_rows(tmp_path):

@@ -36,7 +36,7 @@ from nn2rules.given_rows import (
     with_different,
     with_rows,
 )
-from nn2rules.influence import with_influences
+from nn2rules.influence import influences_in_time, with_influences
 from nn2rules.network import Network
 from nn2rules.options import (
     ENGINES,
@@ -235,12 +235,13 @@ def extract(
                 impossible=impossible,
                 meter=meter,
             )
-            rules = _rules(job, kind, length)
-            meter.keep(lambda: rules)
-            if not job.is_impossible:
-                rules = with_influences(
-                    rules, network, rows, meter, impossible=job.impossible, seed=seed
+            influence = None
+            if rows is not None and job.is_impossible is None:
+                influence = influences_in_time(
+                    network, rows, meter, impossible=job.impossible, seed=seed
                 )
+            rules = with_influences(_rules(job, kind, length), influence)
+            meter.keep(lambda: rules)
             if proofs is not None:
                 if time is not None:  # it was for the rules; proofs have as much
                     meter.started = monotonic()

@@ -21,6 +21,7 @@ from nn2rules.rules import RuleList
 DRAWN_ROWS = 1000
 """So many rows stand for all of them where counting on all would take long."""
 
+_FEWEST, _ROWS_A_SECOND, _SHARE = 50, 15, 0.1
 _WORK = 1 << 30  # multiplications: some seconds
 _TRIED = 16  # so many numbers of a range are tried before the oracle is asked
 _BOXES = 10_000  # for one question
@@ -81,22 +82,32 @@ def influences(
     return counted(network, given_rows(network, data), meter, seed=seed)
 
 
-def with_influences(
-    rules: RuleList,
+def influences_in_time(
     network: Network,
-    rows: GivenRows | None,
+    rows: GivenRows,
     meter: Meter,
     *,
     impossible: NDArray[np.bool_] | None = None,
     seed: int = 0,
-) -> RuleList:
-    """Certify what can turn an answer on the rows, if there is time to count it."""
-    if rows is None:
-        return rules
-    part = replace(meter, budget=replace(meter.budget, boxes=None), progress=None)
+) -> Influences | None:
+    """Return what can turn an answer, or None if that takes too much of the time.
+
+    Of a short time only a part is spent, and on fewer rows.
+    """
+    seconds, most = meter.budget.seconds, DRAWN_ROWS
+    if seconds is not None:
+        most = min(most, max(_FEWEST, int(_ROWS_A_SECOND * seconds)))
+        seconds *= _SHARE
+    part = replace(meter, budget=Budget(seconds=seconds), progress=None)
     try:
-        found = counted(network, rows, part, impossible=impossible, seed=seed)
+        return counted(network, rows, part, impossible=impossible, seed=seed, most=most)
     except (BudgetExceededError, UndecidedError):
+        return None
+
+
+def with_influences(rules: RuleList, found: Influences | None) -> RuleList:
+    """Certify what can turn an answer."""
+    if found is None:
         return rules
     said = {"rows": found.rows, "of": dict(found.of)}
     return rules.replace(certificate={**rules.certificate, "influence": said})
@@ -109,9 +120,10 @@ def counted(
     *,
     impossible: NDArray[np.bool_] | None = None,
     seed: int = 0,
+    most: int = DRAWN_ROWS,
 ) -> Influences:
     """Return what `influences` does; inputs in the boxes `impossible` turn nothing."""
-    drawn = _drawn(network, rows, seed)
+    drawn = _drawn(network, rows, seed, most)
     codes, numbers = drawn.distinct
     amounts = np.ones(codes.shape) if numbers is None else numbers
     lines = _Lines(network, codes, amounts, meter, impossible)
@@ -128,7 +140,7 @@ def counted(
     return Influences(int(weights.sum()), {name: found[name] for name in largest_first})
 
 
-def _drawn(network: Network, rows: GivenRows, seed: int) -> GivenRows:
+def _drawn(network: Network, rows: GivenRows, seed: int, fewest: int) -> GivenRows:
     """Return the rows to count on: all of them, or some if that takes long."""
     domain, layers = network.domain, network.layers
     n_first = len(domain.sizes) * len(layers[0].bias)
@@ -136,7 +148,7 @@ def _drawn(network: Network, rows: GivenRows, seed: int) -> GivenRows:
     most = max(1, _WORK // (each * int(domain.offsets[-1])))
     if len(rows.weights) <= most and not domain.has_ranges:
         return rows
-    most = min(most, DRAWN_ROWS)
+    most = min(most, fewest)
     if len(rows) <= most:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), most, replace=False)
