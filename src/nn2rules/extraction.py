@@ -101,7 +101,9 @@ def extract(
         `nn2rules.load` reads a network from a file, `nn2rules.load_model` a model.
     data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
-        counted on them, and rules that decide many come first.
+        counted on them, and rules that decide many come first. A list made from a table
+        begins with rules chosen for that, each true on its own, and has at most 3 %
+        more rules for it.
     domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}
@@ -131,7 +133,7 @@ def extract(
         share of the inputs.
     effort : int
         How hard to look for short lists, from 0. On a table, more effort never gives
-        more rules; by search it usually gives fewer.
+        more rules, up to the 3 % for `data`; by search it usually gives fewer.
     seed : int
         Same model, options and seed: the same rules.
     engine : {"auto", "table", "search", "paper"}

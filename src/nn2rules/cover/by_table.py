@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.certificate import table_certificate
+from nn2rules.cover.beginning import begun
 from nn2rules.cover.decision_list import decision_list, without_idle_end
 from nn2rules.cover.describe import (
     describe_table,
@@ -41,19 +42,20 @@ def rules_by_table(job: Job) -> RuleList:
     if job.scope == "support":
         del certificate["different"]
     unfinished = partial(_unfinished, job, classes, certificate)
-    found = _cover(
-        job,
-        classes,
-        Work(
-            effort_of(job.how.effort, len(classes)),
-            job.how.seed,
-            meter,
-            job.how.n_jobs,
-            tidy=partial(_tidied, job, classes),
-            keep=lambda so_far: meter.keep(lambda: unfinished(so_far())),
-        ),
+    work = Work(
+        effort_of(job.how.effort, len(classes)),
+        job.how.seed,
+        meter,
+        job.how.n_jobs,
+        tidy=partial(_tidied, job, classes),
+        keep=lambda so_far: meter.keep(lambda: unfinished(so_far())),
     )
+    found = _cover(job, classes, work)
     meter.keep(lambda: unfinished(found))
+    if job.rows is not None and job.scope == "domain" and job.form == "list":
+        with suppress(BudgetExceededError):
+            sizes, tidy = network.domain.sizes, partial(_tidied, job)
+            found = begun(found, classes, sizes, _counts(job), work, tidy)
     if job.scope == "domain" and job.form == "set":
         certificate["fewest_rules"] = lower_bound(
             classes,
@@ -74,7 +76,8 @@ def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     """Put the rules that decide most first, then make each prime in its place."""
     rules = _rule_list(job, found)
     rules = in_order(rules, _decided(job, rules, classes), meter=job.meter)
-    state = state_of(classes, job.network.domain.sizes)
+    sizes, n_classes = job.network.domain.sizes, len(job.network.classes)
+    state = state_of(classes, sizes, at_least=n_classes)
     default = rules.classes.index(rules.default)
     wanted = classes != DONT_CARE
     if job.scope == "support":
@@ -99,8 +102,11 @@ def _decided(
     """Return how much each rule decides: rows of data if there are any, else inputs."""
     decided = np.zeros(len(rules))
     if job.rows is not None:
-        fired = rules.match(job.rows.distinct[0])
-        np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
+        counts = np.where(classes != DONT_CARE, _counts(job), 0)
+        occurring = np.flatnonzero(counts)
+        codes = np.stack(np.unravel_index(occurring, job.network.domain.sizes), axis=1)
+        fired = rules.match(codes)
+        np.add.at(decided, fired[fired >= 0], counts[occurring][fired >= 0])
         return decided
     start = 0
     for codes in job.network.domain.inputs():
