@@ -517,12 +517,13 @@ def differences(rules_file: str) -> int:
 def test_max_rules_says_on_how_many_inputs_they_differ(car_rules: str):
     text = done("extract", CAR, "--max-rules", "3", "-o", "made.json")
     rules, whole = nn2rules.load("made.json"), nn2rules.load(car_rules)
-    assert rules.rules == whole.rules[:3]
+    assert len(rules) == 3
     different = differences("made.json")
     assert rules.certificate["different"] == different > 0
+    assert different < whole.top(3).certificate["different"]
     assert (
-        f"\nanswers  APPROXIMATE (the first 3 of {len(whole)} rules): not the "
-        f"network's answer on {different} of 1,728 inputs (" in text
+        f"\nanswers  APPROXIMATE (a list made to be short): not the network's answer "
+        f"on {different} of 1,728 inputs (" in text
     )
 
 

@@ -95,12 +95,12 @@ def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
 
 def _is_enough(job: Job, cover: Cover) -> bool:
     """Tell whether there are as many rules as wanted; a set leaves out a class."""
-    if job.max_rules is None:
+    if job.length.max_rules is None:
         return False
     n_rules = len(cover.answers)
     if job.form == "set" and job.scope == "domain":
         n_rules = len(_without_default(cover, job).answers)
-    return n_rules >= job.max_rules
+    return n_rules >= job.length.max_rules
 
 
 def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:

@@ -15,6 +15,7 @@ from nn2rules.cover.describe import (
     in_order,
     readable,
     refuse_different,
+    right_inputs,
 )
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
@@ -22,10 +23,12 @@ from nn2rules.cover.job import Job, impossible_inputs, possible_inputs
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.rule_set import lower_bound, rule_set
 from nn2rules.cover.runs import Work
+from nn2rules.cover.short_list import aim_of, short_list, worth
 from nn2rules.cover.support import support_rules
 from nn2rules.engine import build_table
 from nn2rules.errors import BudgetExceededError
 from nn2rules.rules import RuleList
+from nn2rules.rules.top import of_some, shortened
 
 
 def rules_by_table(job: Job) -> RuleList:
@@ -69,7 +72,41 @@ def rules_by_table(job: Job) -> RuleList:
         with suppress(BudgetExceededError):
             rules = readable(rules, possible, meter=meter)
     facts = describe_table(network, rules, classes, meter=meter)
-    return rules.replace(facts=facts, certificate=certificate)
+    rules = rules.replace(facts=facts, certificate=certificate)
+    return _short(job, rules, classes, work)
+
+
+def _short(
+    job: Job, exact: RuleList, classes: NDArray[np.uint8], work: Work
+) -> RuleList:
+    """Return as few rules as are asked for: a list made short, or the first of a set.
+
+    A list is the more faithful of one made short and the first rules of the exact one,
+    counted by the very code that answers for it.
+    """
+    first = shortened(exact, job.length.max_rules, job.length.fidelity)
+    is_list = job.form == "list" and job.scope == "domain"
+    counts = None if job.rows is None else _counts(job)
+    aim = aim_of(exact, first, job.length, counts)
+    if not is_list or aim is None:
+        return first
+    try:
+        sizes, passes = job.network.domain.sizes, max(1, job.how.effort)
+        found = short_list(classes, sizes, aim, work, passes=passes)
+    except BudgetExceededError:
+        return first
+    rules = _rule_list(job, found)
+    rules = in_order(rules, _decided(job, rules, classes))
+    rules = readable(rules, classes != DONT_CARE)
+    best = max((first, rules), key=lambda r: worth(r, classes, aim))
+    if best is first:
+        return first
+    facts = describe_table(job.network, rules, classes, is_exact=False)
+    different = exact.n_possible - int(right_inputs(rules, classes).sum())
+    known = of_some(exact.certificate)
+    if different:
+        known |= {"method": "a list made to be short", "different": different}
+    return rules.replace(facts=facts, certificate=known)
 
 
 def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:

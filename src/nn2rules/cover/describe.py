@@ -116,6 +116,7 @@ def describe_table(
     rules: RuleList,
     table: NDArray[np.uint8],
     *,
+    is_exact: bool = True,
     meter: Meter | None = None,
 ) -> list[Facts]:
     """Return for each rule the inputs it decides and their range of probabilities.
@@ -127,6 +128,8 @@ def describe_table(
     ----------
     table : ndarray of uint8, shape (n_inputs,)
         The class of every input; `DONT_CARE` where it cannot occur.
+    is_exact : bool
+        Whether the rules must answer as the table does.
 
     Raises
     ------
@@ -140,7 +143,8 @@ def describe_table(
     answers = np.append(rules.answers, rules.classes.index(rules.default))
     has_time = True
     for codes, classes, fired in _decided_inputs(rules, table):
-        _refuse_different(rules, codes, classes, fired, answers)
+        if is_exact:
+            _refuse_different(rules, codes, classes, fired, answers)
         chosen = fired != NO_RULE
         codes, fired = codes[chosen], fired[chosen]  # noqa: PLW2901
         counts += np.bincount(fired, minlength=n_rules + 1)
@@ -179,6 +183,17 @@ def refuse_different(
         _refuse_different(rules, codes, classes, fired, answers)
         if meter is not None:
             meter.spend()
+
+
+def right_inputs(rules: RuleList, table: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Tell of every input that can occur whether the rules answer it as the table."""
+    right: NDArray[np.bool_] = table != DONT_CARE
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    found = [
+        answers[fired] == classes for _, classes, fired in _decided_inputs(rules, table)
+    ]
+    right[right] = np.concatenate(found)
+    return right
 
 
 def _decided_inputs(
