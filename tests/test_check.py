@@ -839,3 +839,30 @@ def test_classes_of_numbers_are_those_of_the_network(seed):
     )
     exact = [evaluate.exact_class(network, *one) for one in zip(*inputs, strict=True)]
     assert exact == network.predict(rows).tolist()
+
+
+# What rules say that they lean on
+
+
+def test_a_rule_that_is_not_true_on_its_own_is_found_where_it_says_so():
+    rules = nn2rules.extract(CAR, form="list", effort=0)
+    leaning = [index for index, facts in enumerate(rules.facts) if facts.unless]
+    assert leaning
+    for index in leaning:
+        facts = list(rules.facts)
+        facts[index] = replace(facts[index], unless=())
+        report = check(CAR, rules.replace(facts=facts))
+        assert not report.ok
+        assert report.untrue == (index,)
+        assert report.different == 0
+        [example] = report.counterexamples
+        assert example.rule == index
+        assert CAR.predict(example.row)[0] == example.network != example.rules
+        assert str(report).startswith("NOT TRUE ALONE: ")
+    assert check(CAR, rules).untrue == ()
+
+
+def test_rules_that_say_nothing_of_it_may_lean_on_others():
+    rules = nn2rules.extract(CAR, form="list", effort=0)
+    silent = [replace(facts, unless=None) for facts in rules.facts]
+    assert check(CAR, rules.replace(facts=silent)).ok

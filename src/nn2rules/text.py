@@ -20,7 +20,18 @@ from nn2rules.values import (
 
 _PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-]+( [\w.+%/()<>\-]+)*")
 _RESERVED = frozenset(
-    ("and", "anything", "between", "if", "in", "missing", "not", "otherwise", "then")
+    {
+        "and",
+        "anything",
+        "between",
+        "if",
+        "in",
+        "missing",
+        "not",
+        "otherwise",
+        "then",
+        "unless",
+    }
 )
 
 

@@ -11,12 +11,13 @@ from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.growing import Cases, Goal
 from nn2rules.cover.job import Job, impossible_inputs
+from nn2rules.cover.leaning import met_above
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.errors import BudgetExceededError, OptionError
-from nn2rules.rules import RuleList
+from nn2rules.rules import Facts, RuleList
 
 TRIES = 4
 """How many boxes are grown for each rule, times the effort; with effort 0 just one."""
@@ -233,6 +234,6 @@ def _needed(job: Job, cover: Cover) -> Cover:
 def _described(rules: RuleList, job: Job) -> RuleList:
     """Add what is known of each rule; a list's box holds what rules above decide."""
     if job.form == "list":
-        return rules
+        return rules.replace(facts=[Facts(unless=met) for met in met_above(rules)])
     job.meter.keep(lambda: rules)
     return rules.replace(facts=describe_search(job.network, rules, job.meter))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.boxes import intersecting
+from nn2rules.cover.leaning import leanings
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.cover.thresholds import parts_of
 from nn2rules.engine import Meter, score_range
@@ -119,7 +120,7 @@ def describe_table(
     is_exact: bool = True,
     meter: Meter | None = None,
 ) -> list[Facts]:
-    """Return for each rule the inputs it decides and their range of probabilities.
+    """Return for each rule the inputs it decides, their probabilities, and `unless`.
 
     On the way the rules are compared with the table: nothing that differs is described.
     Probabilities are left out when the budget is spent.
@@ -157,12 +158,14 @@ def describe_table(
         np.minimum.at(low, fired, np.where(np.isnan(below), -np.inf, below))
         np.maximum.at(high, fired, np.where(np.isnan(above), np.inf, above))
     ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
+    unless = leanings(rules, table, meter=meter) if is_exact else [None] * n_rules
     return [
         Facts(
             inputs=int(counts[index]),
             probability=outwards(float(ends[0, index]), float(ends[1, index]))
             if counts[index] and has_time
             else None,
+            unless=unless[index],
         )
         for index in range(n_rules)
     ]
@@ -251,13 +254,13 @@ def _log_odds(
 
 
 def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Facts]:
-    """Return for each rule a range that holds the probabilities of its box.
+    """Return for each rule of a set a range that holds the probabilities of its box.
 
     Where a range is not found within a fixed number of boxes, or within the time that
     is left, it is left out.
     """
     if not network.is_binary:
-        return [Facts()] * len(rules)
+        return [Facts(unless=())] * len(rules)
     found = []
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         part = meter.part(boxes=_RANGE_BOXES)
@@ -269,7 +272,7 @@ def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Fac
                 for allowed, ends in zip(*parts_of(rules.domain, box), strict=True)
             ]
             lows, highs = zip(*ranges, strict=True)
-            found.append(Facts(probability=(min(lows), max(highs))))
+            found.append(Facts(probability=(min(lows), max(highs)), unless=()))
         except BudgetExceededError:
-            found.append(Facts())
+            found.append(Facts(unless=()))
     return found
