@@ -26,10 +26,13 @@ def untrue(
     """
     found = []
     for position, others in unless.items():
-        wrong = holds(read.boxes[position], cells) & (expected != UNDECIDED)
-        wrong &= expected != read.answers[position]
-        for other in others if wrong.any() else ():
-            wrong &= ~holds(read.boxes[other], cells)
-        if wrong.any():
-            found.append((int(np.argmax(wrong)), position))
+        other_class = (expected != read.answers[position]) & (expected != UNDECIDED)
+        wrong = np.flatnonzero(other_class)
+        wrong = wrong[holds(read.boxes[position], cells[wrong])]
+        for other in others:
+            if not len(wrong):
+                break
+            wrong = wrong[~holds(read.boxes[other], cells[wrong])]
+        if len(wrong):
+            found.append((int(wrong[0]), position))
     return found
