@@ -692,9 +692,10 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 # It is independent.
 
 ALLOWED = {
-    "checker.bounds", "checker.draw", "checker.evaluate", "checker.lines",
-    "checker.proofs", "checker.read", "checker.report", "checker.steps", "domain",
-    "errors", "exact", "feature", "formats", "layer", "network", "rules", "values",
+    "checker.alone", "checker.bounds", "checker.draw", "checker.evaluate",
+    "checker.lines", "checker.proofs", "checker.read", "checker.report",
+    "checker.steps", "domain", "errors", "exact", "feature", "formats", "frames",
+    "layer", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",
@@ -839,3 +840,30 @@ def test_classes_of_numbers_are_those_of_the_network(seed):
     )
     exact = [evaluate.exact_class(network, *one) for one in zip(*inputs, strict=True)]
     assert exact == network.predict(rows).tolist()
+
+
+# What rules say that they lean on
+
+
+def test_a_rule_that_is_not_true_on_its_own_is_found_where_it_says_so():
+    rules = nn2rules.extract(CAR, form="list", effort=0)
+    leaning = [index for index, facts in enumerate(rules.facts) if facts.unless]
+    assert leaning
+    for index in leaning:
+        facts = list(rules.facts)
+        facts[index] = replace(facts[index], unless=())
+        report = check(CAR, rules.replace(facts=facts))
+        assert not report.ok
+        assert report.untrue == (index,)
+        assert report.different == 0
+        [example] = report.counterexamples
+        assert example.rule == index
+        assert CAR.predict(example.row)[0] == example.network != example.rules
+        assert str(report).startswith("NOT TRUE ALONE: ")
+    assert check(CAR, rules).untrue == ()
+
+
+def test_rules_that_say_nothing_of_it_may_lean_on_others():
+    rules = nn2rules.extract(CAR, form="list", effort=0)
+    silent = [replace(facts, unless=None) for facts in rules.facts]
+    assert check(CAR, rules.replace(facts=silent)).ok

@@ -517,12 +517,13 @@ def differences(rules_file: str) -> int:
 def test_max_rules_says_on_how_many_inputs_they_differ(car_rules: str):
     text = done("extract", CAR, "--max-rules", "3", "-o", "made.json")
     rules, whole = nn2rules.load("made.json"), nn2rules.load(car_rules)
-    assert rules.rules == whole.rules[:3]
+    assert len(rules) == 3
     different = differences("made.json")
     assert rules.certificate["different"] == different > 0
+    assert different < whole.top(3).certificate["different"]
     assert (
-        f"\nanswers  APPROXIMATE (the first 3 of {len(whole)} rules): not the "
-        f"network's answer on {different} of 1,728 inputs (" in text
+        f"\nanswers  APPROXIMATE (a list made to be short): not the network's answer "
+        f"on {different} of 1,728 inputs (" in text
     )
 
 
@@ -693,7 +694,7 @@ def test_predict_numbers_the_rules_as_extract_prints_them(car_rules: str):
             continue
         number, text = printed[int(rule) - 1].strip().split(". ", 1)
         assert number == rule
-        assert f" then {label}  [" in text
+        assert text.partition(" then ")[2].startswith((f"{label}  [", f"{label} unl"))
         conditions = rules.rules[int(rule) - 1].conditions
         assert all(row[c.feature] in c.values for c in conditions)
 

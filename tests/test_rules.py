@@ -27,6 +27,7 @@ from nn2rules import (
     RuleList,
     UnknownValueError,
 )
+from nn2rules.formats import from_json, to_json
 from nn2rules.given_rows import GivenRows, with_decided
 from nn2rules.rules import Facts
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
@@ -636,6 +637,11 @@ def test_undecided_inputs_are_those_that_can_occur():
         ({"rules": [Rule((), "ripe", support="9")]}, r"rules\[0\].support: '9', expe"),
         ({"rules": [Rule((), "ripe", inputs=-1)]}, r"rules\[0\].inputs: -1, expected"),
         ({"rules": [Rule((), "ripe", accuracy=2)]}, r"rules\[0\].accuracy: 2, expect"),
+        ({"rules": [Rule((), "ripe", unless=(1,))]}, r"rules\[0\].unless: \(1,\), exp"),
+        (
+            {"rules": [Rule((), "ripe", unless=1)]},
+            r"rules\[0\].unless: 1, expected the",
+        ),
         (
             {"rules": [Rule((), "ripe", probability=(0.9, 0.1))]},
             r"rules\[0\].probability: \(0.9, 0.1\), expected two numbers",
@@ -720,3 +726,33 @@ def test_what_was_read_by_probing_is_said():
     ]
     assert str(rules).startswith("READ BY PROBING")
     assert RULES.replace(certificate={"model": {"probed": []}}).warnings() == []
+
+
+# What a rule leans on.
+
+
+@pytest.mark.parametrize(
+    ("unless", "text"),
+    [
+        (None, ""),
+        ((), ""),
+        ((4,), " unless 4"),
+        ((1, 4), " unless 1 or 4"),
+        ((1, 4, 5), " unless 1, 4 or 5"),
+        ((1, 2, 4, 5), " unless 1, 2 or 2 others above"),
+    ],
+)
+def test_a_rule_says_what_it_leans_on(unless, text):
+    below = Rule((), "ripe", support=2, unless=unless)
+    rules = RuleList(DOMAIN, (RIPE,) * 5 + (below,), "unripe", CLASSES)
+    assert rules.rule_text(rules.rules[5]) == f"if anything then ripe{text}  [2 rows]"
+    assert rules.rules[5].unless == rules.facts[5].unless == unless
+    stored = from_json(to_json(rules))
+    assert stored == rules
+    assert stored.digest == rules.digest
+    silent = [replace(facts, unless=None) for facts in rules.facts]
+    assert (rules.replace(facts=silent).digest == rules.digest) == (unless is None)
+    shown = rules.to_frame()
+    assert ("unless" in shown) == (unless is not None)
+    if unless is not None:
+        assert shown["unless"][5] == ", ".join(map(str, unless))

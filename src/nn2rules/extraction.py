@@ -52,6 +52,7 @@ from nn2rules.options import (
 )
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
+from nn2rules.rules.top import shortened
 from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 
@@ -103,7 +104,9 @@ def extract(
         `nn2rules.load` reads a network from a file, `nn2rules.load_model` a model.
     data : frame or list of dicts, optional
         Rows as the model was trained on. They say what its features can be; support is
-        counted on them, and rules that decide many come first.
+        counted on them, and rules that decide many come first. A list made from a table
+        begins with rules chosen for that, each true on its own, and has at most 3 %
+        more rules for it.
     domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
     form : {"list", "set", "paper"}, optional
@@ -126,15 +129,16 @@ def extract(
         function that is given a list of rows and tells for each whether it is
         impossible. Rules may answer anything there, and counts leave them out.
     max_rules : int, optional
-        The first so many rules of the exact list, with the best default for the rest.
-        The certificate says on how many inputs, and rows, it differs from the network.
-        A search stops at so many rules, and nothing is proved of the rest.
+        A list of at most so many rules, made from a table to answer as the network does
+        on as many rows and inputs as can be; of a set, its first rules. The certificate
+        says on how many inputs, and rows, it differs from the network. A search stops
+        at so many rules, and nothing is proved of the rest.
     fidelity : float, optional
-        As many of the first rules as are needed to answer as the network does on this
+        The same with as few rules as are found to answer as the network does on this
         share of the inputs.
     effort : int
         How hard to look for short lists, from 0. On a table, more effort never gives
-        more rules; by search it usually gives fewer.
+        more rules, up to the 3 % for `data`; by search it usually gives fewer.
     seed : int
         Same model, options and seed: the same rules.
     engine : {"auto", "table", "search", "paper"}
@@ -322,35 +326,16 @@ def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:
 
 def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
     """Return the rules of a list or a set, as short as asked, counted on the rows."""
-    rules = rules_by_table(job) if kind.engine == "table" else rules_by_search(job)
+    if kind.engine == "table":
+        rules = rules_by_table(job)
+    else:
+        rules = shortened(rules_by_search(job), length.max_rules, length.fidelity)
     rules = with_class_rows(rules, job.network, job.rows)
     if job.rows is None:
-        return _shortened(rules, length)
-    rules = with_rows(rules, job.rows)
-    short = _shortened(rules, length)
-    if short.scope == "support":
-        return with_decided(short, job.rows)
-    is_exact = short is rules and not len(job.impossible) and not job.is_impossible
-    return short if is_exact else with_different(short, job.network, job.rows)
-
-
-def _shortened(rules: RuleList, length: Length) -> RuleList:
-    """Cut a list to the rules that are asked for."""
-    max_rules, fidelity = length.max_rules, length.fidelity
-    if fidelity is not None:
-        total = rules.certificate.get("possible", rules.domain.n_inputs)
-        low, high = 0, len(rules)
-        while low < high:  # fidelity grows with the number of rules
-            middle = (low + high) // 2
-            different = rules.top(middle).certificate["different"]
-            if (total - different) / total >= fidelity:
-                high = middle
-            else:
-                low = middle + 1
-        max_rules = low if max_rules is None else min(low, max_rules)
-    if max_rules is None or max_rules >= len(rules):
         return rules
+    rules = with_rows(rules, job.rows)
     if rules.scope == "support":
-        proved = {k: v for k, v in rules.certificate.items() if k != "rules"}
-        return rules.take(range(max_rules)).replace(certificate=proved)
-    return rules.top(max_rules)
+        return with_decided(rules, job.rows)
+    is_exact = not rules.certificate.get("different")
+    is_exact = is_exact and not len(job.impossible) and not job.is_impossible
+    return rules if is_exact else with_different(rules, job.network, job.rows)

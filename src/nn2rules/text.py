@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"(?!=)[\w.+%/()<>=\-–]+( [\w.+%/()<>\-–]+)*")
 _RESERVED = frozenset(
     (
         *("and", "anything", "between", "but", "if", "in", "missing", "not", "or"),
-        *("otherwise", "then"),
+        *("otherwise", "then", "unless"),
     )
 )
 

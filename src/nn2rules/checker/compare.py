@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from nn2rules.checker.alone import read_unless, untrue
 from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
 from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.proofs import check_proofs
@@ -160,6 +161,8 @@ class _Comparison:
         self.checked = self.different = self.undecided = 0
         self.left_to_default = self.impossible = self.rows_left = 0
         self.examples: list[Counterexample] = []
+        self.unless = read_unless(rules)
+        self.untrue: list[int] = []
         self.method, self.compared, self.confidence = "every input", "", ""
 
     def add_every(self) -> None:
@@ -241,11 +244,17 @@ class _Comparison:
             self.undecided += int(undecided.sum())
             self.left_to_default += int(left.sum())
             self.reached[fired[(fired != _DEFAULT) & ~undecided]] = True
-            for index in np.flatnonzero(wrong)[: _SHOWN - len(self.examples)]:
+            shown = np.flatnonzero(wrong)[:_SHOWN]
+            found = [(int(index), int(fired[index])) for index in shown]
+            for index, rule in untrue(self.read, self.unless, cells, expected):
+                self.unless.pop(rule)
+                self.untrue.append(rule)
+                found.append((index, rule))
+            for index, rule in found[: _SHOWN - len(self.examples)]:
                 row = self._row(
                     codes[index], None if numbers is None else numbers[index]
                 )
-                self._keep(row, int(expected[index]), int(fired[index]))
+                self._keep(row, int(expected[index]), rule)
 
     def _fired(self, codes: Codes, expected: Codes) -> Codes:
         """Return which rule answers each input: the first that holds.
@@ -298,4 +307,5 @@ class _Comparison:
             compared=self.compared,
             confidence="" if self.different else self.confidence,
             claims=claims,
+            untrue=tuple(sorted(self.untrue)),
         )

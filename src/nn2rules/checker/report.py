@@ -102,6 +102,9 @@ class CheckReport:
         What the rules say of themselves; no part of the verdict.
     proofs : ProofReport or None
         What came of the proofs, if a file of them was given.
+    untrue : tuple of int
+        The positions, from 0, of rules that are wrong where they say that they are
+        true: on their own, or unless some rules above hold.
     """
 
     method: str
@@ -118,15 +121,17 @@ class CheckReport:
     confidence: str
     claims: tuple[str, ...]
     proofs: ProofReport | None = None
+    untrue: tuple[int, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether answers were compared, none differs, and none was undecided.
 
-        A proof that does not hold is no proof of a difference, but not ok either.
+        Nor may a rule say wrongly what it leans on. A proof that does not hold is no
+        proof of a difference, but not ok either.
         """
         is_refused = self.proofs is not None and len(self.proofs.refused) > 0
-        is_equal = self.different == 0 and self.undecided == 0
+        is_equal = self.different == 0 and self.undecided == 0 and not self.untrue
         return self.checked > 0 and is_equal and not is_refused
 
     @property
@@ -139,6 +144,8 @@ class CheckReport:
     def _verdict(self) -> str:
         if self.different:
             return "DIFFERENT: the rules do not answer as the network does."
+        if self.untrue:
+            return "NOT TRUE ALONE: a rule is wrong where it says that it is true."
         if self.proofs is not None and self.proofs.refused:
             return "NOT PROVED: a proof in the file does not hold."
         if not self.ok:
@@ -163,6 +170,9 @@ class CheckReport:
                 self.rows_left
             ),
             "Rules that no compared input reached: {:,}.": self.unreached,
+            "Rules that do not name all rules above that they lean on: {:,}.": (
+                len(self.untrue)
+            ),
         }
         lines = (
             self._verdict(),

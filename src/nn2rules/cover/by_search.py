@@ -12,13 +12,14 @@ from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.job import Job, impossible_inputs
+from nn2rules.cover.leaning import met_above
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.errors import BudgetExceededError, OptionError
-from nn2rules.rules import RuleList
+from nn2rules.rules import Facts, RuleList
 
 TRIES = 4
 """How many boxes are grown for each rule, times the effort; with effort 0 just one."""
@@ -97,12 +98,12 @@ def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
 
 def _is_enough(job: Job, cover: Cover) -> bool:
     """Tell whether there are as many rules as wanted, of the target if there is one."""
-    if job.max_rules is None:
+    if job.length.max_rules is None:
         return False
     n_rules = len(cover.answers)
     if job.target is not None and job.scope == "domain":
         n_rules = len(_without_default(cover, job).answers)
-    return n_rules >= job.max_rules
+    return n_rules >= job.length.max_rules
 
 
 def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
@@ -131,7 +132,7 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
         if job.how.time is None:
             raise
         return False
-    if job.form == "set" and job.max_rules is None:
+    if job.form == "set" and job.length.max_rules is None:
         with suppress(BudgetExceededError):  # they are complete, if not the fewest
             merge(grower, cover, impossible=impossible, found=found)
     return True
@@ -228,6 +229,6 @@ def _needed(job: Job, cover: Cover) -> Cover:
 def _described(rules: RuleList, job: Job) -> RuleList:
     """Add what is known of each rule; a list's box holds what rules above decide."""
     if job.form == "list":
-        return rules
+        return rules.replace(facts=[Facts(unless=met) for met in met_above(rules)])
     job.meter.keep(lambda: rules)
     return rules.replace(facts=describe_search(job.network, rules, job.meter))

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.certificate import table_certificate
+from nn2rules.cover.beginning import begun
 from nn2rules.cover.decision_list import decision_list, without_idle_end
 from nn2rules.cover.describe import (
     describe_table,
     in_order,
     readable,
     refuse_different,
+    right_inputs,
 )
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
@@ -21,10 +23,12 @@ from nn2rules.cover.job import Job, impossible_inputs, possible_inputs
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.rule_set import lower_bound, rule_set
 from nn2rules.cover.runs import Work
+from nn2rules.cover.short_list import aim_of, short_list, worth
 from nn2rules.cover.support import support_rules
 from nn2rules.engine import build_table
 from nn2rules.errors import BudgetExceededError
 from nn2rules.rules import RuleList
+from nn2rules.rules.top import of_some, shortened
 
 
 def rules_by_table(job: Job) -> RuleList:
@@ -41,19 +45,20 @@ def rules_by_table(job: Job) -> RuleList:
     if job.scope == "support":
         del certificate["different"]
     unfinished = partial(_unfinished, job, classes, certificate)
-    found = _cover(
-        job,
-        classes,
-        Work(
-            effort_of(job.how.effort, len(classes)),
-            job.how.seed,
-            meter,
-            job.how.n_jobs,
-            tidy=partial(_tidied, job, classes),
-            keep=lambda so_far: meter.keep(lambda: unfinished(so_far())),
-        ),
+    work = Work(
+        effort_of(job.how.effort, len(classes)),
+        job.how.seed,
+        meter,
+        job.how.n_jobs,
+        tidy=partial(_tidied, job, classes),
+        keep=lambda so_far: meter.keep(lambda: unfinished(so_far())),
     )
+    found = _cover(job, classes, work)
     meter.keep(lambda: unfinished(found))
+    if job.rows is not None and job.scope == "domain" and job.form == "list":
+        with suppress(BudgetExceededError):
+            sizes, tidy = network.domain.sizes, partial(_tidied, job)
+            found = begun(found, classes, sizes, _counts(job), work, tidy)
     if job.scope == "domain" and job.form == "set":
         certificate["fewest_rules"] = lower_bound(
             classes,
@@ -69,14 +74,49 @@ def rules_by_table(job: Job) -> RuleList:
         else:  # each class has its order; this is that of all
             rules = in_order(rules, _decided(job, rules, classes), meter=meter)
     facts = describe_table(network, rules, classes, meter=meter)
-    return rules.replace(facts=facts, certificate=certificate)
+    rules = rules.replace(facts=facts, certificate=certificate)
+    return _short(job, rules, classes, work)
+
+
+def _short(
+    job: Job, exact: RuleList, classes: NDArray[np.uint8], work: Work
+) -> RuleList:
+    """Return as few rules as are asked for: a list made short, or the first of a set.
+
+    A list is the more faithful of one made short and the first rules of the exact one,
+    counted by the very code that answers for it.
+    """
+    first = shortened(exact, job.length.max_rules, job.length.fidelity)
+    is_list = job.form == "list" and job.scope == "domain"
+    counts = None if job.rows is None else _counts(job)
+    aim = aim_of(exact, first, job.length, counts)
+    if not is_list or aim is None:
+        return first
+    try:
+        sizes, passes = job.network.domain.sizes, max(1, job.how.effort)
+        found = short_list(classes, sizes, aim, work, passes=passes)
+    except BudgetExceededError:
+        return first
+    rules = _rule_list(job, found)
+    rules = in_order(rules, _decided(job, rules, classes))
+    rules = readable(rules, classes != DONT_CARE)
+    best = max((first, rules), key=lambda r: worth(r, classes, aim))
+    if best is first:
+        return first
+    facts = describe_table(job.network, rules, classes, is_exact=False)
+    different = exact.n_possible - int(right_inputs(rules, classes).sum())
+    known = of_some(exact.certificate)
+    if different:
+        known |= {"method": "a list made to be short", "different": different}
+    return rules.replace(facts=facts, certificate=known)
 
 
 def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     """Put the rules that decide most first, then make each prime in its place."""
     rules = _rule_list(job, found)
     rules = in_order(rules, _decided(job, rules, classes), meter=job.meter)
-    state = state_of(classes, job.network.domain.sizes)
+    sizes, n_classes = job.network.domain.sizes, len(job.network.classes)
+    state = state_of(classes, sizes, at_least=n_classes)
     default = rules.classes.index(rules.default)
     wanted = classes != DONT_CARE
     if job.scope == "support":
@@ -101,8 +141,11 @@ def _decided(
     """Return how much each rule decides: rows of data if there are any, else inputs."""
     decided = np.zeros(len(rules))
     if job.rows is not None:
-        fired = rules.match(job.rows.distinct[0])
-        np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
+        counts = np.where(classes != DONT_CARE, _counts(job), 0)
+        occurring = np.flatnonzero(counts)
+        codes = np.stack(np.unravel_index(occurring, job.network.domain.sizes), axis=1)
+        fired = rules.match(codes)
+        np.add.at(decided, fired[fired >= 0], counts[occurring][fired >= 0])
         return decided
     start = 0
     for codes in job.network.domain.inputs():

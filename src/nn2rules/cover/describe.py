@@ -9,6 +9,7 @@ from nn2rules import arithmetic
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.bins import has_bins
 from nn2rules.boxes import intersecting
+from nn2rules.cover.leaning import leanings
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.cover.thresholds import parts_of
 from nn2rules.engine import Meter, score_range
@@ -132,9 +133,10 @@ def describe_table(
     rules: RuleList,
     table: NDArray[np.uint8],
     *,
+    is_exact: bool = True,
     meter: Meter | None = None,
 ) -> list[Facts]:
-    """Return for each rule the inputs it decides and their range of probabilities.
+    """Return for each rule the inputs it decides, their probabilities, and `unless`.
 
     On the way the rules are compared with the table: nothing that differs is described.
     Probabilities are left out when the budget is spent.
@@ -143,6 +145,8 @@ def describe_table(
     ----------
     table : ndarray of uint8, shape (n_inputs,)
         The class of every input; `DONT_CARE` where it cannot occur.
+    is_exact : bool
+        Whether the rules must answer as the table does.
 
     Raises
     ------
@@ -156,7 +160,8 @@ def describe_table(
     answers = np.append(rules.answers, rules.classes.index(rules.default))
     has_time = True
     for codes, classes, fired in _decided_inputs(rules, table):
-        _refuse_different(rules, codes, classes, fired, answers)
+        if is_exact:
+            _refuse_different(rules, codes, classes, fired, answers)
         chosen = fired != NO_RULE
         codes, fired = codes[chosen], fired[chosen]  # noqa: PLW2901
         counts += np.bincount(fired, minlength=n_rules + 1)
@@ -169,12 +174,14 @@ def describe_table(
         np.minimum.at(low, fired, np.where(np.isnan(below), -np.inf, below))
         np.maximum.at(high, fired, np.where(np.isnan(above), np.inf, above))
     ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
+    unless = leanings(rules, table, meter=meter) if is_exact else [None] * n_rules
     return [
         Facts(
             inputs=int(counts[index]),
             probability=outwards(float(ends[0, index]), float(ends[1, index]))
             if counts[index] and has_time
             else None,
+            unless=unless[index],
         )
         for index in range(n_rules)
     ]
@@ -195,6 +202,17 @@ def refuse_different(
         _refuse_different(rules, codes, classes, fired, answers)
         if meter is not None:
             meter.spend()
+
+
+def right_inputs(rules: RuleList, table: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Tell of every input that can occur whether the rules answer it as the table."""
+    right: NDArray[np.bool_] = table != DONT_CARE
+    answers = np.append(rules.answers, rules.classes.index(rules.default))
+    found = [
+        answers[fired] == classes for _, classes, fired in _decided_inputs(rules, table)
+    ]
+    right[right] = np.concatenate(found)
+    return right
 
 
 def _decided_inputs(
@@ -254,13 +272,13 @@ def _log_odds(
 
 
 def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Facts]:
-    """Return for each rule a range that holds the probabilities of its box.
+    """Return for each rule of a set a range that holds the probabilities of its box.
 
     Where a range is not found within a fixed number of boxes, or within the time that
     is left, it is left out.
     """
     if not network.is_binary:
-        return [Facts()] * len(rules)
+        return [Facts(unless=())] * len(rules)
     found = []
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         part = meter.part(boxes=_RANGE_BOXES)
@@ -272,7 +290,7 @@ def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Fac
                 for allowed, ends in zip(*parts_of(rules.domain, box), strict=True)
             ]
             lows, highs = zip(*ranges, strict=True)
-            found.append(Facts(probability=(min(lows), max(highs))))
+            found.append(Facts(probability=(min(lows), max(highs)), unless=()))
         except BudgetExceededError:
-            found.append(Facts())
+            found.append(Facts(unless=()))
     return found

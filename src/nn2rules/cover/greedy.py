@@ -48,6 +48,7 @@ def choose(
     is_ordered: bool,
     effort: Effort,
     run: Run,
+    least: int = 0,
 ) -> Rules:
     """Choose rules, heaviest first, until they decide all of `todo`.
 
@@ -60,6 +61,8 @@ def choose(
         Whether what a rule decides is don't-care for the rules after it.
     effort : Effort
     run : Run
+    least : int
+        Stop where no rule is worth as much.
     """
     pack, n_columns = state.space.pack, int(state.space.pack.offsets[-1])
     live, open_, want, todo = state.live, state.open.copy(), want.copy(), todo.copy()
@@ -80,6 +83,8 @@ def choose(
             n = seed_pool(*pool, n, stop - start, live, open_, want, todo, *last)
         for start, stop in run.meter.pieces(effort.steps, pace):
             climb(*pool, n, stop - start, _SHARE, live, open_, want, *last)
+        if pool[1][:n].max() < least:
+            break
         rule = np.zeros(n_columns, dtype=np.bool_)
         answer = take_best(
             *pool, n, want, todo, open_, is_ordered, pack, scratch[0], rule

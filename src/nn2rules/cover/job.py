@@ -41,8 +41,8 @@ class Job:
     impossible : boxes of inputs that cannot occur, of shape (n, n_columns)
     is_impossible : callable or None
         The same as a function of rows.
-    max_rules : int or None
-        More rules than so many are not wanted.
+    length : Length
+        How few rules are wanted.
     how : Looking
         How hard to try, from where, and on how many threads.
     meter : Meter
@@ -56,7 +56,7 @@ class Job:
     rows: GivenRows | None
     impossible: NDArray[np.bool_]
     is_impossible: Callable[[list[dict[str, Value]]], Any] | None
-    max_rules: int | None
+    length: Length
     how: Looking
     meter: Meter
 
@@ -100,7 +100,7 @@ def make_job(
         rows,
         boxes,
         impossible if callable(impossible) else None,
-        length.max_rules,
+        length,
         how,
         meter,
     )

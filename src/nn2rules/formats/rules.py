@@ -36,6 +36,7 @@ _KEYS = (
     "default",
     "certificate",
 )
+_FACTS = ("support", "inputs", "probability", "accuracy", "unless")
 _WHOLE = (
     "inputs",
     "possible",
@@ -117,7 +118,7 @@ def _check_impossible(node: Node) -> None:
 
 
 def _rule(item: Node, domain: Domain) -> Rule:
-    item.only(("if", "then", "support", "inputs", "probability", "accuracy"))
+    item.only(("if", "then", *_FACTS))
     conditions = {}
     for name, values in item["if"].entries():
         if name not in domain.names:
@@ -138,7 +139,12 @@ def _rule(item: Node, domain: Domain) -> Rule:
         _whole(item, "inputs"),
         _range(item["probability"]) if "probability" in item else None,
         _share(item["accuracy"]) if "accuracy" in item else None,
+        _numbers(item["unless"]) if "unless" in item else None,
     )
+
+
+def _numbers(node: Node) -> tuple[int, ...]:
+    return tuple(number.integer() for number in node.items())
 
 
 def _pair(node: Node) -> tuple[float, float]:
@@ -201,7 +207,7 @@ def _rule_object(rule: Rule) -> dict[str, Any]:
         "if": {c.feature: list(c.values) for c in rule.conditions},
         "then": rule.then,
     }
-    for key in ("support", "inputs", "probability", "accuracy"):
+    for key in _FACTS:
         value = getattr(rule, key)
         if value is not None:
             document[key] = list(value) if isinstance(value, tuple) else value

@@ -30,7 +30,11 @@ def digest_of(rules: "RuleList") -> str:
         rules.form,
         rules.scope,
         rules.answers.tolist(),
-        [(f.support, f.inputs, f.probability, f.accuracy) for f in rules.facts],
+        [
+            (f.support, f.inputs, f.probability, f.accuracy)
+            + (() if f.unless is None else (f.unless,))
+            for f in rules.facts
+        ],
     )
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.packbits(rules.boxes, axis=1).tobytes())

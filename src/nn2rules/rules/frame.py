@@ -52,6 +52,10 @@ def _fact_columns(rules: "RuleList") -> dict[str, list[object]]:
         name: [getattr(facts, name) for facts in rules.facts]
         for name in ("support", "inputs", "accuracy")
     }
+    columns["unless"] = [
+        None if facts.unless is None else ", ".join(map(str, facts.unless))
+        for facts in rules.facts
+    ]
     for end, name in enumerate(("p_low", "p_high")):
         columns[name] = [
             None if facts.probability is None else facts.probability[end]

@@ -13,7 +13,7 @@ from nn2rules.rules.rule import Facts, Rule
 from nn2rules.values import Value, is_number
 
 _NOTHING = Facts()
-_NUMBERS = attrgetter("support", "inputs", "probability", "accuracy")
+_NUMBERS = attrgetter("support", "inputs", "probability", "accuracy", "unless")
 
 
 def check_domain(domain: object) -> None:
@@ -90,7 +90,7 @@ def _checked(facts: Facts, index: int) -> Facts:
         return facts
     if not isinstance(facts, Facts):
         raise OptionError(f"facts[{index}]: {facts!r}, expected Facts")
-    support, inputs, probability, accuracy = map(_plain, _NUMBERS(facts))
+    support, inputs, probability, accuracy, unless = map(_plain, _NUMBERS(facts))
     for name, number in (("support", support), ("inputs", inputs)):
         is_whole = isinstance(number, int) and not isinstance(number, bool)
         if number is not None and not (is_whole and number >= 0):
@@ -106,7 +106,12 @@ def _checked(facts: Facts, index: int) -> Facts:
             f"rules[{index}].probability: {probability!r}, expected two numbers "
             f"0 ≤ low ≤ high ≤ 1"
         )
-    return Facts(support, inputs, probability, accuracy)
+    if unless is not None and not _is_above(unless, index):
+        raise OptionError(
+            f"rules[{index}].unless: {unless!r}, expected the numbers of rules above "
+            f"it, from 1 to {index}, in order"
+        )
+    return Facts(support, inputs, probability, accuracy, unless)
 
 
 def _plain(number: Any) -> Any:
@@ -114,6 +119,13 @@ def _plain(number: Any) -> Any:
     if isinstance(number, list | tuple):
         return tuple(map(_plain, number))
     return number.item() if isinstance(number, np.generic) else number
+
+
+def _is_above(unless: object, index: int) -> bool:
+    if not isinstance(unless, tuple):
+        return False
+    is_whole = all(type(n) is int and 1 <= n <= index for n in unless)
+    return is_whole and list(unless) == sorted(set(unless))
 
 
 def _is_share(number: object) -> bool:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 
+_NAMED = 3  # rules that a rule leans on are named; of more, two and their number
+
+
 def text_of_rules(rules: "RuleList", top: int | None) -> str:
     """Return what `RuleList.text` does."""
     if top is not None:
@@ -107,7 +110,19 @@ def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
         for c in sorted(rule.conditions, key=lambda c: rank[c.feature])
     ]
     premise = " and ".join(parts) if parts else "anything"
-    return f"if {premise} then {label_text(rule.then)}{_facts_text(rules, rule)}"
+    answer = f"{label_text(rule.then)}{_unless_text(rule.unless)}"
+    return f"if {premise} then {answer}{_facts_text(rules, rule)}"
+
+
+def _unless_text(unless: tuple[int, ...] | None) -> str:
+    """Say which rules above a rule leans on: all of them if they are few."""
+    if not unless:
+        return ""
+    named = [f"{number:,}" for number in unless]
+    if len(named) > _NAMED:
+        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1:,} others above"]
+    *most, last = named
+    return f" unless {', '.join(most)} or {last}" if most else f" unless {last}"
 
 
 def _facts_text(rules: "RuleList", rule: "Rule") -> str:

@@ -24,6 +24,9 @@ class Rule:
         A range that holds the network's probability of the rule's class on all of them.
     accuracy : float, optional
         The share of the rows it decides whose label is its class.
+    unless : tuple of int, optional
+        What it leans on: the rule is true unless one of these rules above it holds.
+        They are numbered from 1, as in the text. Empty if it is true on its own.
     """
 
     conditions: tuple[Condition, ...]
@@ -32,6 +35,7 @@ class Rule:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
+    unless: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +46,4 @@ class Facts:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
+    unless: tuple[int, ...] | None = None

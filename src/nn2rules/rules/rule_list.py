@@ -129,7 +129,13 @@ class RuleList:
             scope=scope,
             certificate=certificate,
             facts=tuple(
-                Facts(rule.support, rule.inputs, rule.probability, rule.accuracy)
+                Facts(
+                    rule.support,
+                    rule.inputs,
+                    rule.probability,
+                    rule.accuracy,
+                    rule.unless,
+                )
                 for rule in listed
             ),
         )
@@ -228,6 +234,7 @@ class RuleList:
                 facts.inputs,
                 facts.probability,
                 facts.accuracy,
+                facts.unless,
             )
             for found, answer, facts in zip(
                 conditions, self.answers.tolist(), self.facts, strict=True

@@ -1,5 +1,6 @@
 """The first rules of a list, and what is still proved of them."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,7 @@ def top_of(rules: "RuleList", k: int) -> "RuleList":
     k = whole_number("top", k)
     if k >= len(rules):
         return rules
-    # What was counted of all rules does not hold for some of them.
-    kept = {key: v for key, v in rules.certificate.items() if key not in _COUNTED}
+    kept = of_some(rules.certificate)
     if rules.scope == "support":
         return rules.take(range(k)).replace(certificate=kept)
     _refuse_uncounted(rules)
@@ -37,6 +37,29 @@ def top_of(rules: "RuleList", k: int) -> "RuleList":
         "different": different,
     }
     return rules.take(range(k)).replace(default=default, certificate=kept)
+
+
+def shortened(
+    rules: "RuleList", max_rules: int | None, fidelity: float | None
+) -> "RuleList":
+    """Return the first rules: so many at most, or as many as reach a fidelity."""
+    if fidelity is not None:
+        total = rules.n_possible
+        low, high = 0, len(rules)
+        while low < high:  # fidelity grows with the number of rules
+            middle = (low + high) // 2
+            different = top_of(rules, middle).certificate["different"]
+            if (total - different) / total >= fidelity:
+                high = middle
+            else:
+                low = middle + 1
+        max_rules = low if max_rules is None else min(low, max_rules)
+    return rules if max_rules is None else top_of(rules, max_rules)
+
+
+def of_some(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a certificate without what does not hold for some of the rules."""
+    return {key: v for key, v in certificate.items() if key not in _COUNTED}
 
 
 def _refuse_uncounted(rules: "RuleList") -> None:
