@@ -99,7 +99,10 @@ def given_rows(
 
 
 def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
-    """Return the rules with their support on the rows, and accuracy if labelled."""
+    """Return the rules with their support on the rows, and accuracy if labelled.
+
+    Those of a set also with the rows that fit them, whatever other rules say.
+    """
     fired = rules.match(rows.codes_in(rules.domain))
     decided = fired != NO_RULE
     support = np.bincount(fired[decided], minlength=len(rules))
@@ -107,9 +110,12 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
     if rows.labels is not None:
         hits = decided & (rows.labels == np.append(rules.answers, -1)[fired])
         right = np.bincount(fired[hits], minlength=len(rules))
+    fitting = _fitting(rules, rows) if rules.form == "set" else None
     facts = [
         replace(
             known,
+            fits=None if fitting is None else fitting[index][0],
+            fits_agree=None if fitting is None else fitting[index][1],
             support=int(support[index]),
             accuracy=float(right[index] / support[index])
             if right is not None and support[index]
@@ -118,6 +124,19 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
         for index, known in enumerate(rules.facts)
     ]
     return rules.replace(facts=facts)
+
+
+def _fitting(rules: RuleList, rows: GivenRows) -> list[tuple[int, int | None]]:
+    """Return for each rule how many rows fit it, and how many of them agree."""
+    columns = rows.codes_in(rules.domain) + rules.domain.offsets[:-1]
+    found: list[tuple[int, int | None]] = []
+    for box, answer in zip(rules.boxes, rules.answers, strict=True):
+        fits = box[columns].all(axis=1)
+        agreeing = None if rows.labels is None else rows.labels[fits] == answer
+        found.append(
+            (int(fits.sum()), None if agreeing is None else int(agreeing.sum()))
+        )
+    return found
 
 
 def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
@@ -130,7 +149,8 @@ def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
     order = np.argsort(-support, kind="stable")
     certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
     if scope == "support":
-        certificate.pop("different", None)
+        if certificate.pop("different", None):  # a number that holds no more
+            certificate["approximate"] = True
         order = order[: int((support > 0).sum())]
     # The rules have one answer and no input in common, so the facts hold in any order.
     rules = rules.replace(
