@@ -694,7 +694,8 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 ALLOWED = {
     "checker.bounds", "checker.draw", "checker.evaluate", "checker.lines",
     "checker.proofs", "checker.read", "checker.report", "checker.steps", "domain",
-    "errors", "exact", "feature", "formats", "layer", "network", "rules", "values",
+    "errors", "exact", "feature", "formats", "layer", "markup", "network", "rules",
+    "values",
 }  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",

@@ -729,7 +729,7 @@ DIFFERENT = """\
 DIFFERENT: the rules do not answer as the network does.
 Method: every input. Compared: all 6 inputs of the domain.
 Answers compared: 6. Different: 2.
-  color = 'red', size = 'small': the network says 'unripe', rule 1 says 'ripe'
+  color = 'red', size = 'small': the network says 'unripe', rule A1 says 'ripe'
   color = 'red', size = 'medium': the network says 'ripe', the default says 'unripe'
 """
 
