@@ -8,22 +8,27 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 _STYLE = """\
-.nn2rules{font-size:13px;line-height:1.45;color:inherit;max-width:72em}
-.nn2rules table{border-collapse:collapse;margin:.4em 0 .9em;color:inherit}
-.nn2rules td,.nn2rules th{padding:.15em .8em .15em 0;vertical-align:top;\
-text-align:left;border:0;background:none;font-weight:normal;\
-overflow-wrap:anywhere;white-space:normal}
-.nn2rules tr{background:none;border-top:1px solid rgba(128,128,128,.25)}
-.nn2rules tr:first-child{border-top:0}
-.nn2rules .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.nn2rules{font-size:13px;line-height:1.45;color:inherit;max-width:72em;overflow-x:auto}
+.nn2rules table{border-collapse:collapse;table-layout:auto;margin:.4em 0 .9em;\
+color:inherit}
+.nn2rules td{padding:.15em .8em .15em 0;vertical-align:top;text-align:left;border:0;\
+white-space:normal;max-width:none}
+.nn2rules table tr:nth-child(n){background:none;\
+border-top:1px solid rgba(128,128,128,.25)}
+.nn2rules table tr:first-child{border-top:0}
+.nn2rules td.number{text-align:right;white-space:nowrap;\
+font-variant-numeric:tabular-nums}
 .nn2rules .faint{opacity:.65}
+.nn2rules .name{opacity:.65;white-space:nowrap}
 .nn2rules .title,.nn2rules .strong{font-weight:600}
-.nn2rules .warning{color:#b3261e;font-weight:600}
-.nn2rules .piece{unicode-bidi:isolate;display:inline-block}
+.nn2rules .piece{unicode-bidi:isolate;display:inline-block;max-width:60em;\
+overflow-wrap:anywhere}
 .nn2rules p{margin:.2em 0}
+.nn2rules .warning{color:#b3261e;font-weight:600}
 @media (prefers-color-scheme:dark){.nn2rules .warning{color:#f2b8b5}}
-.jp-Notebook [data-jp-theme-light=false] .nn2rules .warning,\
-[data-jp-theme-light=false] .nn2rules .warning,\
+[data-jp-theme-light="true"] .nn2rules .warning,\
+.vscode-light .nn2rules .warning{color:#b3261e}
+[data-jp-theme-light="false"] .nn2rules .warning,\
 .vscode-dark .nn2rules .warning{color:#f2b8b5}"""
 
 

@@ -53,4 +53,4 @@ def _row(rule: ShownRule, *, is_list: bool) -> list[str]:
         words = f"if {words}"
     then = [piece(rule.then, "strong")] if is_list else []
     numbers = (piece(number) for number in rule.numbers)
-    return [piece(rule.name, "faint"), *then, words, *numbers]
+    return [piece(rule.name, "name"), *then, words, *numbers]

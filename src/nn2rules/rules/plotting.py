@@ -15,16 +15,17 @@ def plot_of(rules: "RuleList", axes: Any) -> Any:
     """Return what `RuleList.plot` does."""
     noun, whole = "rows", n_rows(rules)
     decided = [facts.support for facts in rules.facts]
-    if None in decided or not decided:
+    if None in decided or whole is None:
         noun, whole = "inputs", rules.n_possible
         decided = [facts.inputs for facts in rules.facts]
+        whole = None if rules.domain.has_ranges else whole
     known = [number for number in decided if number is not None]
-    if len(known) < len(decided) or not known or rules.domain.has_ranges > bool(whole):
+    if len(known) < len(decided) or not known or not whole:
         raise OptionError(
             "plot: it is not known how much each rule decides; extract the rules with "
             "data, or draw RuleList.curve(rows)"
         )
-    return _drawn(rules, known, whole or sum(known), noun, axes)
+    return _drawn(rules, known, whole, noun, axes)
 
 
 def _drawn(
