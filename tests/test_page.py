@@ -141,6 +141,12 @@ def test_a_set_for_every_class_decides_everything():
     assert "otherwise" not in text
 
 
+def test_rules_that_leave_inputs_to_the_default_say_so():
+    rules = a_set(RED, YELLOW, certificate=ROWS)
+    assert "otherwise" in with_facts(rules, Facts(inputs=3), Facts(inputs=2)).text()
+    assert "otherwise" not in with_facts(rules, *[Facts(inputs=3)] * 2).text()
+
+
 def test_a_set_for_one_class_has_a_rest():
     text = a_set(RED, certificate=ROWS).text()
     assert "whatever fits none is unripe, which is proved, too." in text.replace(
@@ -259,6 +265,12 @@ def test_rows_that_fit_are_counted_whatever_other_rules_say():
     assert frame["fits"].tolist()[:-1] == [rule.fits for rule in rules]
     listed = extract(network, data=rows, labels=labels, effort=0)
     assert all(rule.fits is None for rule in listed)
+
+
+def test_no_rows_fit_where_there_are_none():
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    rules = extract(network, data=[], form="set")
+    assert [(rule.fits, rule.fits_agree) for rule in rules] == [(0, None)] * len(rules)
 
 
 def test_facts_that_cannot_be():

@@ -15,6 +15,8 @@ from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.values import Value
 
+_CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
+
 
 @dataclass(frozen=True)
 class GivenRows:
@@ -128,15 +130,29 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
 
 def _fitting(rules: RuleList, rows: GivenRows) -> list[tuple[int, int | None]]:
     """Return for each rule how many rows fit it, and how many of them agree."""
-    columns = rows.codes_in(rules.domain) + rules.domain.offsets[:-1]
-    found: list[tuple[int, int | None]] = []
-    for box, answer in zip(rules.boxes, rules.answers, strict=True):
-        fits = box[columns].all(axis=1)
-        agreeing = None if rows.labels is None else rows.labels[fits] == answer
-        found.append(
-            (int(fits.sum()), None if agreeing is None else int(agreeing.sum()))
-        )
-    return found
+    codes, places = np.unique(rows.codes_in(rules.domain), axis=0, return_inverse=True)
+    kinds = len(rules.classes)
+    labels = np.zeros(len(places), dtype=np.int64)
+    labels = labels if rows.labels is None else rows.labels
+    weights = np.zeros((len(codes), kinds), dtype=np.int64)
+    np.add.at(weights, (places.ravel(), labels), 1)
+    found = np.zeros((len(rules), kinds), dtype=np.int64)
+    n_columns = rules.boxes.shape[1]
+    step = max(1, _CELLS // n_columns)
+    for start in range(0, len(codes), step):
+        part = codes[start : start + step] + rules.domain.offsets[:-1]
+        has = np.zeros((len(part), n_columns), dtype=np.float32)
+        has[np.arange(len(part))[:, np.newaxis], part] = 1
+        for first in range(0, len(rules), _RULES):
+            forbidden = ~rules.boxes[first : first + _RULES]
+            fits = has @ forbidden.T.astype(np.float32) == 0
+            found[first : first + _RULES] += fits.T @ weights[start : start + step]
+    totals, answers = found.sum(axis=1).tolist(), rules.answers
+    agreeing = found[np.arange(len(rules)), answers].tolist()
+    return [
+        (total, None if rows.labels is None else agree)
+        for total, agree in zip(totals, agreeing, strict=True)
+    ]
 
 
 def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:

@@ -147,7 +147,13 @@ def _is_whole_domain(rules: "RuleList") -> bool:
 
 def is_decided(rules: "RuleList") -> bool:
     """Tell whether rules for every class leave no input to the default."""
-    is_two_sided = rules.form == "set" and rules.default in {r.then for r in rules}
+    default, decided = (
+        rules.classes.index(rules.default),
+        [f.inputs for f in rules.facts],
+    )
+    if None not in decided and sum(decided) < rules.n_possible:  # type: ignore[arg-type]
+        return False
+    is_two_sided = rules.form == "set" and default in rules.answers.tolist()
     return is_two_sided and _is_whole_domain(rules)
 
 
