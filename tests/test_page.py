@@ -248,7 +248,8 @@ def test_rows_that_fit_are_counted_whatever_other_rules_say():
     cars = nn2rules.datasets.load("car")
     network = nn2rules.load(nn2rules.datasets.network_file("car"))
     rows, labels = cars.train.rows, cars.train.labels
-    rules = extract(network, data=rows, labels=labels, form="set", effort=0)
+    options = {"form": "set", "target": "acc", "effort": 0}
+    rules = extract(network, data=rows, labels=labels, **options)
     alone = [rules.take([index]) for index in range(len(rules))]
     assert [rule.fits for rule in rules] == [int(one.support(rows)[0]) for one in alone]
     assert [rule.fits_agree for rule in rules] == [
