@@ -43,6 +43,7 @@ _SHORT = 28  # characters of a condition that shares its line with others
 _ENOUGH = 0.95  # of the rows: what decides them is shown
 _FEW, _LEAST, _MOST = 20, 5, 50  # so few are all shown; of more so many, at least
 _MUCH = 0.8
+_NAMED = 3  # rules that a rule leans on are named; of more, two and their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +175,27 @@ def shown_rule(rules: "RuleList", rule: "Rule", numbers: Sequence[str]) -> Shown
         for condition in rule.conditions
         for feature in [rules.domain.feature(condition.feature)]
     )
-    remark = "" if conditions else "always"
-    leaning = getattr(rule, "unless", None)
-    if leaning:
-        remark += f"{' ' if remark else ''}unless {' or '.join(map(str, leaning))}"
+    always = "" if conditions else "always "
+    remark = (always + unless_text(getattr(rule, "unless", None))).strip()
     return ShownRule(
         rule.name, label_text(rule.then), conditions, remark, tuple(numbers)
     )
+
+
+def unless_text(unless: Sequence[int] | None) -> str:
+    """Say which rules above a rule leans on: all of them if they are few.
+
+    Examples
+    --------
+    >>> unless_text((4,)), unless_text((1, 2, 4)), unless_text((1, 2, 4, 7))
+    ('unless 4', 'unless 1, 2 or 4', 'unless 1, 2 or 2 others above')
+    """
+    named = [f"{number}" for number in unless or ()]
+    if len(named) > _NAMED:
+        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1} others above"]
+    *most, last = named or [""]
+    words = f"{', '.join(most)} or {last}" if most else last
+    return f"unless {words}" if words else ""
 
 
 def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nn2rules.errors import OptionError
 from nn2rules.rules.head import INFLUENCES, Head
-from nn2rules.rules.page import Block, Page, ShownCondition, ShownRule
+from nn2rules.rules.page import Block, Page, ShownCondition, ShownRule, unless_text
 from nn2rules.text import condition_text, label_text
 from nn2rules.values import whole_number
 
@@ -249,6 +249,5 @@ def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
         for c in rule.conditions
     ]
     premise = " and ".join(parts) if parts else "anything"
-    leaning = getattr(rule, "unless", None)
-    unless = f", unless {' or '.join(map(str, leaning))}," if leaning else ""
-    return f"if {premise}{unless} then {label_text(rule.then)}"
+    unless = unless_text(getattr(rule, "unless", None))
+    return f"if {premise} then {label_text(rule.then)} {unless}".rstrip()
