@@ -695,7 +695,7 @@ ALLOWED = {
     "checker.alone", "checker.bounds", "checker.draw", "checker.evaluate",
     "checker.lines", "checker.proofs", "checker.read", "checker.report",
     "checker.steps", "domain", "errors", "exact", "feature", "formats", "frames",
-    "layer", "network", "rules", "values",
+    "layer", "markup", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {
     "_boxes", "apply", "function", "match", "predict", "predict_codes", "scores",

@@ -39,14 +39,17 @@ TOMATO = datasets.network_file("tomato").read_text()
 CAR = str(datasets.network_file("car"))
 
 RIPE = """\
-1. if color = red and size ≠ small then ripe  [33.3 % of inputs, p 0.73 to 0.74]
-   otherwise unripe
+Proved for all 6 inputs                    inputs decided
+1  ripe    if color = red · size ≠ small           33.3 %
+   unripe  otherwise                               66.7 %
 """
 
 RIPE_BY_THE_PAPER = """\
-1. if color = red and size = medium then ripe
-2. if color = red and size = big then ripe
-   otherwise unripe
+Proved for all 6 inputs.
+ripe   33.3 % of inputs; 2 rules   inputs fit
+ A1  color = red · size = medium       16.7 %
+ A2  color = red · size = big          16.7 %
+unripe   otherwise
 """
 
 PAPER_RULES = nn2rules.formats.to_json(
@@ -85,10 +88,10 @@ BASKET = "id,color,size\n1,red,big\n2,yellow,big\n3,red,big\n4,red,medium\n"
 
 ANSWERS = """\
 id,color,size,prediction,rule
-1,red,big,ripe,2
+1,red,big,ripe,A2
 2,yellow,big,unripe,default
-3,red,big,ripe,2
-4,red,medium,ripe,1
+3,red,big,ripe,A2
+4,red,medium,ripe,A1
 """
 
 
@@ -250,23 +253,27 @@ def test_class_chooses_the_class_of_a_set(name: str):
 def test_class_finds_labels_that_are_no_strings():
     Path("net.json").write_text(replaced('"unripe", "ripe"', "0, 1"))
     text = done("extract", "net.json", "--form", "set", "--target", "0")
-    assert "then 0  [" in text
-    assert text.endswith("otherwise 1\n")
+    assert "\n0   66.7 % of inputs; 2 rules " in text
+    assert text.endswith("\n1   otherwise\n")
 
 
 def test_extract_counts_support_on_rows():
-    assert done("extract", "net.json", "--data", "rows.csv") == RIPE.replace(
-        "[33.3", "[3 rows, 33.3"
-    )
+    text = done("extract", "net.json", "--data", "rows.csv")
+    assert "\n1 rule, tried from the top                 rows decided\n" in text
+    assert "\n1  ripe    if color = red · size ≠ small              3\n" in text
+
+
+def test_extract_says_more_if_asked():
+    text = done("extract", "net.json", "--verbose")
+    assert "inputs decided   probability there\n" in text
+    assert "33.3 %        0.73 to 0.74\n" in text
 
 
 def test_extract_sorts_by_support():
     options = ("--form", "paper", "--data", "rows.csv")
-    assert done("extract", "net.json", *options) == (
-        "1. if color = red and size = big then ripe  [2 rows]\n"
-        "2. if color = red and size = medium then ripe  [1 row]\n"
-        "   otherwise unripe\n"
-    )
+    text = done("extract", "net.json", *options)
+    assert "\n A1  color = red · size = big             2\n" in text
+    assert "\n A2  color = red · size = medium          1\n" in text
 
 
 def test_extract_counts_how_often_rules_are_right():
@@ -274,9 +281,10 @@ def test_extract_counts_how_often_rules_are_right():
         "color,truth,size\nred,ripe,big\nred,unripe,big\nyellow,ripe,big\n"
     )
     options = ("--data", "rows.csv", "--labels", "truth")
-    assert done("extract", "net.json", *options) == RIPE.replace(
-        "[33.3", "[2 rows, 50 % right, 33.3"
-    )
+    text = done("extract", "net.json", *options)
+    assert "rows decided   labels agree\n" in text
+    assert "if color = red · size ≠ small              2           50 %\n" in text
+    assert "is about the network: where a label differs, the rule still says" in text
 
 
 @pytest.mark.parametrize(
@@ -352,14 +360,13 @@ def test_extract_support_leaves_out_rules_that_decide_no_row():
     Path("rows.csv").write_text("color,size\nred,big\nyellow,big\n")
     options = ("--data", "rows.csv", "--scope", "support")
     result = run("extract", "net.json", "--form", "paper", *options)
-    assert result.stdout == (
-        "1. if color = red and size = big then ripe  [1 row]\n"
-        "   otherwise unripe  [not proved]\n"
-    )
+    assert " A1  color = red · size = big " in result.stdout
+    assert "1 of 2 rows is left open;" in result.stdout
+    assert result.stdout.endswith("\nunripe   otherwise (open: not proved)\n")
     assert result.stderr == "note: 1 of 2 rows are not decided by any rule\n"
     text = done("extract", "net.json", *options)
-    assert text.count("[1 row, ") == 2
-    assert text.endswith("otherwise unripe  [not proved]\n")
+    assert len(re.findall(r"if .*  1\n", text)) == 2
+    assert text.endswith("unripe  otherwise (open: not proved)              0\n")
 
 
 def test_extract_reads_rows_packed_by_gzip():
@@ -388,9 +395,9 @@ def test_files_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch):
 def test_extract_with_a_header_and_no_rows_counts_nothing():
     Path("rows.csv").write_text("color,size\n")
     text = done("extract", "net.json", "--data", "rows.csv")
-    assert text == RIPE.replace("[33.3", "[0 rows, 33.3")
+    assert "if color = red · size ≠ small              0\n" in text
     text = done("extract", "net.json", "--data", "rows.csv", "--scope", "support")
-    assert text == "otherwise unripe  [not proved]\n"
+    assert text.endswith("\nunripe  otherwise (open: not proved)\n")
 
 
 def test_extract_fixes_features_in_the_order_asked_for():
@@ -410,18 +417,20 @@ def test_order_takes_a_name_with_a_comma_in_quotes():
 @pytest.mark.parametrize(
     ("top", "lines"),
     [
-        ("0", RIPE_BY_THE_PAPER),
+        (["--all"], RIPE_BY_THE_PAPER),
         (
-            "1",
-            "1. if color = red and size = medium then ripe\n"
-            "   … and 1 more rule\n   otherwise unripe\n",
+            ["--top", "1"],
+            RIPE_BY_THE_PAPER.replace(
+                " A2  color = red · size = big          16.7 %\n",
+                ' …   1 more rule; top="all" (--all) shows all\n',
+            ),
         ),
-        ("2", RIPE_BY_THE_PAPER),
-        ("9", RIPE_BY_THE_PAPER),
+        (["--top", "2"], RIPE_BY_THE_PAPER),
+        (["--top", "9"], RIPE_BY_THE_PAPER),
     ],
 )
-def test_extract_prints_so_many_rules_at_most(top: str, lines: str):
-    assert done("extract", "net.json", "--form", "paper", "--top", top) == lines
+def test_extract_prints_so_many_rules_at_most(top: list[str], lines: str):
+    assert done("extract", "net.json", "--form", "paper", *top) == lines
 
 
 def test_extract_writes_the_rules_and_says_so():
@@ -493,8 +502,7 @@ def test_max_rules_of_a_support_keeps_the_first():
     first = done("extract", "net.json", *options).splitlines()[0]
     text = run("extract", "net.json", *options, "--max-rules", "1").stdout
     assert text.splitlines()[0] == first
-    assert text.count("\n") == 2
-    assert text.endswith("  [not proved]\n")
+    assert text.endswith("\n   ripe  otherwise (open: not proved)               1\n")
 
 
 # The first rules of a list
@@ -548,7 +556,7 @@ def test_a_list_that_is_short_enough_is_not_cut(options: tuple[str, ...]):
 def test_no_rules_at_all_are_the_commonest_class(options: tuple[str, ...]):
     assert done("extract", "net.json", *options) == (
         "APPROXIMATE (the first 0 of 1 rules): not the network's answer on 2 of 6 "
-        "inputs (33.3 %)\notherwise unripe\n"
+        "inputs\n(33.3 %)\n\nunripe  otherwise\n"
     )
 
 
@@ -558,7 +566,7 @@ def test_extract_says_where_an_approximation_is_wrong():
         "APPROXIMATE (soft-binary): not the network's answer on 1 of 6 inputs (16.7 %)"
     )
     options = ("--engine", "paper", "--approximate", "soft-binary")
-    assert done("extract", "net.json", *options).startswith(f"{warning}\n1. if ")
+    assert done("extract", "net.json", *options).startswith(f"{warning}\nripe   50.0 %")
     text = done("extract", "net.json", *options, "-o", "made.json")
     assert f"answers  {warning}\n" in text
     rules = nn2rules.load("made.json")
@@ -645,7 +653,7 @@ def test_predict_of_a_header_alone_is_a_header():
 def test_predict_keeps_other_columns_as_they_are():
     Path("rows.csv").write_text('size,note,color\nbig,"a, ""b""\nc",red\n')
     text = done("predict", "rules.json", "rows.csv")
-    assert text == ('size,note,color,prediction,rule\nbig,"a, ""b""\nc",red,ripe,2\n')
+    assert text == ('size,note,color,prediction,rule\nbig,"a, ""b""\nc",red,ripe,A2\n')
 
 
 @pytest.mark.parametrize(
@@ -671,7 +679,7 @@ def test_predict_unknown_values_as_asked(mode: str, answer: str):
     text = done("predict", "rules.json", "rows.csv", "--unknown", mode)
     assert text == (
         "color,size,prediction,rule\n"
-        f"red,big,ripe,2\nblue,big,{answer}\nred,,{answer}\n"
+        f"red,big,ripe,A2\nblue,big,{answer}\nred,,{answer}\n"
     )
 
 
@@ -680,7 +688,11 @@ def test_predict_numbers_the_rules_as_extract_prints_them(car_rules: str):
     header, rows = ",".join(car.columns), zip(*car.columns.values(), strict=True)
     Path("cars.csv").write_text("\n".join([header, *map(",".join, rows)]))
     rules = nn2rules.load(car_rules)
-    printed = rules.text().splitlines()
+    printed = {
+        line.split()[0]: line.split()
+        for line in rules.text("all", width=120).splitlines()
+        if line.split()[:1] and line.split()[0].isdigit()
+    }
     lines = done("predict", car_rules, "cars.csv").splitlines()[1:]
     answers = [line.rsplit(",", 2)[1:] for line in lines]
 
@@ -692,10 +704,8 @@ def test_predict_numbers_the_rules_as_extract_prints_them(car_rules: str):
         if rule == "default":
             assert label == rules.default
             continue
-        number, text = printed[int(rule) - 1].strip().split(". ", 1)
-        assert number == rule
-        assert text.partition(" then ")[2].startswith((f"{label}  [", f"{label} unl"))
-        conditions = rules.rules[int(rule) - 1].conditions
+        assert printed[rule][1:3] == [label, "if"]
+        conditions = rules[rule].conditions
         assert all(row[c.feature] in c.values for c in conditions)
 
 
@@ -705,7 +715,7 @@ def test_predict_never_overwrites_a_column(column: str):
     header, row = done("predict", "rules.json", "rows.csv").splitlines()
     names = [name + "__" * (name == column) for name in ("prediction", "rule")]
     assert header == f"color,size,{column},{column}_,{','.join(names)}"
-    assert row == "red,big,mine,own,ripe,2"
+    assert row == "red,big,mine,own,ripe,A2"
 
 
 # check
@@ -720,7 +730,7 @@ DIFFERENT = """\
 DIFFERENT: the rules do not answer as the network does.
 Method: every input. Compared: all 6 inputs of the domain.
 Answers compared: 6. Different: 2.
-  color = 'red', size = 'small': the network says 'unripe', rule 1 says 'ripe'
+  color = 'red', size = 'small': the network says 'unripe', rule A1 says 'ripe'
   color = 'red', size = 'medium': the network says 'ripe', the default says 'unripe'
 """
 
@@ -928,9 +938,9 @@ def test_demo_shows_rules_and_checks_them_on_every_input():
     text = without_seconds(done("demo"))
     assert "  safety    low, med, high\n" in text
     assert "NN2Rules finds its rules in # s. " in text
-    assert re.search(r"(?m)^  1\. if .* then acc  \[42 rows\]$", text)
-    assert "\n     … and 112 more rules\n     otherwise unacc\n" in text
-    assert "\n 1. if safety = low then unacc  [476 rows, 33.3 % of inputs, p " in text
+    assert re.search(r"(?m)^ A1  .* · .* 42$", text)
+    assert "\n …   112 more rules decide " in text
+    assert re.search(r"(?m)^ 1  unacc  if safety = low  .* 476$", text)
     assert "Answers compared: 1,728. Different: 0.\n" in text
     assert text.endswith(f"\n  nn2rules extract {CAR}\n")
 
@@ -1559,7 +1569,7 @@ def test_a_search_out_of_time_prints_what_it_proved():
     Path("net.json").write_text(large_network())
     result = run("extract", "net.json", "--time", "0.5", "--top", "1")
     assert result.exit_code == 3
-    assert result.stdout.endswith("  [not proved]\n")
+    assert "otherwise (open: not proved)" in result.stdout
     early, error = result.stderr.splitlines()
     assert early.startswith("stopped early: ")
     assert error == "error: the budget of 0.5 seconds is spent"
@@ -1829,7 +1839,8 @@ def test_program_prints_on_a_terminal_without_unicode():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = program("extract", "net.json", env=environment)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == RIPE.replace("≠", "\\u2260")
+    shown = RIPE.replace("≠", "\\u2260").replace("·", "\\xb7")
+    assert result.stdout == shown
 
 
 def test_program_checks_rules():
@@ -1878,7 +1889,7 @@ def test_numbers_from_the_network_to_the_answers(ranged_files):
     shown = done("check", "net.json", "rules.json", "--data", "rows.csv")
     assert shown.startswith("NO DIFFERENCE FOUND, in a sample of the inputs.")
     text = run("extract", "net.json", "--data", "rows.csv").stdout
-    assert text.startswith("numbers: age 17 to 90 (whole), or 999, or missing; amount")
+    assert "\nNumbers: age 17 to 90 (whole), or 999, or missing; amount" in text
 
 
 def test_numbers_off_their_range_are_answered_as_asked(ranged_files):

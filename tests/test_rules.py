@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -30,6 +30,7 @@ from nn2rules import (
 from nn2rules.formats import from_json, to_json
 from nn2rules.given_rows import GivenRows, with_decided
 from nn2rules.rules import Facts
+from nn2rules.text import condition_text
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
 
 CLASSES = ("unripe", "ripe")
@@ -216,13 +217,14 @@ def test_a_list_without_rules():
     assert rules.predict(ROWS[:1]).tolist() == ["unripe"]
     assert rules.support(ROWS[:1]).tolist() == []
     assert rules.sorted_by_support(ROWS[:1]) == rules
-    assert str(rules) == "otherwise unripe"
+    assert str(rules) == "unripe  otherwise"
     assert len(rules.to_frame()) == 1
 
 
 def test_a_rule_without_conditions():
     rules = RuleList(DOMAIN, (Rule((), "ripe"),), "unripe", CLASSES)
-    assert str(rules) == "1. if anything then ripe\n   otherwise unripe"
+    assert str(rules) == "1  ripe    always\n   unripe  otherwise"
+    assert rules.rule_text(rules[0]) == "if anything then ripe"
     assert rules.predict(ROWS[:1]).tolist() == ["ripe"]
 
 
@@ -279,13 +281,21 @@ def test_two_equal_classes_are_refused():
         RuleList(DOMAIN, (), "ripe", ("ripe", "ripe"))
 
 
+def conditions_in(rules, rule):
+    return [
+        condition_text(rules.domain.feature(c.feature), c.values)
+        for c in rule.conditions
+    ]
+
+
 @given(rule_lists())
 def test_every_rule_has_its_line(rules):
-    assume(all(len(line.splitlines()) == 1 for line in rules.text().split("\n")))
-    lines = rules.text().split("\n")
-    assert len(lines) == len(rules) + 1
-    assert all(" then " in line for line in lines[:-1])
-    assert lines[-1].lstrip().startswith("otherwise ")
+    lines = rules.text("all", width=10_000).split("\n")
+    assert len(rules.text("all", width=10_000).splitlines()) == len(lines)
+    named = {line.split()[0]: line for line in lines if line}
+    for rule in rules:
+        assert all(text in named[rule.name] for text in conditions_in(rules, rule))
+    assert any(line.endswith("otherwise") for line in lines)
 
 
 @given(domains(max_inputs=60), st.data())
@@ -308,32 +318,33 @@ def test_text():
         CLASSES,
     )
     assert rules.text() == (
-        "1. if color = red and size in {medium, big} then ripe  [1,234 rows]\n"
-        "2. if anything then unripe  [1 row]\n"
-        "   otherwise ripe"
+        "                                                    rows decided\n"
+        "1  ripe    if color = red · size in {medium, big}          1,234\n"
+        "2  unripe  always                                              1\n"
+        "   ripe    otherwise"
     )
-    assert rules.text(top=1) == (
-        "1. if color = red and size in {medium, big} then ripe  [1,234 rows]\n"
-        "   … and 1 more rule\n"
-        "   otherwise ripe"
-    )
-    assert rules.text(top=9) == rules.text()
+    assert rules.text(top=1).splitlines()[2:] == [
+        '…  1 more rule decides 1 row; top="all" (--all) shows all',
+        "   ripe  otherwise",
+    ]
+    assert rules.text(top=9) == rules.text() == rules.text("all")
     assert repr(rules) == "<RuleList: 2 rules, otherwise 'ripe'>"
 
 
-def test_printing_a_long_list_stops_at_a_hundred():
+def test_printing_a_long_list_stops():
     rules = RuleList(DOMAIN, (RIPE,) * 101, "unripe", CLASSES)
     lines = str(rules).splitlines()
-    assert len(lines) == 102
-    assert lines[-2] == "     … and 1 more rule"
-    assert len(rules.text().splitlines()) == 102
-    assert lines[0].startswith("  1. if color")
+    assert len(lines) == 1 + 20 + 2
+    assert lines[-2] == ' …  81 more rules; top="all" (--all) shows all'
+    assert len(rules.text("all").splitlines()) == 1 + 101 + 1
+    assert lines[0] == "101 rules, tried from the top"
+    assert lines[1].startswith(" 1  ripe    if color")
 
 
 def test_an_approximation_says_so():
     certificate = {"method": "soft-binary", "different": 2, "inputs": 8}
     rules = RuleList(DOMAIN, (RIPE,), "unripe", CLASSES, certificate=certificate)
-    assert str(rules).startswith(
+    assert rules.text(width=90).startswith(
         "APPROXIMATE (soft-binary): not the network's answer on 2 of 8 inputs (25.0 %)"
     )
 
@@ -357,7 +368,7 @@ def test_to_frame(backend):
         assert isinstance(frame, pl.DataFrame)
         table = frame.to_dict(as_series=False)
     assert list(table) == ["rule", "color", "size", "then", "support"]
-    assert table["rule"] == [0, 1, -1]
+    assert table["rule"] == ["1", "2", "default"]
     assert table["color"] == ["= red", "", ""]
     assert table["size"] == ["in {medium, big}", "", ""]
     assert table["then"] == ["ripe", "unripe", "unripe"]
@@ -702,7 +713,7 @@ def test_labels_of_the_wrong_shape_are_refused(labels):
 def test_certificates_of_the_wrong_types_can_be_printed(certificate):
     rules = PROVED.replace(certificate=certificate)
     assert rules.n_possible == 8
-    assert "otherwise unripe" in str(rules)
+    assert "unripe  otherwise" in str(rules)
 
 
 def test_rows_that_the_model_answers_otherwise_are_said():

@@ -91,7 +91,7 @@ def test_what_is_cut_short_says_so():
     assert top.certificate["method"] == f"the first 1 of {len(rules)} rules"
     different = differences(top, network)
     assert different > 0
-    text = top.text().splitlines()[0]
+    text = top.text(width=200).splitlines()[0]
     assert text.startswith(f"APPROXIMATE (the first 1 of {len(rules)} rules)")
     assert f"on {different} of 36 inputs" in text
     assert "APPROXIMATE" not in rules.text()

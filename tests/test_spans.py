@@ -181,10 +181,10 @@ def test_printed_numbers_read_back_as_themselves():
 
 
 def test_the_header_says_which_numbers_there_are():
-    text = str(rules_of({"age": ((25, 39),)}))
+    text = rules_of({"age": ((25, 39),)}).text(width=99)
     assert text == (
-        "numbers: age 17 to 90 (whole), or 999, or missing; amount -0.5 to 20000, or "
-        "missing\n1. if 25 ≤ age ≤ 39 then yes\n   otherwise no"
+        "Numbers: age 17 to 90 (whole), or 999, or missing; amount -0.5 to 20000, or "
+        "missing.\n1  yes  if 25 ≤ age ≤ 39\n   no   otherwise"
     )
 
 

@@ -146,12 +146,11 @@ def draw_boxes(axes: Axes, rules: RuleList) -> None:
 def legend_of(axes: Axes, rules: RuleList) -> None:
     """Say below a panel what its rules say."""
     lines = []
-    plain = rules.replace(facts=None)  # without the brackets
-    for index, rule in enumerate(plain.rules):
+    for index, rule in enumerate(rules):
         color, dashes = RULES[index % len(RULES)]
-        text = plain.rule_text(rule).removeprefix("if ")
+        text = rules.rule_text(rule).removeprefix("if ")
         text = text.replace(" then ", ": ").replace(" and ", ", ")
-        label = f"{index + 1}  {text}"
+        label = f"{rule.name}  {text}"
         lines.append(Line2D([], [], color=color, linestyle=dashes, label=label))
     last = Line2D([], [], color="none", label=f"otherwise {rules.default}")
     _legend(axes, [*lines, last])

@@ -8,6 +8,7 @@ Nn2RulesError
 ├── FormatError             a file is not what it claims to be; names the place
 ├── UnsupportedModelError   no adapter or engine reads this model, or this layer
 ├── MissingExtraError       an optional library is needed; gives the pip command
+├── NoSuchRuleError         there is no rule of this name
 ├── OptionError             an option, or two options together, make no sense
 ├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
 ├── InternalError           a result failed its own check, and is not returned
@@ -112,6 +113,10 @@ class UnsupportedModelError(Nn2RulesError, TypeError):
     def __init__(self, message: str, *, feature: str | None = None) -> None:
         self.feature = feature
         super().__init__(message)
+
+
+class NoSuchRuleError(Nn2RulesError, LookupError):
+    """Rules have no rule of this name."""
 
 
 class OptionError(Nn2RulesError, ValueError):

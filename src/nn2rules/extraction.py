@@ -8,8 +8,6 @@ from typing import Any
 
 from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
-from nn2rules.cover._kernels.greedy import climb
-from nn2rules.cover._kernels.growth import grow
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
 from nn2rules.cover.compiling import compile_search
@@ -18,9 +16,6 @@ from nn2rules.cover.paper_form import paper_form
 from nn2rules.cover.proofs import proofs_to
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget
-from nn2rules.engine._kernels import is_cached
-from nn2rules.engine._kernels.network import table_classes
-from nn2rules.engine.budget import Progress
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
@@ -55,6 +50,7 @@ from nn2rules.rules import RuleList
 from nn2rules.rules.top import shortened
 from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
+from nn2rules.waiting import Bar, Shown, teller
 
 __all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
 
@@ -93,7 +89,7 @@ def extract(
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Shown = None,
     proofs: str | os.PathLike[str] | None = None,
 ) -> RuleList:
     """Turn a trained network into a rule list that answers as it does.
@@ -159,8 +155,10 @@ def extract(
     n_jobs : int, optional
         How many threads, by default one on each core; the result is the same whatever
         their number.
-    progress : callable, optional
-        Called now and then with what is being done and the share that is done.
+    progress : callable or False, optional
+        Called now and then with what is being done and the share that is done. By
+        default a bar is shown on a terminal and in a notebook where it takes longer
+        than a second; False shows none.
     proofs : str or path, optional
         Where to write a proof of each rule, which `check` can follow. They are looked
         for once the rules are there, in what is left of the budget, or in as much
@@ -188,12 +186,14 @@ def extract(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.extract(network))
-    1. if color = red and size ≠ small then ripe  [33.3 % of inputs, p 0.73 to 0.74]
-       otherwise unripe
+    Proved for all 6 inputs                    inputs decided
+    1  ripe    if color = red · size ≠ small           33.3 %
+       unripe  otherwise                               66.7 %
     """
     kind = Kind(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
-    how = Looking(effort, seed, n_jobs, budget, progress, time)
+    told = teller(progress)
+    how = Looking(effort, seed, n_jobs, budget, told, time)
     if kind.form == "paper":
         refuse_for_paper(
             impossible=impossible,
@@ -254,11 +254,9 @@ def extract(
     except (BudgetExceededError, KeyboardInterrupt) as error:
         error.rules = meter.kept()  # type: ignore[union-attr]
         raise
-
-
-def is_compiled() -> bool:
-    """Tell whether the kernels were compiled on this machine before."""
-    return all(is_cached(kernel) for kernel in (table_classes, climb, grow))
+    finally:
+        if isinstance(told, Bar):
+            told.close()
 
 
 def _check_length(length: Length, kind: Kind) -> None:

@@ -16,6 +16,8 @@ from nn2rules.rules import RuleList
 from nn2rules.rules.union import covered
 from nn2rules.values import Value
 
+_CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
+
 
 @dataclass(frozen=True)
 class GivenRows:
@@ -108,7 +110,10 @@ def given_rows(
 
 
 def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
-    """Return the rules with their support on the rows, and accuracy if labelled."""
+    """Return the rules with their support on the rows, and accuracy if labelled.
+
+    Those of a set also with the rows that fit them, whatever other rules say.
+    """
     fired = rules.match(rows.codes_in(rules.domain))
     decided = fired != NO_RULE
     support = np.bincount(fired[decided], minlength=len(rules))
@@ -116,9 +121,12 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
     if rows.labels is not None:
         hits = decided & (rows.labels == np.append(rules.answers, -1)[fired])
         right = np.bincount(fired[hits], minlength=len(rules))
+    fitting = _fitting(rules, rows) if rules.form == "set" else None
     facts = [
         replace(
             known,
+            fits=None if fitting is None else fitting[index][0],
+            fits_agree=None if fitting is None else fitting[index][1],
             support=int(support[index]),
             accuracy=float(right[index] / support[index])
             if right is not None and support[index]
@@ -127,6 +135,33 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
         for index, known in enumerate(rules.facts)
     ]
     return rules.replace(facts=facts)
+
+
+def _fitting(rules: RuleList, rows: GivenRows) -> list[tuple[int, int | None]]:
+    """Return for each rule how many rows fit it, and how many of them agree."""
+    codes, places = np.unique(rows.codes_in(rules.domain), axis=0, return_inverse=True)
+    kinds = len(rules.classes)
+    labels = np.zeros(len(places), dtype=np.int64)
+    labels = labels if rows.labels is None else rows.labels
+    weights = np.zeros((len(codes), kinds), dtype=np.int64)
+    np.add.at(weights, (places.ravel(), labels), 1)
+    found = np.zeros((len(rules), kinds), dtype=np.int64)
+    n_columns = rules.boxes.shape[1]
+    step = max(1, _CELLS // n_columns)
+    for start in range(0, len(codes), step):
+        part = codes[start : start + step] + rules.domain.offsets[:-1]
+        has = np.zeros((len(part), n_columns), dtype=np.float32)
+        has[np.arange(len(part))[:, np.newaxis], part] = 1
+        for first in range(0, len(rules), _RULES):
+            forbidden = ~rules.boxes[first : first + _RULES]
+            fits = has @ forbidden.T.astype(np.float32) == 0
+            found[first : first + _RULES] += fits.T @ weights[start : start + step]
+    totals, answers = found.sum(axis=1).tolist(), rules.answers
+    agreeing = found[np.arange(len(rules)), answers].tolist()
+    return [
+        (total, None if rows.labels is None else agree)
+        for total, agree in zip(totals, agreeing, strict=True)
+    ]
 
 
 def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
@@ -139,7 +174,8 @@ def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
     order = np.argsort(-support, kind="stable")
     certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
     if scope == "support":
-        certificate.pop("different", None)
+        if certificate.pop("different", None):  # a number that holds no more
+            certificate["approximate"] = True
         order = order[: int((support > 0).sum())]
     # The rules have one answer and no input in common, so the facts hold in any order.
     rules = rules.replace(

@@ -24,6 +24,8 @@ from nn2rules.errors import DomainError, FormatError, RowsError, UndecidedError
 from nn2rules.exact import UNDECIDED
 from nn2rules.frames import Rows
 from nn2rules.layer import Layer, checked_number
+from nn2rules.markup import document, piece, table
+from nn2rules.text import count, label_text, limits_text, quoted, value_text
 from nn2rules.values import Value, checked_values
 
 
@@ -191,6 +193,30 @@ class Network:
         """
         found = self.predict_codes(*self.domain.inputs_of(rows))
         return labels_array(self.classes)[found]
+
+    def _repr_html_(self) -> str:
+        return _html_of(self)
+
+
+def _html_of(network: Network) -> str:
+    """Return a network for a notebook: what it decides, from what, and how."""
+    units = [f"{len(layer.bias):,} {layer.activation}" for layer in network.layers]
+    labels = ", ".join(label_text(label) for label in network.classes)
+    rows = [
+        [
+            piece(quoted(feature.name), "strong"),
+            piece(
+                limits_text(feature)
+                if feature.limits is not None
+                else ", ".join(value_text(feature, value) for value in feature.values)
+            ),
+        ]
+        for feature in network.domain.features
+    ]
+    size = f"{count(len(rows), 'feature')} → {' → '.join(units)}"
+    title = piece(f"Network: {labels}", "title")
+    head = f"<p>{title} &ensp; {piece(size, 'faint')}</p>"
+    return document([head, table(rows, [False, False])])
 
 
 def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:

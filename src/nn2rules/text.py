@@ -311,6 +311,22 @@ def number_text(number: Fraction) -> str:
         return f"{quotient.normalize():g}"
 
 
+def percent(part: int, whole: int) -> str:
+    """Return `part` of `whole` in whole percent, never rounded to 0 or 100.
+
+    Examples
+    --------
+    >>> percent(1, 3), percent(999, 1000), percent(1, 1000), percent(7, 7)
+    ('33 %', '> 99 %', '< 1 %', '100 %')
+    """
+    if part in (0, whole) or not whole:
+        return "100 %" if part and part == whole else "0 %"
+    found = Fraction(100 * part, whole)
+    if found < 1:
+        return "< 1 %"
+    return "> 99 %" if found > 99 else f"{round(found)} %"
+
+
 def share(part: int, whole: int) -> str:
     """Return `part` of `whole` in percent, never rounded to 0 or 100 when it is not.
 

@@ -314,7 +314,7 @@ def test_interrupted_work_leaves_rules_that_are_right(form, left):
     else:
         assert rules.certificate["complete"] is False
         assert "different" not in rules.certificate
-        assert "[not proved]" in rules.text()
+        assert "(open: not proved)" in rules.text()
 
 
 class Clock(Meter):

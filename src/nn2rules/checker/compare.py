@@ -152,6 +152,7 @@ class _Comparison:
 
     def __init__(self, network: Network, rules: RuleList, impossible: Any) -> None:
         self.network, self.read = network, read_rules(network, rules)
+        self.names = rules.names
         self.boxes, self.answers = self.read.boxes, self.read.answers
         starts = self.read.starts
         self.left_out = read_impossible(network.domain, impossible, starts)
@@ -289,7 +290,8 @@ class _Comparison:
         labels = self.network.classes
         rule = None if fired == _DEFAULT else fired
         answer = labels[self.answers[fired]]
-        self.examples.append(Counterexample(row, labels[expected], answer, rule))
+        name = "" if rule is None else self.names[rule]
+        self.examples.append(Counterexample(row, labels[expected], answer, rule, name))
 
     def report(self, claims: tuple[str, ...]) -> CheckReport:
         """Return what was compared, and what came of it."""

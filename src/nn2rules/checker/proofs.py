@@ -77,7 +77,9 @@ def check_proofs(
             else:
                 proved += 1
         left_out += parts if is_rule else []
-    return ProofReport(len(rules), proved, tuple(missing), tuple(refused), default)
+    return ProofReport(
+        len(rules), proved, tuple(missing), tuple(refused), default, rules.names
+    )
 
 
 def _network_digest(network: Network) -> str:

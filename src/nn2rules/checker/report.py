@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Context
 from typing import Literal
 
+from nn2rules.markup import document, paragraph
 from nn2rules.values import Value
 
 
@@ -13,16 +14,18 @@ class Counterexample:
     """An input on which the two differ, and what each says.
 
     `rule` is the position, from 0, of the rule that answers; None for the default.
+    `name` is what it is called; see `RuleList.names`.
     """
 
     row: dict[str, Value]
     network: Value
     rules: Value
     rule: int | None
+    name: str = ""
 
     def __str__(self) -> str:
         row = ", ".join(f"{name} = {value!r}" for name, value in self.row.items())
-        who = "the default" if self.rule is None else f"rule {self.rule + 1:,}"
+        who = "the default" if self.rule is None else f"rule {self.name}"
         return f"{row}: the network says {self.network!r}, {who} says {self.rules!r}"
 
 
@@ -41,6 +44,8 @@ class ProofReport:
         and why not.
     default : {"", "missing", "proved"}
         Of the default; nothing in the scope "support", where it claims nothing.
+    names : tuple of str
+        What the rules are called.
     """
 
     rules: int
@@ -48,6 +53,7 @@ class ProofReport:
     missing: tuple[int, ...]
     refused: tuple[tuple[int | None, str], ...]
     default: str
+    names: tuple[str, ...]
 
     @property
     def is_complete(self) -> bool:
@@ -68,7 +74,7 @@ class ProofReport:
         """Return the report in lines; of proofs that are refused, the first few."""
         found = [str(self)]
         for rule, reason in self.refused[:5]:
-            who = "the default" if rule is None else f"rule {rule + 1:,}"
+            who = "the default" if rule is None else f"rule {self.names[rule]}"
             found.append(f"  the proof of {who} does not hold: {reason}")
         return found
 
@@ -161,6 +167,15 @@ class CheckReport:
         return f"EQUAL: the rules answer as the network does {where}."
 
     def __str__(self) -> str:
+        return "\n".join((self._verdict(), *self._details()))
+
+    def _repr_html_(self) -> str:
+        kind = "title" if self.ok else "warning"
+        details = (paragraph(line) for line in self._details())
+        return document([paragraph(self._verdict(), kind), *details])
+
+    def _details(self) -> list[str]:
+        """Return the report in lines, without the verdict."""
         remarks = {
             "Not compared, too close to a tie to tell: {:,}.": self.undecided,
             "Not compared, declared impossible: {:,}.": self.impossible,
@@ -175,7 +190,6 @@ class CheckReport:
             ),
         }
         lines = (
-            self._verdict(),
             *([] if self.proofs is None else self.proofs.lines()),
             f"Method: {self.method}. Compared: {self.compared}.",
             f"Answers compared: {self.checked:,}. Different: {self.different:,}.",
@@ -184,7 +198,7 @@ class CheckReport:
             *self.claims,
             *(f"  {example}" for example in self.counterexamples),
         )
-        return "\n".join(line for line in lines if line)
+        return [line for line in lines if line]
 
 
 def confidence_text(drawn: int, *, of: str, differ: str, spread: str = "") -> str:

@@ -16,17 +16,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 import nn2rules
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-from nn2rules.extraction import is_compiled
+from nn2rules.waiting import COMPILING, Bar, is_compiled
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -111,7 +104,7 @@ def _remembered() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _notice_interrupt(_what: str = "", _share: float = 0.0) -> None:
+def _notice_interrupt() -> None:
     """Interrupt once more, if that was lost."""
     if _interrupted:
         raise KeyboardInterrupt
@@ -143,25 +136,18 @@ def _drop_output() -> None:
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Show how far the work is, on a terminal only."""
     if not is_compiled():
-        stderr.print("compiling, once on this machine; this takes a minute")
-    if not stderr.is_terminal:
-        yield _notice_interrupt
-        return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        console=stderr,
-        transient=True,
-    ) as bar:
-        task = bar.add_task("working", total=1.0)
+        stderr.print(COMPILING)
+    bar = Bar(stderr)
 
-        def show(what: str, share: float) -> None:
-            _notice_interrupt()
-            bar.update(task, description=what, completed=share)
+    def show(what: str, share: float) -> None:
+        _notice_interrupt()
+        if stderr.is_terminal:
+            bar(what, share)
 
+    try:
         yield show
+    finally:
+        bar.close()
 
 
 @app.callback(invoke_without_command=True)

@@ -4,6 +4,7 @@ import time
 
 import nn2rules
 from nn2rules.cli.app import app, plain_errors
+from nn2rules.cli.output import width
 from nn2rules.formats import load_network, load_rules
 from nn2rules.text import label_text
 
@@ -30,10 +31,10 @@ def demo() -> None:
         f"\nThe method of the paper NN2Rules finds its rules in {seconds:.1f} s. Those "
         f"that decide\nmost of {len(cars.train):,} cars come first:\n"
     )
-    print(paper.text(5))
+    print(paper.text(5, width=width()))
     rules = load_rules(path.with_name("car-rules.json"))
     print(f"\nnn2rules says the same in {len(rules)} rules:\n")
-    print(rules)
+    print(rules.text(width=width()))
     print(
         f"\nChecked just now, one input after the other:\n\n"
         f"{nn2rules.check(network, rules)}"

@@ -22,7 +22,7 @@ from nn2rules.cli.models import (
     class_named,
     load,
 )
-from nn2rules.cli.output import check_places, partial_place, show
+from nn2rules.cli.output import Shown, check_places, partial_place, show
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
 from nn2rules.formats import save
@@ -114,8 +114,22 @@ def extract(
         int | None, typer.Option(help="Threads; by default one on each core.")
     ] = None,
     top: Annotated[
-        int, typer.Option(min=0, help="Print so many rules at most; 0 prints all.")
-    ] = 50,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Print the first so many rules, in a set of each class; by default "
+            "those that decide most.",
+        ),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="Print all rules.")] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Also print the share of inputs that each rule decides, and the "
+            "network's probabilities there.",
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -138,6 +152,7 @@ def extract(
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
     check_places(output, network, (model, data, encoder))
+    shown = Shown("all" if whole else "most" if top is None else top, verbose)
     if proofs is not None:
         check_writable(proofs, keep=(model, data, encoder, output, network))
     given = Given(
@@ -179,11 +194,11 @@ def extract(
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)
         if partial is not None:
-            show(partial, top, partial_place(output))
+            show(partial, shown, partial_place(output))
             stderr.print(_stopped(partial))
         raise
     spent = time.perf_counter() - started
-    show(rules, top, output)
+    show(rules, shown, output)
     if output is not None:
         print(_summary(rules, spent))
     _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)

@@ -1,11 +1,28 @@
 """Where rules go: to the screen, or to a file that nothing else needs."""
 
+import shutil
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from nn2rules.errors import FormatError
 from nn2rules.formats import save, to_json
 from nn2rules.formats.files import check_writable
-from nn2rules.rules import RuleList
+from nn2rules.rules import RuleList, Top
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is printed of rules; see `RuleList.text`."""
+
+    top: Top
+    verbose: bool
+
+
+def width() -> int:
+    """Return how wide lines are: as the terminal, if there is one."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+    return min(max(columns, 60), 120)
 
 
 def check_places(
@@ -28,10 +45,10 @@ def partial_place(output: Path | None) -> Path | None:
     return output.with_suffix(f".partial{output.suffix}")
 
 
-def show(rules: RuleList, top: int, output: Path | None) -> None:
+def show(rules: RuleList, shown: Shown, output: Path | None) -> None:
     """Print rules, or write them to a file."""
     if output is None:
-        print(rules.text(top or None))
+        print(rules.text(shown.top, width=width(), verbose=shown.verbose))
         return
     try:
         save(rules, output)

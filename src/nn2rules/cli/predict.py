@@ -44,7 +44,8 @@ def predict(
 ) -> None:
     """Answer rows: prints them with two more columns, the class and the rule.
 
-    Rules are numbered as `nn2rules extract` prints them, from 1.
+    Rules have the names that `nn2rules extract` prints: 1, 2, …, or those of a set
+    A1, A2, …
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
@@ -64,7 +65,7 @@ def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> 
         fired = rules.apply(
             table.rows, unknown="error" if unknown == "error" else "none"
         )
-    shown = {i: (str(r.then), str(i + 1)) for i, r in enumerate(rules.rules)}
+    shown = {i: (str(rule.then), rule.name) for i, rule in enumerate(rules)}
     nothing, default = ("", ""), (str(rules.default), "default")
     shown |= {OUTSIDE: default if unknown == "default" else nothing, NO_RULE: default}
     if rules.scope == "support":

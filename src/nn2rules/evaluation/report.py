@@ -13,7 +13,7 @@ import narwhals as nw
 
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.evaluation.fidelity import DomainFidelity
-from nn2rules.evaluation.table import SHARES, evaluation_text, steps
+from nn2rules.evaluation.table import SHARES, evaluation_html, evaluation_text, steps
 from nn2rules.values import Value, is_number, text_of, whole_number
 
 
@@ -242,6 +242,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         return evaluation_text(self)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self)
 
 
 _COUNTS = (

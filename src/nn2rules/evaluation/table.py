@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import count as counting
 from typing import TYPE_CHECKING
 
+from nn2rules.markup import document, piece, table, text_table
 from nn2rules.text import count, label_text, share
 
 if TYPE_CHECKING:
@@ -34,11 +35,23 @@ def steps(n_rules: int) -> list[int]:
 
 def evaluation_text(found: "Evaluation") -> str:
     """Return an evaluation as people read it."""
+    numbers = (_aligned(table, str.rjust) for table in _tables(found))
+    return "\n\n".join([_aligned(_summary(found), str.ljust), *numbers])
+
+
+def evaluation_html(found: "Evaluation") -> str:
+    """Return the same for a notebook."""
+    rows = [[piece(name), piece(text)] for name, text in _summary(found)]
+    numbers = (text_table(table) for table in _tables(found))
+    return document([table(rows, [False, False]), *numbers])
+
+
+def _tables(found: "Evaluation") -> list[list[list[str]]]:
+    """Return the tables of numbers."""
     tables = [_classes(found)]
     if found.n_rules:
         tables += [_first_rules(found), _rules_needed(found)]
-    numbers = (_aligned(table, str.rjust) for table in tables)
-    return "\n\n".join([_aligned(_summary(found), str.ljust), *numbers])
+    return tables
 
 
 def _summary(found: "Evaluation") -> list[list[str]]:

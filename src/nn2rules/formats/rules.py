@@ -5,8 +5,8 @@
     {"format": "nn2rules-rules/1", "form": "list", "scope": "domain",
      "features": [{"name": "color", "values": ["red", "yellow"]}, …],
      "classes": ["unripe", "ripe"],
-     "rules": [{"if": {"color": ["red"], "size": ["medium", "big"]}, "then": "ripe",
-                "probability": [0.73, 0.73], "support": 12}],
+     "rules": [{"name": "1", "if": {"color": ["red"], "size": ["medium", "big"]},
+                "then": "ripe", "probability": [0.73, 0.73], "support": 12}],
      "default": "unripe", "certificate": {}}
 
 The first rule whose conditions hold answers; a feature that is absent is unrestricted;
@@ -22,7 +22,7 @@ from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.formats.domain import domain_from_node, domain_to_object, labels_from_node
 from nn2rules.formats.node import Node
-from nn2rules.rules import Rule, RuleList
+from nn2rules.rules import FACTS, Rule, RuleList
 
 FORMAT = "nn2rules-rules/1"
 
@@ -36,7 +36,6 @@ _KEYS = (
     "default",
     "certificate",
 )
-_FACTS = ("support", "inputs", "probability", "accuracy", "unless")
 _WHOLE = (
     "inputs",
     "possible",
@@ -118,7 +117,9 @@ def _check_impossible(node: Node) -> None:
 
 
 def _rule(item: Node, domain: Domain) -> Rule:
-    item.only(("if", "then", *_FACTS))
+    item.only(("if", "then", "name", *FACTS))
+    if "name" in item:  # for readers: it follows from the place of the rule
+        item["name"].string()
     conditions = {}
     for name, values in item["if"].entries():
         if name not in domain.names:
@@ -139,6 +140,8 @@ def _rule(item: Node, domain: Domain) -> Rule:
         _whole(item, "inputs"),
         _range(item["probability"]) if "probability" in item else None,
         _share(item["accuracy"]) if "accuracy" in item else None,
+        _whole(item, "fits"),
+        _whole(item, "fits_agree"),
         _numbers(item["unless"]) if "unless" in item else None,
     )
 
@@ -204,10 +207,11 @@ def _dumps(value: object) -> str:
 
 def _rule_object(rule: Rule) -> dict[str, Any]:
     document: dict[str, Any] = {
+        "name": rule.name,
         "if": {c.feature: list(c.values) for c in rule.conditions},
         "then": rule.then,
     }
-    for key in _FACTS:
+    for key in FACTS:
         value = getattr(rule, key)
         if value is not None:
             document[key] = list(value) if isinstance(value, tuple) else value

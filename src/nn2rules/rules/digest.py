@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nn2rules.errors import OptionError
+from nn2rules.rules.rule import FACTS, Facts
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -30,15 +31,18 @@ def digest_of(rules: "RuleList") -> str:
         rules.form,
         rules.scope,
         rules.answers.tolist(),
-        [
-            (f.support, f.inputs, f.probability, f.accuracy)
-            + (() if f.unless is None else (f.unless,))
-            for f in rules.facts
-        ],
+        [_known(facts) for facts in rules.facts],
     )
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.packbits(rules.boxes, axis=1).tobytes())
     return digest.hexdigest()
+
+
+def _known(facts: Facts) -> tuple[Any, ...]:
+    """Return what is known of a rule; what came later counts where it is known."""
+    first = (facts.support, facts.inputs, facts.probability, facts.accuracy)
+    later = ((name, getattr(facts, name)) for name in FACTS[len(first) :])
+    return (*first, *(known for known in later if known[1] is not None))
 
 
 def own_certificate(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 
 from nn2rules.errors import MissingExtraError, OptionError
-from nn2rules.matching import NO_RULE
+from nn2rules.rules.rule import FACTS
 from nn2rules.text import allowed_text, unused
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def frame_of(rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"])
     """Return what `RuleList.to_frame` does."""
     table: dict[str, list[object]] = {}
     taken = set(rules.domain.names)
-    table[unused("rule", taken)] = [*range(len(rules)), NO_RULE]
+    table[unused("rule", taken)] = [*rules.names, "default"]
     for feature in rules.domain.features:
         column = [
             next(
@@ -50,7 +50,8 @@ def _fact_columns(rules: "RuleList") -> dict[str, list[object]]:
     """Return what is known of the rules, by column; only what is known of any."""
     columns: dict[str, list[object]] = {
         name: [getattr(facts, name) for facts in rules.facts]
-        for name in ("support", "inputs", "accuracy")
+        for name in FACTS
+        if name != "probability"
     }
     columns["unless"] = [
         None if facts.unless is None else ", ".join(map(str, facts.unless))

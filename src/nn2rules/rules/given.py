@@ -1,7 +1,6 @@
 """What a rule list is made from, checked: one sentence for whatever does not fit."""
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.rules.rule import Facts, Rule
+from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.values import Value, is_number
 
 _NOTHING = Facts()
-_NUMBERS = attrgetter("support", "inputs", "probability", "accuracy", "unless")
+_COUNTS = ("support", "inputs", "fits", "fits_agree")
 
 
 def check_domain(domain: object) -> None:
@@ -90,13 +89,15 @@ def _checked(facts: Facts, index: int) -> Facts:
         return facts
     if not isinstance(facts, Facts):
         raise OptionError(f"facts[{index}]: {facts!r}, expected Facts")
-    support, inputs, probability, accuracy, unless = map(_plain, _NUMBERS(facts))
-    for name, number in (("support", support), ("inputs", inputs)):
+    known = {name: _plain(getattr(facts, name)) for name in FACTS}
+    for name in _COUNTS:
+        number = known[name]
         is_whole = isinstance(number, int) and not isinstance(number, bool)
         if number is not None and not (is_whole and number >= 0):
             raise OptionError(
                 f"rules[{index}].{name}: {number!r}, expected a whole number from 0 on"
             )
+    accuracy, probability = known["accuracy"], known["probability"]
     if accuracy is not None and not _is_share(accuracy):
         raise OptionError(
             f"rules[{index}].accuracy: {accuracy!r}, expected a number from 0 to 1"
@@ -106,12 +107,18 @@ def _checked(facts: Facts, index: int) -> Facts:
             f"rules[{index}].probability: {probability!r}, expected two numbers "
             f"0 ≤ low ≤ high ≤ 1"
         )
+    if (known["fits_agree"] or 0) > (known["fits"] or 0):
+        raise OptionError(
+            f"rules[{index}].fits_agree: {known['fits_agree']}, expected as many as "
+            f"fits, {known['fits']}, at most"
+        )
+    unless = known["unless"]
     if unless is not None and not _is_above(unless, index):
         raise OptionError(
             f"rules[{index}].unless: {unless!r}, expected the numbers of rules above "
             f"it, from 1 to {index}, in order"
         )
-    return Facts(support, inputs, probability, accuracy, unless)
+    return Facts(**known)
 
 
 def _plain(number: Any) -> Any:

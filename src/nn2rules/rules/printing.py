@@ -1,141 +1,254 @@
-"""Rules as text for people."""
+"""Rules as text for people: the page in lines of a given width."""
 
-import math
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nn2rules.text import condition_text, count, label_text, limits_text, quoted, share
+from nn2rules.errors import OptionError
+from nn2rules.rules.head import Head
+from nn2rules.rules.page import Block, Page, ShownCondition, ShownRule, unless_text
+from nn2rules.rules.turned import by_influence
+from nn2rules.text import condition_text, label_text
 from nn2rules.values import whole_number
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule import Rule
     from nn2rules.rules.rule_list import RuleList
 
+_GAP = "   "
+_WIDE_NAME = 24  # a longer class, or feature, is not waited for by the others
+_NARROWEST = 60
+_ROOM = 24  # for the words of rules, however many columns there are
 
-_NAMED = 3  # rules that a rule leans on are named; of more, two and their number
+
+def text_of_page(page: Page, width: int) -> str:
+    """Return a page as text, no line wider than `width` where words can be parted."""
+    width = whole_number("width", width)
+    if width < _NARROWEST:
+        raise OptionError(f"width: {width}, expected {_NARROWEST} or more")
+    table = _Table(page, width)
+    parts = [_head(page.head, width)]
+    blocks = [table.block(block) for block in page.blocks]
+    if page.form == "list" and page.otherwise is not None:
+        blocks[-1] += table.rule(page.otherwise)
+    elif page.otherwise is not None:
+        said = f"{page.otherwise.then}{_GAP}{page.otherwise.remark}"
+        blocks.append(filled(said.split(" "), " ", width))
+    is_short = len(parts[0]) <= 1 and len(blocks) <= 2
+    parts = [part for part in (*parts, *blocks) if part]
+    return ("\n" if is_short else "\n\n").join("\n".join(part) for part in parts)
 
 
-def text_of_rules(rules: "RuleList", top: int | None) -> str:
-    """Return what `RuleList.text` does."""
-    if top is not None:
-        top = whole_number("top", top)
-    shown = len(rules) if top is None else min(top, len(rules))
-    width = len(str(len(rules)))
+def _head(head: Head, width: int) -> list[str]:
+    """Return what stands above the rules."""
     lines = [
-        f"{index:>{width}}. {rules.rule_text(rule)}"
-        for index, rule in enumerate(rules.rules[:shown], 1)
+        line for text in head.warnings for line in filled(text.split(), " ", width)
     ]
-    indent = " " * (width + 2) if len(rules) else ""
-    if shown < len(rules):
-        lines.append(f"{indent}… and {count(len(rules) - shown, 'more rule')}")
-    note = "  [not proved]" if rules.scope == "support" else ""
-    lines.append(f"{indent}otherwise {label_text(rules.default)}{note}")
-    return "\n".join((*rules.warnings(), *_numbers(rules), *lines))
+    if head.title:
+        both = f"{head.title}{_GAP}{head.size}"
+        titles = [both] if cells(both) <= width else [head.title, head.size]
+        lines += [
+            line for title in titles for line in filled(title.split(" "), " ", width)
+        ]
+    for sentence in head.sentences:
+        lines += filled(sentence.split(" "), " ", width)
+    if head.influences:
+        items = [f"{name} {part}".rstrip() for name, part in head.influences]
+        lines += ["", *filled(head.turning.split(" "), " ", width)]
+        lines += [f"  {line}" for line in filled(items, _GAP, width - 2)]
+    return lines
 
 
-def _numbers(rules: "RuleList") -> list[str]:
-    """Say which numbers there are: ranges, or only those that occur."""
-    model = rules.certificate.get("model")
-    bent = model.get("not_along_a_line") if isinstance(model, Mapping) else None
-    texts = []
-    for feature in rules.domain.features:
-        if feature.limits is not None:
-            texts.append(limits_text(feature))
-        elif isinstance(bent, list) and feature.name in bent:
-            texts.append(f"{quoted(feature.name)} the {feature.n_plain:,} that occur")
-    return [f"numbers: {'; '.join(texts)}"] if texts else []
+class _Table:
+    """Where the columns of a page are: names, rules, and numbers at the right."""
 
+    def __init__(self, page: Page, width: int) -> None:
+        rules = [rule for block in page.blocks for rule in block.rules]
+        rest = [page.otherwise] if page.form == "list" and page.otherwise else []
+        self.page, self.width = page, width
+        self.name = max((len(rule.name) for rule in rules), default=0)
+        labels = [cells(rule.then) for rule in (*rules, *rest)]
+        self.label = max((n for n in labels if n <= _WIDE_NAME), default=0)
+        numbers = [rule.numbers for rule in (*rules, *rest)]
+        self.titles, self.area = [page.columns], width
+        self._measure(numbers)
+        if self.area == _ROOM or any(len(self._lines(rule)) > 1 for rule in rules):
+            self.titles = [*zip(*(_stacked(t) for t in page.columns), strict=True)]
+            self._measure(numbers)
+        lines = [self._lines(rule)[0] for rule in (*rules, *rest)]
+        lines += [_titled(block) for block in page.blocks]
+        used = [n for n in map(cells, lines) if n <= self.area]
+        self.area = max(used, default=self.area)
 
-def warnings_of(rules: "RuleList") -> list[str]:
-    """Return what `RuleList.warnings` does."""
-    found, different = [], rules.certificate.get("different")
-    if isinstance(different, int) and different > 0:
-        inputs = rules.n_possible
-        found.append(
-            f"APPROXIMATE ({rules.certificate.get('method')}): not the network's "
-            f"answer on {different:,} of {count(inputs, 'input')} "
-            f"({share(different, inputs)})"
+    def _measure(self, numbers: Sequence[Sequence[str]]) -> None:
+        """Work out how wide the columns are, and how much is left for the rules."""
+        columns = zip(*self.titles, *numbers, strict=True)
+        self.numbers = [max(map(len, column)) for column in columns]
+        taken = sum(n + len(_GAP) for n in self.numbers)
+        self.area = max(self.width - taken, _ROOM)
+
+    def block(self, block: Block) -> list[str]:
+        """Return the lines of a block: its title, its rules, what is not shown."""
+        lines, title = [], _titled(block)
+        if cells(title) > self.area:
+            lines, title = filled(title.split(" "), " ", self.width), ""
+        *above, last = self.titles or [()]
+        lines += [self._with_numbers("", titles) for titles in above]
+        if title or last:
+            lines.append(self._with_numbers(title, last))
+        for rule in block.rules:
+            lines += self.rule(rule)
+        if block.hidden:
+            start = f"{'…':>{self.name}}  "
+            if self.page.form == "set":
+                start = f" {'…':<{self.name}}  "
+            found = filled(block.hidden.split(" "), " ", self.width - len(start))
+            lines += [start + found[0], *(" " * len(start) + f for f in found[1:])]
+        return lines
+
+    def rule(self, rule: ShownRule) -> list[str]:
+        """Return a rule in lines, the first of which has its numbers."""
+        first, *others = self._lines(rule)
+        return [self._with_numbers(first, rule.numbers), *others]
+
+    def _with_numbers(self, text: str, numbers: Sequence[str]) -> str:
+        space = " " * max(self.area - cells(text), 0)
+        ends = zip(numbers, self.numbers, strict=True)
+        return (text + space + "".join(f"{_GAP}{n:>{w}}" for n, w in ends)).rstrip()
+
+    def _lines(self, rule: ShownRule) -> list[str]:
+        """Return the words of a rule: in one line, or long conditions below."""
+        name, answer = self._start(rule)
+        remark = [rule.remark] if rule.remark else []
+        whole = (
+            name + answer + " · ".join([*(c.text for c in rule.conditions), *remark])
         )
-    return [*found, *_stood_for(rules), *_probed(rules)]
+        if cells(whole) <= self.area:
+            return [whole]
+        is_wide = cells(answer) > _WIDE_NAME + 5
+        indent = len(name) + (4 if is_wide else cells(answer))
+        long = [c for c in rule.conditions if c.is_long]
+        short = [c.text for c in rule.conditions if not c.is_long]
+        lines = filled([*short, *remark], " · ", self.area - indent)
+        if is_wide:
+            lines = [*_parted(answer.strip(), self.area - indent), *lines]
+        for condition in long:
+            # Only the first line of a rule has numbers behind it.
+            room = (self.width if lines[0] else self.area) - indent
+            lines += _own_line(condition, long, room)
+        first, *others = [line for line in lines if line]
+        start = name if is_wide else name + answer
+        return [start + first, *(" " * indent + line for line in others)]
+
+    def _start(self, rule: ShownRule) -> tuple[str, str]:
+        """Return the name of a rule and, in a list, its class."""
+        if self.page.form == "set":
+            return f" {rule.name:<{self.name}}  ", ""
+        name = f"{rule.name:>{self.name}}  " if self.name else ""
+        space = " " * max(self.label - cells(rule.then), 0)
+        word = "if " if rule.conditions else ""
+        return name, f"{rule.then}{space}  {word}"
 
 
-def _stood_for(rules: "RuleList") -> list[str]:
-    """Say where the model answers otherwise, since one word stands for all others."""
-    model = rules.certificate.get("model")
-    numbers = model if isinstance(model, Mapping) else {}
-    n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
-    if not isinstance(n_rows, int) or not isinstance(n_agreeing, int):
-        return []
-    n_other = n_rows - n_agreeing
-    if n_other < 1:
-        return []
-    return [
-        f"OTHER VALUES: the model itself answers otherwise on {n_other:,} of "
-        f"{count(n_rows, 'given row')}, where a word stands for all others here"
-    ]
+def _titled(block: Block) -> str:
+    return _GAP.join(part for part in (block.title, block.about) if part)
 
 
-def _probed(rules: "RuleList") -> list[str]:
-    """Say which steps of the model were only probed, by the certificate."""
-    model = rules.certificate.get("model")
-    if not isinstance(model, Mapping) or not isinstance(model.get("probed"), list):
-        return []
-    steps, n_rows = ", ".join(map(str, model["probed"])), model.get("probed_rows")
-    tried = count(n_rows, "row") if isinstance(n_rows, int) else "rows"
-    if not steps:
-        return []
-    return [
-        f"READ BY PROBING ({steps}): that each column is treated on its own was tried "
-        f"on {tried}, and is not proved"
-    ]
+def _stacked(title: str) -> tuple[str, str]:
+    """Return a title in two lines."""
+    first, _, last = title.partition(" ")
+    return first, last
 
 
-def names_by_influence(rules: "RuleList") -> list[str]:
-    """Return the features' names, those that turn the answer of most rows first.
+def _own_line(
+    condition: ShownCondition, others: Sequence[ShownCondition], width: int
+) -> list[str]:
+    """Return a condition below others: the feature, and beside it what it may be."""
+    names = [cells(other.feature) for other in others]
+    name = max((n for n in names if n <= _WIDE_NAME), default=0)
+    start = condition.feature + " " * max(name - cells(condition.feature), 0) + "  "
+    indent = cells(start) if cells(start) <= _WIDE_NAME + 2 else 4
+    found = filled(condition.allowed.split(" "), " ", width - indent)
+    if cells(start) > indent:
+        return [
+            *filled([start.rstrip()], "", width),
+            *(f"    {line}" for line in found),
+        ]
+    return [start + found[0], *(" " * indent + line for line in found[1:])]
 
-    By the certificate; where it says nothing they stay in the order of the domain.
+
+def filled(pieces: Sequence[str], separator: str, width: int) -> list[str]:
+    """Return pieces in lines of a width, parted behind separators where possible.
+
+    Examples
+    --------
+    >>> filled(["color = red", "size ≠ small", "age ≥ 40"], " · ", 28)
+    ['color = red · size ≠ small ·', 'age ≥ 40']
     """
-    influence = rules.certificate.get("influence")
-    of = influence.get("of") if isinstance(influence, Mapping) else None
-    given = of if isinstance(of, Mapping) else {}
-    counts = {name: n for name, n in given.items() if isinstance(n, int)}
-    return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
+    lines, end = [""], separator.rstrip()
+    for index, piece in enumerate(pieces):
+        behind = end if index < len(pieces) - 1 else ""
+        joined = lines[-1] + separator + piece if lines[-1] else piece
+        if cells(joined + behind) <= width:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines[-1] += end
+            lines.append("")
+        *full, last = _parted(piece, width - cells(behind))
+        lines[-1:] = [*full, last]
+    return lines
+
+
+def _parted(piece: str, width: int) -> list[str]:
+    """Return a piece in lines: at spaces, or, of a word that is wider, anywhere."""
+    lines = [""]
+    for word in piece.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if cells(joined) <= width:
+            lines[-1] = joined
+            continue
+        rest = word
+        if lines[-1]:
+            lines.append("")
+        while len(rest) > 1 and cells(rest) > width:
+            cut = _fitting(rest, width)
+            lines[-1:] = [rest[:cut], ""]
+            rest = rest[cut:]
+        lines[-1] = rest
+    return lines
+
+
+def _fitting(text: str, width: int) -> int:
+    """Return how many characters of a text fit into a width, at least one."""
+    cut = 1
+    while cut < len(text) and cells(text[: cut + 1]) <= width:
+        cut += 1
+    return cut
+
+
+def cells(text: str) -> int:
+    """Return how wide a text is on a terminal.
+
+    Examples
+    --------
+    >>> cells("size"), cells("尺寸")
+    (4, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
 
 
 def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
     """Return what `RuleList.rule_text` does."""
-    rank = {name: place for place, name in enumerate(names_by_influence(rules))}
     parts = [
         condition_text(rules.domain.feature(c.feature), c.values)
-        for c in sorted(rule.conditions, key=lambda c: rank[c.feature])
+        for c in sorted(rule.conditions, key=by_influence(rules))
     ]
     premise = " and ".join(parts) if parts else "anything"
-    answer = f"{label_text(rule.then)}{_unless_text(rule.unless)}"
-    return f"if {premise} then {answer}{_facts_text(rules, rule)}"
-
-
-def _unless_text(unless: tuple[int, ...] | None) -> str:
-    """Say which rules above a rule leans on: all of them if they are few."""
-    if not unless:
-        return ""
-    named = [f"{number:,}" for number in unless]
-    if len(named) > _NAMED:
-        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1:,} others above"]
-    *most, last = named
-    return f" unless {', '.join(most)} or {last}" if most else f" unless {last}"
-
-
-def _facts_text(rules: "RuleList", rule: "Rule") -> str:
-    """Return what is known of a rule, in brackets."""
-    parts = []
-    if rule.support is not None:
-        parts.append(count(rule.support, "row"))
-    if rule.accuracy is not None:
-        parts.append(f"{100 * rule.accuracy:.0f} % right")
-    if rule.inputs is not None:
-        parts.append(f"{share(rule.inputs, rules.n_possible)} of inputs")
-    if rule.probability is not None:
-        low, high = rule.probability  # rounded outwards: the range must hold
-        ends = math.floor(100 * low) / 100, math.ceil(100 * high) / 100
-        parts.append(f"p {ends[0]:.2f} to {ends[1]:.2f}")
-    return f"  [{', '.join(parts)}]" if parts else ""
+    unless = unless_text(rule.unless)
+    return f"if {premise} then {label_text(rule.then)} {unless}".rstrip()

@@ -1,6 +1,6 @@
 """One rule, and what is known of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 from nn2rules.boxes import Condition
 from nn2rules.values import Value
@@ -24,9 +24,16 @@ class Rule:
         A range that holds the network's probability of the rule's class on all of them.
     accuracy : float, optional
         The share of the rows it decides whose label is its class.
+    fits : int, optional
+        Of a rule of a set, the number of rows of data for which its conditions hold,
+        whatever other rules say.
+    fits_agree : int, optional
+        How many of those are labelled with its class.
     unless : tuple of int, optional
         What it leans on: the rule is true unless one of these rules above it holds.
         They are numbered from 1, as in the text. Empty if it is true on its own.
+    name : str
+        What it is called in the rules it is taken from; see `RuleList.names`.
     """
 
     conditions: tuple[Condition, ...]
@@ -35,7 +42,10 @@ class Rule:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
+    fits: int | None = None
+    fits_agree: int | None = None
     unless: tuple[int, ...] | None = None
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +56,10 @@ class Facts:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
+    fits: int | None = None
+    fits_agree: int | None = None
     unless: tuple[int, ...] | None = None
+
+
+FACTS = tuple(each.name for each in fields(Facts))
+"""The names of what can be known of a rule."""

@@ -4,9 +4,11 @@ A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are 
 from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
+import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -32,11 +34,16 @@ from nn2rules.rules.given import (
     checked_facts,
     checked_rules,
 )
+from nn2rules.rules.html import html_of_page
 from nn2rules.rules.labels import label_positions
-from nn2rules.rules.printing import text_of_rule, text_of_rules, warnings_of
-from nn2rules.rules.rule import Facts, Rule
+from nn2rules.rules.names import names_of, position_of
+from nn2rules.rules.page import Top, page_of
+from nn2rules.rules.plotting import plot_of
+from nn2rules.rules.printing import text_of_page, text_of_rule
+from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.top import top_of
 from nn2rules.rules.volume import Volume, volume_of
+from nn2rules.rules.warned import warnings_of
 from nn2rules.text import count
 from nn2rules.values import Value
 
@@ -45,7 +52,6 @@ Scope: TypeAlias = Literal["domain", "support"]
 Unknown: TypeAlias = Literal["error", "default", "none"]
 """What to do with a row whose value is outside the domain."""
 
-_SHOWN = 100
 _NOT_THEIRS = (
     "the certificate does not belong to these rules: they were changed after it was "
     "made, or written by an older version; it is left out, with what was said of each "
@@ -85,8 +91,8 @@ class RuleList:
     ...              Condition("size", ("medium", "big"))), "ripe")
     >>> rules = RuleList(domain, (ripe,), "unripe", ("unripe", "ripe"))
     >>> print(rules)
-    1. if color = red and size ≠ small then ripe
-       otherwise unripe
+    1  ripe    if color = red · size ≠ small
+       unripe  otherwise
     >>> rules.predict([{"color": "red", "size": "big"},
     ...                {"color": "yellow", "size": "big"}])
     array(['ripe', 'unripe'], dtype='<U6')
@@ -129,13 +135,7 @@ class RuleList:
             scope=scope,
             certificate=certificate,
             facts=tuple(
-                Facts(
-                    rule.support,
-                    rule.inputs,
-                    rule.probability,
-                    rule.accuracy,
-                    rule.unless,
-                )
+                Facts(**{name: getattr(rule, name) for name in FACTS})
                 for rule in listed
             ),
         )
@@ -230,16 +230,22 @@ class RuleList:
             Rule(
                 found,
                 self.classes[answer],
-                facts.support,
-                facts.inputs,
-                facts.probability,
-                facts.accuracy,
-                facts.unless,
+                **{known: getattr(facts, known) for known in FACTS},
+                name=name,
             )
-            for found, answer, facts in zip(
-                conditions, self.answers.tolist(), self.facts, strict=True
+            for found, answer, facts, name in zip(
+                conditions, self.answers.tolist(), self.facts, self.names, strict=True
             )
         )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each rule is called, wherever rules are printed or written.
+
+        The rules of a list are numbered from 1. A rule of a set is called by the letter
+        of its class and a number, such as A1: the default class has the last letter.
+        """
+        return names_of(self)
 
     @cached_property
     def _bits(self) -> NDArray[np.uint64]:
@@ -271,6 +277,13 @@ class RuleList:
 
     def __len__(self) -> int:
         return len(self.boxes)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __getitem__(self, key: int | str) -> Rule:
+        """Return a rule by its position, from 0, or by its name."""
+        return self.rules[position_of(self, key) if isinstance(key, str) else key]
 
     def _key(self) -> tuple[object, ...]:
         return (
@@ -422,6 +435,24 @@ class RuleList:
         """
         return curve_of(self, rows, labels)
 
+    def plot(self, axes: Any = None) -> Any:
+        """Draw how many rows the first rules decide, and return the axes.
+
+        Needs matplotlib, and rules that carry their support, as those that were
+        extracted with data do; else the share of inputs is drawn, where it is known.
+
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            Where to draw; by default in a new figure.
+        """
+        return plot_of(self, axes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rules to a file, whole or not at all; `nn2rules.load` reads it."""
+        # Files stand above rules, so they are looked for when one is written.
+        import_module("nn2rules.formats").save(self, path)
+
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
     ) -> Any:
@@ -434,20 +465,35 @@ class RuleList:
         """
         return frame_of(self, backend)
 
-    def text(self, top: int | None = None) -> str:
-        """Return the rules as text: all of them, or the `top` first ones."""
-        return text_of_rules(self, top)
+    def text(self, top: Top = "most", *, width: int = 80, verbose: bool = False) -> str:
+        """Return the page that ``print(rules)`` shows.
+
+        Parameters
+        ----------
+        top : "most", "all" or int
+            Of a list, or of each class of a set: the first rules that decide 95 % of
+            what all of them decide, with a line on the rest, where there are more than
+            20; or all; or the first so many.
+        width : int
+            How wide lines are at most; words that are wider are parted.
+        verbose : bool
+            Also the share of inputs and the range of the network's probabilities.
+        """
+        return text_of_page(page_of(self, top, verbose=verbose), width)
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
         return warnings_of(self)
 
     def rule_text(self, rule: Rule) -> str:
-        """Return one rule as text."""
+        """Return one rule as a sentence."""
         return text_of_rule(self, rule)
 
     def __str__(self) -> str:
-        return self.text(None if len(self) <= _SHOWN else _SHOWN)
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_of_page(page_of(self, "most", verbose=False))
 
     def __repr__(self) -> str:
         return f"<RuleList: {count(len(self), 'rule')}, otherwise {self.default!r}>"

@@ -1,0 +1,300 @@
+"""What stands above rules: what they decide, what is proved, and what is left open."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nn2rules.rules.turned import features_in_order, turned_rows
+from nn2rules.text import count, label_text, limits_text, percent, quoted, share
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+_NAMED = 6  # classes that a title names
+_INFLUENCES = 12
+_HUGE = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The title, the size of the matter, warnings, sentences, what turns answers."""
+
+    title: str
+    size: str
+    warnings: tuple[str, ...]
+    sentences: tuple[str, ...]
+    turning: str
+    influences: tuple[tuple[str, str], ...]
+
+
+_LABELS = (
+    "“Labels agree” is about the network: where a label differs, the rule still says "
+    "what the network says."
+)
+
+
+def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
+    """Return what stands above rules; of few, without rows, hardly anything."""
+    warnings = tuple(rules.warnings())
+    numbers = _numbers(rules)
+    if is_small or not rules.certificate:
+        words = proof_of(rules) if rules.form == "set" else ""
+        return Head(
+            "", "", warnings, (*([f"{words}."] * bool(words)), *numbers), "", ()
+        )
+    proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
+    labels = _LABELS if has_labels and is_right(rules) else ""
+    said = [_network(rules), proved, _reading(rules), labels, *numbers]
+    return Head(
+        _title(rules),
+        _size(rules),
+        warnings,
+        tuple(sentence for sentence in said if sentence),
+        *_influences(rules),
+    )
+
+
+def _title(rules: "RuleList") -> str:
+    names = [label_text(label) for label in rules.classes]
+    if len(names) > _NAMED:
+        return f"Which of {len(names):,} classes?"
+    return f"{', '.join(names[:-1])} or {names[-1]}?"
+
+
+def _size(rules: "RuleList") -> str:
+    """Say how many features, inputs and rows there are."""
+    parts = [count(len(rules.domain.features), "feature")]
+    n_ranges = sum(f.limits is not None for f in rules.domain.features)
+    if n_ranges:
+        parts.append(count(n_ranges, "range") + " of numbers")
+    elif is_counted(rules):
+        parts.append(f"{_large(rules.n_possible)} possible inputs")
+    rows = n_rows(rules)
+    return " · ".join([*parts, *([] if rows is None else [count(rows, "row")])])
+
+
+def _large(number: int) -> str:
+    if number < _HUGE:
+        return f"{number:,}"
+    power = len(str(number)) - 1
+    return f"about {number / 10**power:.1f} × 10^{power}"
+
+
+def is_counted(rules: "RuleList") -> bool:
+    """Tell whether it is known how many inputs can occur."""
+    keys = rules.certificate
+    is_known = "impossible" not in keys or isinstance(keys.get("possible"), int)
+    return is_known and not rules.domain.has_ranges
+
+
+def _whole(rules: "RuleList", key: str) -> int | None:
+    """Return a number of the certificate; None for whatever else stands there."""
+    number = rules.certificate.get(key)
+    return number if type(number) is int and number >= 0 else None
+
+
+def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
+    """Return a number for each class, if the certificate has them."""
+    listed = rules.certificate.get(key)
+    is_list = isinstance(listed, list) and len(listed) == len(rules.classes)
+    return listed if is_list and all(type(n) is int for n in listed or ()) else None
+
+
+def class_inputs(rules: "RuleList") -> list[int] | None:
+    """Return for each class the number of inputs that the network answers so."""
+    return _of_classes(rules, "class_inputs") if is_counted(rules) else None
+
+
+def class_rows(rules: "RuleList") -> list[int] | None:
+    """Return for each class the number of rows that the network answers so."""
+    listed = _of_classes(rules, "class_rows")
+    if listed is not None:
+        return listed
+    rows, support = _whole(rules, "rows"), [f.support for f in rules.facts]
+    if not is_right(rules) or rows is None or _whole(rules, "rows_decided") != rows:
+        return None
+    if None in support:
+        return None
+    # Each row is decided by a rule that is right.
+    found = [0] * len(rules.classes)
+    for answer, number in zip(rules.answers.tolist(), support, strict=True):
+        found[answer] += number or 0
+    return found
+
+
+def n_rows(rules: "RuleList") -> int | None:
+    """Return how many rows of data what is known of the rules was counted on."""
+    rows = _whole(rules, "rows")
+    if rows is not None:
+        return rows
+    listed = class_rows(rules)
+    return None if listed is None else sum(listed)
+
+
+def is_right(rules: "RuleList") -> bool:
+    """Tell whether the certificate says that rules are right wherever they decide."""
+    certificate = rules.certificate
+    is_known = certificate.get("engine") in ("table", "search", "paper")
+    is_approximate = certificate.get("different") or certificate.get("approximate")
+    return is_known and not is_approximate
+
+
+def _is_whole_domain(rules: "RuleList") -> bool:
+    """Tell whether rules, with their default, answer every input as proved."""
+    return (
+        is_right(rules)
+        and rules.scope == "domain"
+        and rules.certificate.get("complete") is not False
+    )
+
+
+def is_decided(rules: "RuleList") -> bool:
+    """Tell whether rules for every class leave no input to the default."""
+    decided = [f.inputs for f in rules.facts]
+    if None not in decided and sum(decided) < rules.n_possible:  # type: ignore[arg-type]
+        return False
+    return rules.is_two_sided and _is_whole_domain(rules)
+
+
+def is_true_alone(rules: "RuleList") -> bool:
+    """Tell whether every rule is true when it is read alone.
+
+    In a list, the rules of one class are: what those above take away is of that class.
+    """
+    return rules.form == "set" or len(set(rules.answers.tolist())) <= 1
+
+
+def proof_of(rules: "RuleList") -> str:
+    """Say in a few words what is proved; nothing if nothing is."""
+    if not is_right(rules):
+        return ""
+    if not _is_whole_domain(rules):
+        rest = "what none decides is open"
+        if rules.certificate.get("complete") is False:
+            rest = "stopped early, so what none decides is not known yet"
+        return f"Proved wherever a rule decides; {rest}"
+    if is_counted(rules):
+        inputs = rules.n_possible
+        return f"Proved for all {_large(inputs)} inputs" if inputs > 1 else "Proved"
+    return "Proved for every input"
+
+
+def _proved(rules: "RuleList") -> str:
+    """Say what is proved of each rule, and of all together."""
+    if not is_right(rules):
+        return ""
+    each = "Each rule is proved where it decides"
+    if is_true_alone(rules):
+        each = "Each rule is proved, and true on its own"
+    if not _is_whole_domain(rules):
+        return f"{each}."
+    if is_decided(rules):
+        return f"{each}. Together they decide every possible input."
+    if is_true_alone(rules):
+        rest = f"whatever fits none is {label_text(rules.default)}"
+        return f"{each}; {rest}, which is proved, too."
+    return "Proved: the list answers as the network does on every possible input."
+
+
+def _reading(rules: "RuleList") -> str:
+    """Say how a list is read."""
+    if is_true_alone(rules) or not is_right(rules):
+        return ""
+    if any(rule.unless is not None for rule in rules):
+        return (
+            "The first rule that holds answers. What stands behind “unless” is needed: "
+            "without it the rule is false when read alone."
+        )
+    return "The first rule that holds answers: read alone, a rule may be false."
+
+
+def _open(rules: "RuleList") -> str:
+    """Say how many rows and inputs no rule decides."""
+    if rules.scope != "support" or not is_right(rules):
+        return ""
+    stopped = rules.certificate.get("complete") is False
+    rows, decided = _whole(rules, "rows"), _whole(rules, "rows_decided")
+    is_all = rows is not None and decided == rows
+    text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
+    if is_all:
+        text = f"all rows are decided; {text}"
+    elif rows is not None and decided is not None:
+        verb = "is" if rows - decided == 1 else "are"
+        text = f"{rows - decided:,} of {count(rows, 'row')} {verb} left open; {text}"
+    return f"Stopped early: {text}" if stopped else text[0].upper() + text[1:]
+
+
+def _open_inputs(rules: "RuleList", remark: str) -> str:
+    """Say how many inputs are open: counted, bounded, or a share of the volume."""
+    inputs, exact = rules.n_possible, _whole(rules, "undecided")
+    least, most = (_whole(rules, f"undecided_at_{end}") for end in ("least", "most"))
+    if exact == 0:
+        return "no possible input is left open"
+    if exact is not None:
+        verb = "is" if exact == 1 else "are"
+        part = f" ({share(exact, inputs)})"
+        return f"{count(exact, 'possible input')}{part}{remark} {verb} left open"
+    if most is not None:
+        bound = f"at most {most:,} possible inputs ({share(most, inputs)})"
+        if least:
+            shares = f"{share(least, inputs)} to {share(most, inputs)}"
+            bound = f"{least:,} to {most:,} possible inputs ({shares})"
+        return f"{bound}{remark} are left open"
+    if rules.domain.has_ranges:
+        return (
+            f"the rules decide {rules.volume} of the volume, numbers evenly spread, "
+            f"and leave the rest open"
+        )
+    return "what no rule decides is left open"
+
+
+def _network(rules: "RuleList") -> str:
+    """Say how often the network gives each class, and how often labels agree."""
+    counts, noun, whole = class_rows(rules), "rows", n_rows(rules)
+    if counts is None:
+        counts, noun = class_inputs(rules), "possible inputs"
+        whole = rules.n_possible
+    if counts is None or not whole:
+        return ""
+    chosen = list(range(len(counts)))
+    if len(counts) == 2:
+        chosen = [0 if counts[0] < counts[1] else 1]
+    texts = [
+        f"{label_text(rules.classes[index])} for {share(counts[index], whole)}"
+        for index in chosen[:_NAMED]
+    ]
+    said = f"The network says {_listed(texts)} of {noun}"
+    agreeing = _whole(rules, "labels_agree")
+    if agreeing is not None and noun == "rows":
+        said += f"; the labels agree with it on {share(agreeing, whole)}"
+    return f"{said}."
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1])] * (len(texts) > 1) + [texts[-1]])
+
+
+def _influences(rules: "RuleList") -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return for each feature the share of rows where it alone can turn the answer."""
+    whole, counts = turned_rows(rules)
+    if not whole or not counts:
+        return "", ()
+    ranked = [name for name in features_in_order(rules) if name in counts]
+    shown = [(quoted(name), percent(counts[name], whole)) for name in ranked]
+    more = [("…", "")] if len(shown) > _INFLUENCES else []
+    some = f"of {whole:,} rows drawn, those" if whole != n_rows(rules) else "rows"
+    title = f"What can turn an answer ({some} where this feature alone would):"
+    return title, tuple(shown[:_INFLUENCES] + more)
+
+
+def _numbers(rules: "RuleList") -> list[str]:
+    """Say which numbers there are: ranges, or only those that occur."""
+    model = rules.certificate.get("model")
+    bent = model.get("not_along_a_line") if isinstance(model, Mapping) else None
+    texts = []
+    for feature in rules.domain.features:
+        if feature.limits is not None:
+            texts.append(limits_text(feature))
+        elif isinstance(bent, list) and feature.name in bent:
+            texts.append(f"{quoted(feature.name)} the {feature.n_plain:,} that occur")
+    return [f"Numbers: {'; '.join(texts)}."] if texts else []

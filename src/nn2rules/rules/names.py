@@ -1,0 +1,60 @@
+"""What rules are called, wherever they are spoken of.
+
+The rules of a list are numbered from the top. Those of a set have no order: each is
+called by a letter, which stands for its class, and a number.
+"""
+
+from collections import Counter
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from nn2rules.errors import NoSuchRuleError
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+
+def names_of(rules: "RuleList") -> tuple[str, ...]:
+    """Return what `RuleList.names` is."""
+    if rules.form == "list":
+        return tuple(str(number) for number in range(1, len(rules) + 1))
+    letters = {answer: _letters(i) for i, answer in enumerate(classes_in_order(rules))}
+    numbers: Counter[int] = Counter()
+    names = []
+    for answer in rules.answers.tolist():
+        numbers[answer] += 1
+        names.append(f"{letters[answer]}{numbers[answer]}")
+    return tuple(names)
+
+
+def classes_in_order(rules: "RuleList") -> list[int]:
+    """Return the positions of the classes that rules answer: the default comes last."""
+    default = rules.classes.index(rules.default)
+    return sorted(set(rules.answers.tolist()), key=lambda c: (c == default, c))
+
+
+def _letters(index: int) -> str:
+    """Return A to Z for 0 to 25, then AA, AB and so on.
+
+    Examples
+    --------
+    >>> _letters(0), _letters(25), _letters(26), _letters(26 * 27)
+    ('A', 'Z', 'AA', 'AAA')
+    """
+    text = ""
+    while index >= 0:
+        index, place = divmod(index, 26)
+        text, index = ascii_uppercase[place] + text, index - 1
+    return text
+
+
+def position_of(rules: "RuleList", name: str) -> int:
+    """Return the position of the rule with this name."""
+    try:
+        return rules.names.index(name)
+    except ValueError:
+        known = "there is none"
+        if rules.names:
+            ends = dict.fromkeys((rules.names[0], rules.names[-1]))
+            known = f"there are {' to '.join(ends)}" if len(ends) > 1 else "there is 1"
+        raise NoSuchRuleError(f"there is no rule {name!r}; {known}") from None

@@ -1,0 +1,355 @@
+"""The page that shows rules: what it says, whatever medium it is for.
+
+It is made from rules alone: their boxes, what is known of each, and the certificate.
+`printing` makes text of it, and `html` what a notebook shows.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from nn2rules.domain import box_sizes
+from nn2rules.rules.head import (
+    Head,
+    class_inputs,
+    class_rows,
+    head_of,
+    is_decided,
+    n_rows,
+    proof_of,
+)
+from nn2rules.rules.names import classes_in_order
+from nn2rules.rules.turned import by_influence
+from nn2rules.text import (
+    allowed_text,
+    condition_text,
+    count,
+    label_text,
+    percent,
+    quoted,
+    share,
+)
+from nn2rules.values import whole_number
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule import Rule
+    from nn2rules.rules.rule_list import RuleList
+
+Top: TypeAlias = int | Literal["most", "all"]
+"""How many rules are shown: so many, those that decide most, or all."""
+
+_SHORT = 28  # characters of a condition that shares its line with others
+_ENOUGH = 0.95  # of the rows: what decides them is shown
+_FEW, _LEAST, _MOST = 20, 5, 50  # so few are all shown; of more so many, at least
+_MUCH = 0.8
+_NAMED = 3  # rules that a rule leans on are named; of more, two and their number
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCondition:
+    """A condition: in one piece, and the name of the feature and what it may be."""
+
+    text: str
+    feature: str
+    allowed: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it names many values, and so has a line of its own if need be."""
+        return len(self.text) > _SHORT and ", " in self.allowed
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A rule, or the default, as it is shown: `then` is its class.
+
+    `remark` stands where there are no conditions, or behind them; `numbers` are the
+    cells of the columns.
+    """
+
+    name: str
+    then: str
+    conditions: tuple[ShownCondition, ...]
+    remark: str
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rules below each other, what they are, and what is said of those not shown."""
+
+    title: str
+    about: str
+    rules: tuple[ShownRule, ...]
+    hidden: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that is shown of rules; `columns` are the titles of the numbers.
+
+    Of a list, `otherwise` stands below its rules as one of them does.
+    """
+
+    form: Literal["list", "set"]
+    head: Head
+    columns: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    otherwise: ShownRule | None
+
+
+def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Page:
+    """Return the page of rules, with the `top` ones of each block."""
+    if top not in ("most", "all"):
+        top = whole_number("top", top)
+    columns = _columns(rules, verbose=verbose)
+    has_rows = n_rows(rules) is not None or any("rows" in title for title in columns)
+    is_small = len(rules) <= 5 and not (has_rows and rules.certificate)
+    head = head_of(rules, is_small=is_small, has_labels="labels agree" in columns)
+    blocks = _blocks(rules, columns, top, is_small=is_small)
+    return Page(rules.form, head, tuple(columns), blocks, _otherwise(rules, columns))
+
+
+def _blocks(
+    rules: "RuleList", columns: dict[str, list[str]], top: Top, *, is_small: bool
+) -> tuple[Block, ...]:
+    answers = rules.answers.tolist()
+    if rules.form == "list":
+        everything = list(range(len(rules)))
+        title = proof_of(rules) if is_small else ""
+        about = "" if is_small else _about_list(rules)
+        return (_block(rules, everything, columns, top, (title, about)),)
+    return tuple(
+        _block(
+            rules,
+            [index for index, answer in enumerate(answers) if answer == chosen],
+            columns,
+            top,
+            (label_text(rules.classes[chosen]), _about_class(rules, chosen)),
+        )
+        for chosen in classes_in_order(rules)
+    )
+
+
+def _block(
+    rules: "RuleList",
+    positions: Sequence[int],
+    columns: dict[str, list[str]],
+    top: Top,
+    titles: tuple[str, str],
+) -> Block:
+    weights, noun = _weights(rules, positions)
+    shown = len(positions)
+    if top == "most":
+        shown = _n_shown(weights, shown)
+    elif top != "all":
+        shown = min(top, shown)
+    lines = tuple(
+        shown_rule(
+            rules, rules.rules[index], [column[index] for column in columns.values()]
+        )
+        for index in positions[:shown]
+    )
+    hidden = ""
+    if shown < len(positions):
+        left = len(positions) - shown
+        hidden = f"{count(left, 'more rule')}"
+        if weights is not None:
+            part, whole = sum(weights[shown:]), _whole(rules, noun)
+            verb = "decides" if left == 1 else "decide"
+            amount = f"{share(part, whole)} of {noun}" if whole else count(part, "row")
+            hidden += f" {verb} {amount}"
+        hidden += '; top="all" (--all) shows all'
+    return Block(*titles, lines, hidden)
+
+
+def shown_rule(rules: "RuleList", rule: "Rule", numbers: Sequence[str]) -> ShownRule:
+    """Return a rule as it is shown."""
+    conditions = tuple(
+        ShownCondition(
+            condition_text(feature, condition.values),
+            quoted(feature.name),
+            _plain(allowed_text(feature, condition.values)),
+        )
+        for condition in sorted(rule.conditions, key=by_influence(rules))
+        for feature in [rules.domain.feature(condition.feature)]
+    )
+    always = "" if conditions else "always "
+    remark = (always + unless_text(rule.unless)).strip()
+    return ShownRule(
+        rule.name, label_text(rule.then), conditions, remark, tuple(numbers)
+    )
+
+
+def _plain(allowed: str) -> str:
+    """Return values without the signs around them, for a line of their own.
+
+    Examples
+    --------
+    >>> _plain("in {red, green}"), _plain("all but {red, green}"), _plain("≠ red")
+    ('red, green', 'all but red, green', '≠ red')
+    """
+    found = re.fullmatch(r"(?:in|(all but )) ?\{(.*)\}", allowed)
+    return f"{found[1] or ''}{found[2]}" if found else allowed
+
+
+def unless_text(unless: Sequence[int] | None) -> str:
+    """Say which rules above a rule leans on: all of them if they are few.
+
+    Examples
+    --------
+    >>> unless_text((4,)), unless_text((1, 2, 4)), unless_text((1, 2, 4, 7))
+    ('unless 4', 'unless 1, 2 or 4', 'unless 1, 2 or 2 others above')
+    """
+    named = [f"{number}" for number in unless or ()]
+    if len(named) > _NAMED:
+        named = [*named[: _NAMED - 1], f"{len(named) - _NAMED + 1} others above"]
+    *most, last = named or [""]
+    words = f"{', '.join(most)} or {last}" if most else last
+    return f"unless {words}" if words else ""
+
+
+def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
+    """Return the numbers beside the rules, by the titles of their columns."""
+    facts, columns = rules.facts, {}
+    is_fit = rules.form == "set" and any(f.fits is not None for f in facts)
+    has_rows = is_fit or any(f.support is not None for f in facts)
+    if is_fit:
+        columns["rows fit"] = [_number(f.fits) for f in facts]
+        agreeing = [(f.fits_agree, f.fits) for f in facts]
+    else:
+        if has_rows:
+            columns["rows decided"] = [_number(f.support) for f in facts]
+        agreeing = [
+            (
+                None if f.accuracy is None else round(f.accuracy * (f.support or 0)),
+                f.support,
+            )
+            for f in facts
+        ]
+    if any(part is not None for part, _ in agreeing):
+        columns["labels agree"] = [
+            percent(part, whole) if part is not None and whole else ""
+            for part, whole in agreeing
+        ]
+    if rules.form == "set" and (verbose or not has_rows):
+        columns |= _fitting_inputs(rules)
+    if verbose or not (has_rows or columns):
+        columns |= _decided_inputs(rules)
+    if verbose and any(f.probability is not None for f in facts):
+        columns["probability there"] = [_range(f.probability) for f in facts]
+    return columns
+
+
+def _fitting_inputs(rules: "RuleList") -> dict[str, list[str]]:
+    """Return the shares of inputs that fit the rules of a set."""
+    if rules.domain.has_ranges or "impossible" in rules.certificate:
+        return {}
+    sizes = box_sizes(rules.domain, rules.boxes)
+    return {"inputs fit": [share(size, rules.domain.n_inputs) for size in sizes]}
+
+
+def _decided_inputs(rules: "RuleList") -> dict[str, list[str]]:
+    """Return the shares of inputs that rules decide, which none above them does."""
+    if rules.domain.has_ranges or any(f.inputs is None for f in rules.facts):
+        return {}
+    shares = [share(f.inputs or 0, rules.n_possible) for f in rules.facts]
+    return {"inputs decided": shares} if shares else {}
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _range(ends: tuple[float, float] | None) -> str:
+    """Return a range of probabilities, rounded outwards, as it must hold."""
+    if ends is None:
+        return ""
+    low, high = math.floor(100 * ends[0]) / 100, math.ceil(100 * ends[1]) / 100
+    return f"{low:.2f} to {high:.2f}"
+
+
+def _weights(
+    rules: "RuleList", positions: Sequence[int]
+) -> tuple[list[int] | None, str]:
+    """Return how much each rule decides, and of what."""
+    for name, noun in (("support", "rows"), ("inputs", "inputs")):
+        found = [getattr(rules.facts[index], name) for index in positions]
+        if found and None not in found:
+            return found, noun
+    return None, ""
+
+
+def _whole(rules: "RuleList", noun: str) -> int | None:
+    """Return how many rows or inputs there are, if that is known."""
+    return rules.n_possible if noun == "inputs" else n_rows(rules)
+
+
+def _n_shown(weights: Sequence[int] | None, n_rules: int) -> int:
+    """Return how many of the first rules decide enough to stand for all."""
+    shown = _FEW
+    if weights is not None:
+        shown = max(_LEAST, min(_MOST, _needed(weights, _ENOUGH * sum(weights))))
+    return n_rules if n_rules <= _FEW else shown
+
+
+def _needed(weights: Sequence[int], wanted: float) -> int:
+    """Return how many of the first rules decide so much; all, if they do not."""
+    reached = (k for k, sum_ in enumerate(accumulate(weights), 1) if sum_ >= wanted)
+    return next(reached, len(weights))
+
+
+def _about_list(rules: "RuleList") -> str:
+    """Say how many rules a list has, and how many of them one has to read."""
+    text = f"{count(len(rules), 'rule')}, tried from the top"
+    weights, noun = _weights(rules, range(len(rules)))
+    if weights is None or len(rules) <= 5:
+        return text
+    whole = _whole(rules, noun)
+    needed = _needed(weights, _MUCH * (whole or 0))
+    if not whole or sum(weights[:needed]) < _MUCH * whole or needed == len(rules):
+        return text
+    verb = "decides" if needed == 1 else "decide"
+    return f"{text}; {needed:,} {verb} {100 * _MUCH:.0f} % of {noun}"
+
+
+def _about_class(rules: "RuleList", chosen: int) -> str:
+    """Say how much a class is, and how many of its rules one has to read."""
+    positions = [
+        i for i, answer in enumerate(rules.answers.tolist()) if answer == chosen
+    ]
+    text, rows, whole = count(len(positions), "rule"), class_rows(rules), n_rows(rules)
+    weights, noun = _weights(rules, positions)
+    if rows is not None and whole:
+        text = f"{share(rows[chosen], whole)} of rows; {text}"
+        if noun == "rows" and weights and len(positions) > 3:
+            needed = _needed(weights, _MUCH * rows[chosen])
+            if needed < len(positions):
+                verb = "covers" if needed == 1 else "cover"
+                text += f", {needed:,} {verb} {100 * _MUCH:.0f} % of them"
+    elif (inputs := class_inputs(rules)) is not None:
+        text = f"{share(inputs[chosen], rules.n_possible)} of inputs; {text}"
+    return text
+
+
+def _otherwise(rules: "RuleList", columns: dict[str, list[str]]) -> ShownRule | None:
+    """Return what is said of inputs that no rule decides; nothing if there are none."""
+    if is_decided(rules):
+        return None
+    remark = "otherwise"
+    if rules.scope == "support":
+        remark += " (open: not proved)"
+    left: dict[str, str] = {}
+    decided = [facts.inputs for facts in rules.facts]
+    if "inputs decided" in columns and None not in decided:
+        rest = rules.n_possible - sum(decided)  # type: ignore[arg-type]
+        left["inputs decided"] = share(rest, rules.n_possible)
+    rows = n_rows(rules)
+    if "rows decided" in columns and rows is not None:
+        decided = [facts.support or 0 for facts in rules.facts]
+        left["rows decided"] = _number(rows - sum(decided))  # type: ignore[arg-type]
+    numbers = tuple(left.get(title, "") for title in columns)
+    return ShownRule("", label_text(rules.default), (), remark, numbers)

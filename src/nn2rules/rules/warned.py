@@ -1,0 +1,58 @@
+"""What a reader must know before trusting rules."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from nn2rules.text import count, share
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+
+def warnings_of(rules: "RuleList") -> list[str]:
+    """Return what `RuleList.warnings` does."""
+    found, different = [], rules.certificate.get("different")
+    if isinstance(different, int) and different > 0:
+        inputs = rules.n_possible
+        found.append(
+            f"APPROXIMATE ({rules.certificate.get('method')}): not the network's "
+            f"answer on {different:,} of {count(inputs, 'input')} "
+            f"({share(different, inputs)})"
+        )
+    elif rules.certificate.get("approximate"):
+        found.append(
+            f"APPROXIMATE ({rules.certificate.get('method')}): a rule may give another "
+            f"answer than the network"
+        )
+    return [*found, *_stood_for(rules), *_probed(rules)]
+
+
+def _stood_for(rules: "RuleList") -> list[str]:
+    """Say where the model answers otherwise, since one word stands for all others."""
+    model = rules.certificate.get("model")
+    numbers = model if isinstance(model, Mapping) else {}
+    n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
+    if not isinstance(n_rows, int) or not isinstance(n_agreeing, int):
+        return []
+    n_other = n_rows - n_agreeing
+    if n_other < 1:
+        return []
+    return [
+        f"OTHER VALUES: the model itself answers otherwise on {n_other:,} of "
+        f"{count(n_rows, 'given row')}, where a word stands for all others here"
+    ]
+
+
+def _probed(rules: "RuleList") -> list[str]:
+    """Say which steps of the model were only probed, by the certificate."""
+    model = rules.certificate.get("model")
+    if not isinstance(model, Mapping) or not isinstance(model.get("probed"), list):
+        return []
+    steps, n_rows = ", ".join(map(str, model["probed"])), model.get("probed_rows")
+    tried = count(n_rows, "row") if isinstance(n_rows, int) else "rows"
+    if not steps:
+        return []
+    return [
+        f"READ BY PROBING ({steps}): that each column is treated on its own was tried "
+        f"on {tried}, and is not proved"
+    ]

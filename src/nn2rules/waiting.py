@@ -1,0 +1,89 @@
+"""What a user sees while work takes its time: a bar, and a word about compiling.
+
+The bar comes after a second, on stderr, and only on a terminal or in a notebook.
+"""
+
+import time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from nn2rules.cover._kernels.greedy import climb
+from nn2rules.cover._kernels.growth import grow
+from nn2rules.engine._kernels import is_cached
+from nn2rules.engine._kernels.network import table_classes
+from nn2rules.engine.budget import Progress
+from nn2rules.errors import OptionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as RichBar
+    from rich.progress import TaskID
+
+Shown: TypeAlias = Progress | Literal[False] | None
+"""Who is told how far the work is: a function, nobody, or the user, by a bar."""
+
+_PATIENCE = 1.0  # seconds before a bar appears
+COMPILING = "compiling, once on this machine; this takes a minute"
+
+
+def is_compiled() -> bool:
+    """Tell whether the kernels were compiled on this machine before."""
+    return all(is_cached(kernel) for kernel in (table_classes, climb, grow))
+
+
+class Bar:
+    """A progress bar that appears if the work takes longer than a second."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console, self._started = console, time.monotonic()
+        self._bar: RichBar | None = None
+        self._task: TaskID | None = None
+
+    def __call__(self, what: str, share: float) -> None:
+        """Show what is being done, and the share that is done."""
+        if self._bar is None:
+            if time.monotonic() - self._started < _PATIENCE:
+                return
+            self._start()
+        assert self._bar is not None, "it was started"
+        assert self._task is not None, "it was started"
+        self._bar.update(self._task, description=what, completed=share)
+
+    def _start(self) -> None:
+        from rich import progress as rich_progress
+
+        self._bar = rich_progress.Progress(
+            rich_progress.TextColumn("{task.description}"),
+            rich_progress.BarColumn(),
+            rich_progress.TaskProgressColumn(),
+            rich_progress.TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("working", total=1.0)
+        self._bar.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def teller(shown: Shown) -> Progress | Bar | None:
+    """Return who is told how far the work is, and say so if it compiles first."""
+    if shown is False:
+        return None
+    if shown is not None:
+        if not callable(shown):
+            raise OptionError(
+                f"progress: {shown!r}, expected a function that is told what is being "
+                f"done and the share that is done; or False, for none"
+            )
+        return shown
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False, markup=False)
+    if not (console.is_terminal or console.is_jupyter):
+        return None
+    if not is_compiled():
+        console.print(COMPILING)
+    return Bar(console)

@@ -1,0 +1,220 @@
+"""What notebooks show, what they draw, and the bar while one waits."""
+
+import re
+import sys
+from html.parser import HTMLParser
+from io import StringIO
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import nn2rules
+from nn2rules import Domain, Feature, RuleList, check, evaluate, extract, waiting
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.rules import Facts
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+TOMATO = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+ROWS = TOMATO.domain.decode(next(TOMATO.domain.inputs()))
+RULES = extract(TOMATO, data=ROWS)
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "a\nb",
+    "\u202eevil",
+    '"&',
+    "</td><td>",
+    "x" * 90,
+)
+
+
+def hostile_rules(form):
+    domain = Domain(tuple(Feature(name, HOSTILE) for name in HOSTILE))
+    boxes = np.random.default_rng(0).random((7, int(domain.offsets[-1]))) < 0.6
+    boxes[:, domain.offsets[:-1]] = True
+    return RuleList.from_boxes(
+        domain,
+        boxes,
+        [0, 1, 2, 3, 4, 5, 0],
+        HOSTILE[0],
+        HOSTILE,
+        form=form,
+        certificate={
+            "engine": "table",
+            "class_rows": [9] * 6,
+            "influence": {"rows": 54, "of": dict.fromkeys(HOSTILE, 3)},
+            "different": 1,
+            "method": HOSTILE[0],
+        },
+    )
+
+
+class Read(HTMLParser):
+    """Reads HTML, and refuses tags that are not closed in order."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.tags, self.words = [], set(), []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):  # noqa: D102
+        self.tags.add(tag)
+        self.open.append(tag)
+        assert {name for name, _ in attrs} <= {"class"}
+
+    def handle_endtag(self, tag):  # noqa: D102
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):  # noqa: D102
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+
+TAGS = {"div", "style", "p", "span", "table", "tr", "td"}
+
+
+@pytest.mark.parametrize("form", ["list", "set"])
+def test_hostile_names_are_escaped(form):
+    rules = hostile_rules(form)
+    read = Read(rules._repr_html_())
+    assert read.tags == TAGS
+    assert "\u202e" not in rules._repr_html_()
+    assert all(name in read.words for name in rules.names)
+    network = SimpleNamespace(
+        domain=rules.domain, classes=HOSTILE, layers=TOMATO.layers
+    )
+    assert Read(nn2rules.network._html_of(network)).tags == TAGS
+
+
+@pytest.mark.parametrize("form", ["list", "set"])
+def test_a_notebook_shows_what_is_printed(form):
+    rules = extract(TOMATO, data=ROWS, labels=["ripe"] * len(ROWS), form=form)
+    shown = " ".join(Read(rules._repr_html_()).words)
+
+    def words(text):
+        return sorted(re.sub(r"\s+", " ", text).split())
+
+    assert words(shown) == words(rules.text(width=1000))
+
+
+def test_reports_and_networks_are_shown():
+    report = check(TOMATO, RULES)
+    read = Read(report._repr_html_())
+    assert "\n".join(word for word in read.words if word.strip()) == str(report)
+    found = evaluate(RULES, TOMATO, ROWS)
+    shown = Read(found._repr_html_()).words
+    assert "fidelity" in shown
+    assert "100 % of rows" in shown
+    shown = " ".join(Read(TOMATO._repr_html_()).words)
+    assert "Network: unripe, ripe" in shown
+    assert "small, medium, big" in shown
+
+
+def test_a_report_that_is_not_ok_is_a_warning():
+    wrong = check(TOMATO, RULES.replace(default="ripe"))
+    assert '<p class="warning">DIFFERENT' in wrong._repr_html_()
+
+
+# Files and figures
+
+
+def test_rules_save_themselves(tmp_path):
+    RULES.save(tmp_path / "rules.json")
+    assert nn2rules.load(tmp_path / "rules.json") == RULES
+
+
+def drawn(axes):
+    return [line.get_ydata().tolist() for line in axes.get_lines()]
+
+
+def with_support(form, *supports, certificate=None):
+    domain = Domain((Feature("x", ("a", "b", "c")),))
+    return RuleList.from_boxes(
+        domain,
+        np.eye(3),
+        [1, 0, 1],
+        "no",
+        ("no", "_$yes$"),
+        form=form,
+        facts=[Facts(support=number) for number in supports],
+        certificate=certificate,
+    )
+
+
+def test_the_curve_of_a_list():
+    rules = with_support("list", 6, 3, 1, certificate={"rows": 20})
+    axes = rules.plot()
+    assert drawn(axes) == [[0, 30, 45, 50]]
+    assert axes.get_ylabel() == "% of rows decided"
+    assert rules.plot(axes) is axes
+
+
+def test_the_curves_of_a_set():
+    axes = with_support("set", 6, 3, 1, certificate={"rows": 20}).plot()
+    assert drawn(axes) == [[0, 30, 35], [0, 15]]
+    assert len(axes.get_legend().get_texts()) == 2
+    axes.figure.canvas.draw()  # $ is no formula
+
+
+def test_the_curve_of_rules_without_rows():
+    axes = extract(TOMATO).plot()
+    assert drawn(axes) == [[0, 100 / 3]]
+    assert axes.get_ylabel() == "% of inputs decided"
+
+
+def test_a_curve_needs_numbers():
+    with pytest.raises(OptionError, match="it is not known how much each rule decides"):
+        with_support("list", None, None, None).plot()
+    with pytest.raises(OptionError, match="it is not known"):  # of how many rows?
+        with_support("list", 6, 3, 1).plot()
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"nn2rules\[plot\]"):
+        extract(TOMATO).plot()
+
+
+# Waiting
+
+
+def test_a_bar_comes_after_a_second(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
+    console = Console(force_terminal=True, file=StringIO())
+    bar = waiting.Bar(console)
+    clock[0] = 0.9
+    bar("proving", 0.5)
+    assert console.file.getvalue() == ""
+    clock[0] = 1.1
+    bar("proving", 0.6)
+    bar.close()
+    assert "proving" in console.file.getvalue()
+
+
+def test_nobody_is_told_where_nobody_looks():
+    assert waiting.teller(None) is None  # stderr is no terminal here
+    assert waiting.teller(False) is None
+    with pytest.raises(OptionError, match="progress: 3, expected a function"):
+        extract(TOMATO, progress=3)
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_the_compile_wait_is_announced(monkeypatch, is_compiled):
+    console = Console(force_terminal=True, file=StringIO())
+    monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    monkeypatch.setattr(waiting, "is_compiled", lambda: is_compiled)
+    assert isinstance(waiting.teller(None), waiting.Bar)
+    assert (waiting.COMPILING in console.file.getvalue()) != is_compiled
+
+
+def test_a_function_is_told():
+    told = []
+    cars = nn2rules.load(nn2rules.datasets.network_file("car"))
+    extract(cars, effort=0, progress=lambda what, share: told.append((what, share)))
+    assert told
+    assert extract(cars, effort=0, progress=False) == extract(cars, effort=0)
