@@ -119,7 +119,7 @@ def test_extracted_rules_pass(name):
     assert report.ok
     assert report.method == "every input"
     assert report.checked == network.domain.n_inputs
-    assert report.different == report.undecided == report.left_to_default == 0
+    assert report.different == report.undecided == report.open_inputs == 0
     assert report.counterexamples == ()
     assert f"all {network.domain.n_inputs:,} inputs" in str(report)
 
@@ -406,9 +406,9 @@ def test_support_claims_nothing_of_the_default():
     report = check(CAR, rules)
     undecided = int((rules.apply_codes(next(CAR.domain.inputs())) < 0).sum())
     assert report.ok
-    assert report.left_to_default == undecided
+    assert report.open_inputs == undecided
     assert report.checked == CAR.domain.n_inputs - undecided
-    assert f"left to the default: {undecided:,}" in str(report)
+    assert f"Not compared, open: {undecided:,}." in str(report)
     assert check(CAR, rules, rows=CAR_ROWS[:300]).ok
     assert not check(CAR, variant(rules, scope="domain")).ok
 
@@ -436,7 +436,31 @@ def test_support_rules_must_be_right_where_they_answer():
     rules = variant(TOMATO_RULES, scope="support", rules=(wrong,))
     report = check(TOMATO, rules)
     assert_true_counterexamples(report, TOMATO, rules)
-    assert report.left_to_default == 3
+    assert report.open_inputs == 3
+
+
+def test_a_set_with_rules_for_every_class_leaves_nothing():
+    rules = nn2rules.extract(CAR, form="set")
+    assert (rules.is_two_sided, rules.scope) == (True, "domain")
+    report = check(CAR, rules)
+    assert (report.ok, report.unmet) == (True, 0)
+    last = [i for i, rule in enumerate(rules.rules) if rule.then == rules.default][-1]
+    kept = [rule for i, rule in enumerate(rules.rules) if i != last]
+    fewer = variant(rules, rules=kept)
+    report = check(CAR, fewer)
+    codes = next(CAR.domain.inputs())
+    n_left = int((fewer.apply_codes(codes) < 0).sum())
+    assert n_left > 0
+    assert (report.ok, report.unmet) == (True, n_left)
+    assert f"though it has rules for every class: {n_left}." in str(report)
+
+
+def test_each_rule_of_a_set_is_held_to_its_word():
+    """Also where another one that is right comes first."""
+    rules = nn2rules.extract(CAR, form="set")
+    anything = Rule((), rules.default)
+    wrong = variant(rules, rules=(*rules.rules, anything))
+    assert not check(CAR, wrong).ok
 
 
 def test_nothing_compared_is_no_pass():

@@ -160,7 +160,9 @@ class _Comparison:
         self.any_order = rules.form == "set" and len(set(self.answers[:-1])) > 1
         self.reached = np.zeros(len(self.boxes), dtype=np.bool_)
         self.checked = self.different = self.undecided = 0
-        self.left_to_default = self.impossible = self.rows_left = 0
+        self.open_inputs = self.impossible = self.rows_left = self.unmet = 0
+        answers = self.answers.tolist()
+        self.is_two_sided = rules.form == "set" and answers[-1] in answers[:-1]
         self.examples: list[Counterexample] = []
         self.unless = read_unless(rules)
         self.untrue: list[int] = []
@@ -171,7 +173,7 @@ class _Comparison:
         domain = self.network.domain
         for codes in domain.inputs(chunk=_CHUNK):
             self._add(codes)
-        number, left = f"{domain.n_inputs:,}", self.impossible + self.left_to_default
+        number, left = f"{domain.n_inputs:,}", self.impossible + self.open_inputs
         if left:
             self.method = "every input but those named below"
             number = f"{domain.n_inputs - left:,} of the {number}"
@@ -218,10 +220,10 @@ class _Comparison:
 
     def add_rows(self, codes: Codes, numbers: Floats | None) -> None:
         """Compare given rows."""
-        before = self.left_to_default, self.impossible, self.checked + self.undecided
+        before = self.open_inputs, self.impossible, self.checked + self.undecided
         self._add(codes, numbers)
         self.rows_left = len(codes) - (self.checked + self.undecided - before[2])
-        self.left_to_default, self.impossible = before[:2]
+        self.open_inputs, self.impossible = before[:2]
         self.compared += f"; and {len(codes):,} given rows"
 
     def _add(self, inputs: Codes, amounts: Floats | None = None) -> None:
@@ -243,7 +245,9 @@ class _Comparison:
             self.checked += int((~left & ~undecided).sum())
             self.different += int(wrong.sum())
             self.undecided += int(undecided.sum())
-            self.left_to_default += int(left.sum())
+            self.open_inputs += int(left.sum())
+            if self.is_whole and self.is_two_sided:
+                self.unmet += int((fired == _DEFAULT).sum())
             self.reached[fired[(fired != _DEFAULT) & ~undecided]] = True
             shown = np.flatnonzero(wrong)[:_SHOWN]
             found = [(int(index), int(fired[index])) for index in shown]
@@ -302,7 +306,8 @@ class _Comparison:
             different=self.different,
             undecided=self.undecided,
             impossible=self.impossible,
-            left_to_default=self.left_to_default,
+            open_inputs=self.open_inputs,
+            unmet=self.unmet,
             rows_left=self.rows_left,
             unreached=int((~self.reached).sum()),
             counterexamples=tuple(self.examples),

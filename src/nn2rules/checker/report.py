@@ -94,8 +94,11 @@ class CheckReport:
         Inputs too near to a tie for the arithmetic of this module; not compared.
     impossible : int
         Inputs that the caller declared impossible; not compared.
-    left_to_default : int
+    open_inputs : int
         Inputs of which rules of scope "support" claim nothing; not compared.
+    unmet : int
+        Inputs that get the default of a set for the whole domain that has rules for
+        every class, and so should leave nothing to it.
     rows_left : int
         Given rows that were not compared, because they are one or the other.
     unreached : int
@@ -119,7 +122,8 @@ class CheckReport:
     different: int
     undecided: int
     impossible: int
-    left_to_default: int
+    open_inputs: int
+    unmet: int
     rows_left: int
     unreached: int
     counterexamples: tuple[Counterexample, ...]
@@ -179,8 +183,10 @@ class CheckReport:
         remarks = {
             "Not compared, too close to a tie to tell: {:,}.": self.undecided,
             "Not compared, declared impossible: {:,}.": self.impossible,
-            "Not compared, left to the default: {:,}. Rules of scope 'support' claim "
-            "nothing about these.": self.left_to_default,
+            "Not compared, open: {:,}. No rule decides these, and rules of scope "
+            "'support' claim nothing about them.": self.open_inputs,
+            "Inputs that no rule of this set decides, though it has rules for every "
+            "class: {:,}.": self.unmet,
             "Given rows that were not compared, for the same reason: {:,}.": (
                 self.rows_left
             ),

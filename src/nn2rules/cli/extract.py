@@ -277,7 +277,7 @@ def _summary(rules: RuleList, seconds: float) -> str:
             f"{label_text(label)} {part:,} ({share(part, inputs)})"
             for label, part in zip(rules.classes, counts, strict=True)
         )
-    lines = [f"rules    {len(rules):,}, otherwise {label_text(rules.default)}"]
+    lines = [f"rules    {_counted(rules)}"]
     if "fewest_rules" in certificate:
         fewest = count(certificate["fewest_rules"], "rule")
         lines.append(f"         no such set has fewer than {fewest}")
@@ -289,6 +289,18 @@ def _summary(rules: RuleList, seconds: float) -> str:
         lines.append(f"inputs   {inputs:,}{shares}")
     lines += _answers(rules)
     return "\n".join([*lines, f"seconds  {seconds:.2f}"])
+
+
+def _counted(rules: RuleList) -> str:
+    """Say how many rules there are, of each class where each has its own."""
+    if not rules.is_two_sided:
+        return f"{len(rules):,}, otherwise {label_text(rules.default)}"
+    numbers = [int((rules.answers == i).sum()) for i in range(len(rules.classes))]
+    each = ", ".join(
+        f"{label_text(label)} {number:,}"
+        for label, number in zip(rules.classes, numbers, strict=True)
+    )
+    return f"{len(rules):,}, each true on its own: {each}"
 
 
 def _answers(rules: RuleList) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from heapq import heapify, heappop, heappush
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.job import Job, impossible_inputs
 from nn2rules.cover.leaning import met_above
-from nn2rules.cover.merging import merge
+from nn2rules.cover.merging import drop_idle, merge
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
@@ -199,31 +199,17 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
 
 
 def _needed(job: Job, cover: Cover) -> Cover:
-    """Leave out rules of a set that decide no row which the others do not.
-
-    The rules of a set hold in any order: always the one is taken that decides most rows
-    which those before it leave.
-    """
+    """Leave out rules of a set that decide no row which the others do not."""
     assert job.rows is not None, "rules are needed for rows"
     domain = job.network.domain
     codes, numbers = job.rows.distinct
     columns = (codes + domain.offsets[:-1]).T.copy()
     amounts = np.ones(columns.shape) if numbers is None else numbers.T.copy()
-    boxes = zip(*cover.boxes(domain), strict=True)
-    held = [held_rows(domain.ranges, columns, amounts, *box) for box in boxes]
-    left = job.rows.weights.astype(np.float64)
-    waiting = [(-float(left[rows].sum()), index) for index, rows in enumerate(held)]
-    heapify(waiting)
-    kept = []
-    while waiting:
-        _, index = heappop(waiting)
-        gain = float(left[held[index]].sum())  # it may have become less
-        if gain > 0 and waiting and -gain > waiting[0][0]:
-            heappush(waiting, (-gain, index))
-        elif gain > 0:
-            kept.append(index)
-            left[held[index]] = 0.0
-    return _taken(cover, kept, cover.default)
+    holds = partial(held_rows, domain.ranges, columns, amounts)
+    n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
+    needed = _taken(cover, range(n_rules), cover.default)
+    drop_idle(needed, holds, np.ones(len(codes), dtype=np.bool_))
+    return needed
 
 
 def _described(rules: RuleList, job: Job) -> RuleList:

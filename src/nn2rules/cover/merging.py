@@ -74,6 +74,14 @@ def merge(
         is_less = rules.drop_idle() or bool(pairs)
 
 
+def drop_idle(
+    cover: Cover, holds: Callable[..., NDArray[np.bool_]], wanted: NDArray[np.bool_]
+) -> None:
+    """Drop rules of a set, in place, that decide no row which others do not."""
+    if cover.answers:
+        _Rules(cover, holds, wanted).drop_idle()
+
+
 class _Rules:
     """The rules with the rows that they hold."""
 
