@@ -149,9 +149,10 @@ def extract(
     budget : Budget, optional
         Limits on time, boxes and memory; an error says that one is reached.
     time : float, optional
-        Seconds. In the scope "support" the rules that are proved by then are returned:
-        those that decide most rows come first, and the certificate says how many rows
-        are left. Elsewhere it is a budget of so many seconds.
+        Seconds, all told but for compiling. In the scope "support" the rules that are
+        proved by then are returned: those that decide most rows come first, and the
+        certificate says how many rows are left. Elsewhere it is a budget of so many
+        seconds.
     n_jobs : int, optional
         How many threads, by default one on each core; the result is the same whatever
         their number.
@@ -190,6 +191,7 @@ def extract(
     1  ripe    if color = red · size ≠ small           33.3 %
        unripe  otherwise                               66.7 %
     """
+    started = monotonic()
     kind = Kind(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
     told = teller(progress)
@@ -222,8 +224,11 @@ def extract(
     if kind.scope == "domain" and length.max_rules is None:
         _refuse_endless(network.domain, how.limits)
     if kind.engine == "search":
+        began = monotonic()
         compile_search()
+        started += monotonic() - began  # that is done once, and not for these rules
     meter = how.meter()
+    meter.started = started
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
             return _by_paper(network, kind, rows)

@@ -92,6 +92,16 @@ class GivenRows:
         """Of each row which of the different ones it is."""
         return self._distinct[2]
 
+    def answers(self, network: Network) -> NDArray[np.int64]:
+        """Return the classes that a network gives the different rows.
+
+        They are kept, as that takes a while.
+        """
+        known: dict[int, NDArray[np.int64]] = self.__dict__.setdefault("_answers", {})
+        if id(network) not in known:
+            known[id(network)] = network.predict_codes(*self.distinct)
+        return known[id(network)]
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -221,7 +231,7 @@ def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleLi
     """Certify on how many rows the rules answer otherwise than the network."""
     answers = np.append(rules.answers, rules.classes.index(rules.default))
     found = answers[rules.match(rows.distinct_codes(rules.domain))]
-    wrong = found != network.predict_codes(*rows.distinct)
+    wrong = found != rows.answers(network)
     certificate = {
         **rules.certificate,
         "rows_different": int(rows.weights[wrong].sum()),
@@ -236,7 +246,7 @@ def with_class_rows(
     if rows is None:
         return rules
     try:
-        answers = network.predict_codes(*rows.distinct)
+        answers = rows.answers(network)
     except UndecidedError:  # no arithmetic of ours tells the answer of some row
         return rules
     counts = np.bincount(answers, rows.weights, minlength=len(network.classes))

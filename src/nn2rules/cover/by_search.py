@@ -113,7 +113,7 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
     """
     assert job.rows is not None, "extract has checked that there is data"
     codes, numbers = job.rows.distinct
-    answers = job.network.predict_codes(codes, numbers)
+    answers = job.rows.answers(job.network)
     inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
     weights = job.rows.weights.astype(np.float64)
     cover.default = job.default(np.bincount(answers, weights, len(job.network.classes)))

@@ -283,6 +283,7 @@ def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Fac
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         part = meter.part(boxes=_RANGE_BOXES)
         try:
+            part.spend()  # no range is begun when the time is over
             ranges = [
                 score_range(
                     network, allowed, ends=ends, tolerance=_RANGE_TOLERANCE, meter=part
