@@ -229,13 +229,18 @@ def test_every_engine_agrees_with_the_network(form: str, engine: str):
     assert agree("made.json")
     rules = nn2rules.load("made.json")
     assert rules.certificate["engine"] == engine
-    assert f"\nrules    {len(rules)}, otherwise {rules.default}\n" in text
+    said = f"otherwise {rules.default}\n"
+    if form == "set":
+        said = "each true on its own: unripe 2, ripe 1\n"
+    assert f"\nrules    {len(rules)}, {said}" in text
 
 
 def test_extract_of_a_set_says_how_few_rules_there_can_be():
     text = done("extract", "net.json", "--form", "set", "-o", "made.json")
+    counted = "rules    3, each true on its own: unripe 2, ripe 1\n"
     assert without_seconds(text) == SUMMARY.replace(
-        "\ninputs", "\n         no such set has fewer than 1 rule\ninputs"
+        "rules    1, otherwise unripe\n",
+        f"{counted}         no such set has fewer than 3 rules\n",
     )
     assert nn2rules.load("made.json").form == "set"
 
@@ -364,9 +369,11 @@ def test_extract_support_leaves_out_rules_that_decide_no_row():
     assert "1 of 2 rows is left open;" in result.stdout
     assert result.stdout.endswith("\nunripe   otherwise (open: not proved)\n")
     assert result.stderr == "note: 1 of 2 rows are not decided by any rule\n"
-    text = done("extract", "net.json", *options)
+    text = done("extract", "net.json", *options, "--form", "list")
     assert len(re.findall(r"if .*  1\n", text)) == 2
     assert text.endswith("unripe  otherwise (open: not proved)              0\n")
+    text = done("extract", "net.json", *options)
+    assert len(re.findall(r"(?m)^ [AB]1  .*  1$", text)) == 2
 
 
 def test_extract_reads_rows_packed_by_gzip():
@@ -397,7 +404,7 @@ def test_extract_with_a_header_and_no_rows_counts_nothing():
     text = done("extract", "net.json", "--data", "rows.csv")
     assert "if color = red · size ≠ small              0\n" in text
     text = done("extract", "net.json", "--data", "rows.csv", "--scope", "support")
-    assert text.endswith("\nunripe  otherwise (open: not proved)\n")
+    assert text.endswith("\nunripe   otherwise (open: not proved)\n")
 
 
 def test_extract_fixes_features_in_the_order_asked_for():
@@ -484,7 +491,7 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
 
 @pytest.mark.parametrize(
     "options",
-    [("--form", "set"), ("--form", "paper"), ("--max-rules", "1")],
+    [("--target", "ripe"), ("--form", "paper"), ("--max-rules", "1")],
     ids=" ".join,
 )
 def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]):
@@ -498,7 +505,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
 
 
 def test_max_rules_of_a_support_keeps_the_first():
-    options = ("--data", "rows.csv", "--scope", "support")
+    options = ("--data", "rows.csv", "--scope", "support", "--form", "list")
     first = done("extract", "net.json", *options).splitlines()[0]
     text = run("extract", "net.json", *options, "--max-rules", "1").stdout
     assert text.splitlines()[0] == first
@@ -917,11 +924,11 @@ def test_predict_says_what_is_not_proved():
     assert result.exit_code == 0
     assert result.stdout == (
         "color,size,prediction,rule\nred,big,unripe,default (not proved)\n"
-        "yellow,small,unripe,1\n"
+        "yellow,small,unripe,A1\n"
     )
     assert result.stderr == f"{note}the default, which is not proved\n"
     result = run("predict", "made.json", "rows.csv", "--undecided", "none")
-    assert result.stdout.splitlines()[1:] == ["red,big,,", "yellow,small,unripe,1"]
+    assert result.stdout.splitlines()[1:] == ["red,big,,", "yellow,small,unripe,A1"]
     assert result.stderr == f"{note}empty\n"
     result = run("predict", "made.json", "rows.csv", "--undecided", "error")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -1427,7 +1434,10 @@ WRONG_OPTIONS = {
         ["--data", "rows.csv", "--target", "id"],
         ["no class 'id'", "column with the true classes is given by --labels"],
     ),
-    "class of a list": (["--target", "ripe"], ["a class", "a set"]),
+    "class of a list": (
+        ["--form", "list", "--target", "ripe"],
+        ["a class", "a set"],
+    ),
     "class of the paper's rules": ([*PAPER, "--target", "ripe"], ["not 'paper'"]),
     "fewer of the paper's rules": (
         [*PAPER, "--max-rules", "1"],
@@ -1879,9 +1889,7 @@ def test_numbers_from_the_network_to_the_answers(ranged_files):
     result = run("extract", "net.json", "--data", "rows.csv", "-o", "rules.json")
     assert result.exit_code == 0
     assert "note: the domain has ranges of numbers, too much" in result.stderr
-    assert re.search(
-        r"^volume   about \d+\.\d % decided by a rule", result.stdout, re.M
-    )
+    assert re.search(r"^volume   \d+\.\d % decided by a rule", result.stdout, re.M)
     assert "inputs" not in result.stdout
     done("predict", "rules.json", "rows.csv", "-o", "answers.csv")
     answers = read_table("answers.csv").column("prediction")

@@ -33,7 +33,6 @@ def refused(**options):
     ("options", "message"),
     [
         ({"form": "tree"}, "form: 'tree', expected list or set or paper"),
-        ({"form": None}, "form: None, expected list or set or paper"),
         ({"scope": "rows"}, "scope: 'rows', expected domain or support"),
         (
             {"engine": "magic"},
@@ -74,7 +73,7 @@ def refused(**options):
             "classes of the rows are given as labels",
         ),
         (
-            {"target": "ripe"},
+            {"form": "list", "target": "ripe"},
             "a class to have rules for can be named for a set, of two classes",
         ),
         (
@@ -92,8 +91,8 @@ def refused(**options):
         ({"budget": "5 s"}, "budget: '5 s', expected a Budget"),
         (
             {"progress": True},
-            "progress: True, expected a function that is told what is being done, and "
-            "the share that is done",
+            "progress: True, expected a function that is told what is being done and "
+            "the share that is done; or False, for none",
         ),
         ({"effort": True}, "effort: True, expected 0, 1, 2, …"),
         (
@@ -175,7 +174,7 @@ def test_impossible_inputs_are_boxes_or_a_function(impossible):
         {"scope": "support", "data": ROWS, "fidelity": 0.5},
         {"engine": "search", "fidelity": 0.5},
         {"form": "paper", "max_rules": 3},
-        {"target": "ripe"},
+        {"form": "list", "target": "ripe"},
         {"engine": "paper", "approximate": "x"},
         {"data": ROWS, "labels": "color"},
     ],
@@ -243,12 +242,14 @@ def test_rows_are_read_once(monkeypatch):
 
 def test_rules_for_rows_come_from_a_table_where_it_is_small():
     rng = np.random.default_rng(0)
-    for n_features, engine in ((9, "table"), (10, "search")):
+    cases = [("list", 9, "table"), ("list", 10, "search")]
+    cases += [("set", 8, "table"), ("set", 9, "search")]
+    for form, n_features, engine in cases:
         domain = plain_domain([4] * n_features)
         weights = rng.normal(size=(4 * n_features, 1))
         network = Network(domain, (Layer(weights, [0], "sigmoid"),), ("a", "b"))
         rows = domain.decode(rng.integers(4, size=(5, n_features)))
-        rules = extract(network, rows, scope="support")
+        rules = extract(network, rows, scope="support", form=form)
         assert rules.certificate["engine"] == engine
         assert rules.certificate["rows_decided"] == 5
 
@@ -287,7 +288,7 @@ def test_a_search_stops_at_the_rules_that_are_asked_for(form, scope):
         assert rules.scope == "support"
         assert rules.certificate["boxes"] < whole.certificate["boxes"]
         decided = rules.apply(rows) >= 0
-        assert (rules.predict(rows) == truth)[decided].all()
+        assert (rules.predict(rows, undecided="none") == truth)[decided].all()
         assert rules.certificate["rows_decided"] == decided.sum()
     many = extract(
         network, rows, engine="search", form=form, scope=scope, max_rules=10_000

@@ -398,7 +398,7 @@ def test_long_sets_of_values_stand_below():
         "                                              rows",
         "                                           decided",
         "1  ripe    if color = red · size = small         7",
-        "              job  in {value-0, value-1, value-2, value-3,",
-        "                   value-4, value-5}",
+        "              job  value-0, value-1, value-2, value-3,",
+        "                   value-4, value-5",
         "   unripe  otherwise",
     ]

@@ -295,7 +295,7 @@ def test_every_rule_has_its_line(rules):
     named = {line.split()[0]: line for line in lines if line}
     for rule in rules:
         assert all(text in named[rule.name] for text in conditions_in(rules, rule))
-    assert any(line.endswith("otherwise") for line in lines)
+    assert any("  otherwise" in line for line in lines)
 
 
 @given(domains(max_inputs=60), st.data())
@@ -756,7 +756,7 @@ def test_what_was_read_by_probing_is_said():
 def test_a_rule_says_what_it_leans_on(unless, text):
     below = Rule((), "ripe", support=2, unless=unless)
     rules = RuleList(DOMAIN, (RIPE,) * 5 + (below,), "unripe", CLASSES)
-    assert rules.rule_text(rules.rules[5]) == f"if anything then ripe{text}  [2 rows]"
+    assert rules.rule_text(rules.rules[5]) == f"if anything then ripe{text}"
     assert rules.rules[5].unless == rules.facts[5].unless == unless
     stored = from_json(to_json(rules))
     assert stored == rules

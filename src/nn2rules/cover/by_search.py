@@ -132,7 +132,7 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
         if job.how.time is None:
             raise
         return False
-    if job.form == "set" and job.length.max_rules is None:
+    if job.form == "set" and not _is_enough(job, cover):
         with suppress(BudgetExceededError):  # they are complete, if not the fewest
             merge(grower, cover, impossible=impossible, found=found)
     return True
