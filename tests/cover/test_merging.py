@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import SMALL, Table, check_pure, first, network_of, tables
 
-from nn2rules import Budget, extract
+from nn2rules import Budget, Domain, Feature, Layer, Network, extract
 from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover
@@ -50,6 +50,33 @@ def test_rows_stay_decided_and_rules_true(table, data):
     fired = first(boxes, table.sizes)
     assert (fired[weights > 0] >= 0).all()
     assert len(boxes) <= np.count_nonzero(weights)
+
+
+@pytest.mark.parametrize("seed", [90, 99, 167, 168, 181])
+def test_rules_that_overlap_are_merged_into_true_ones(seed):
+    """Rows that two rules share, and no other has, stay decided when both are gone.
+
+    And a pair that was proved before others were joined is proved again.
+    """
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 7, int(rng.integers(4, 7)))
+    features = [Feature(f"f{i}", range(int(size))) for i, size in enumerate(sizes)]
+    domain, width = Domain(tuple(features)), int(rng.integers(3, 9))
+    hidden = Layer(
+        rng.normal(size=(sizes.sum(), width)), rng.normal(size=width), "relu"
+    )
+    last = Layer(rng.normal(size=(width, 1)), rng.normal(size=1) * 0.3, "sigmoid")
+    network = Network(domain, (hidden, last), ("no", "yes"))
+    n_rows = int(rng.integers(50, 400))
+    codes = np.stack([rng.integers(0, size, n_rows) for size in sizes], axis=1)
+    rules = extract(
+        network, data=domain.decode(codes), scope="support", engine="search"
+    )
+    every = next(domain.inputs())
+    truth = network.predict_codes(every)
+    for index, answer in enumerate(rules.answers):
+        assert (truth[rules.take([index]).match(every) >= 0] == answer).all()
+    assert (rules.match(codes) >= 0).all()
 
 
 def test_two_rules_that_can_be_one_are():

@@ -57,10 +57,13 @@ def merge(
             for answer in sorted(set(cover.answers))
             for pair in _matched(_joinable(grower, rules, answer, impossible))
         ]
+        n_before = len(cover.answers)
         for first, second in sorted(pairs, key=lambda pair: -pair[1]):
-            own = rules.own(first) | rules.own(second)
-            worth = rules.worth((first, second))
+            own = rules.left_by(first, second)
             answer = cover.answers[first]
+            if not grower.proves(*grower.hull(own), answer, impossible):
+                continue  # rules that were joined before hold other rows than they did
+            worth = rules.worth((first, second))
             tries = grower.regrow(own, answer, first, worth, impossible)
             gains = [
                 float(worth[holds(grown.state.box, grown.state.ends)].sum())
@@ -71,7 +74,7 @@ def merge(
             rules.join(first, second, best.state.box, best.state.ends)
             if found is not None:
                 found(len(cover.answers), 1.0)
-        is_less = rules.drop_idle() or bool(pairs)
+        is_less = rules.drop_idle() or len(cover.answers) < n_before
 
 
 def drop_idle(
@@ -101,6 +104,12 @@ class _Rules:
         own: NDArray[np.bool_] = self.held[index] & self.wanted & (self.counts == 1)
         return own
 
+    def left_by(self, first: int, second: int) -> NDArray[np.bool_]:
+        """Tell which rows no rule decides if these two are gone."""
+        held = self.held[first].astype(np.int64) + self.held[second]
+        left: NDArray[np.bool_] = self.wanted & (held > 0) & (self.counts == held)
+        return left
+
     def worth(self, indices: tuple[int, int]) -> NDArray[np.float64]:
         """Return what it is worth to hold each row: more where a rule has few."""
         counts = self.counts - sum(self.held[index].astype(int) for index in indices)
@@ -109,8 +118,7 @@ class _Rules:
             single = held & self.wanted & (counts == 1)
             if index not in indices and single.any():
                 worth[single] = max(2.0 / int(single.sum()), _SHARED)
-        for index in indices:
-            worth[self.own(index)] = 1.0
+        worth[self.left_by(*indices)] = 1.0
         return worth
 
     def join(
@@ -155,12 +163,17 @@ def _joinable(
     others = grower.cases.answers != answer
     ranges = grower.oracle.network.domain.ranges
     columns, numbers = grower.columns[others], grower.cases.inputs.numbers[others]
+    shared = np.flatnonzero(rules.wanted & (rules.counts == 2))
     found: dict[int, set[int]] = {index: set() for index in hulls}
     for first in hulls:
         for second in hulls:
             if first >= second:
                 continue
-            box, ends = grower.joined(hulls[first], hulls[second])
+            hull = grower.joined(hulls[first], hulls[second])
+            both = shared[rules.held[first][shared] & rules.held[second][shared]]
+            if len(both):
+                hull = grower.joined(hull, grower.hull(both.tolist()))
+            box, ends = hull
             if not holds_any(ranges, columns, numbers, box, ends) and grower.proves(
                 box, ends, answer, impossible
             ):
