@@ -114,6 +114,23 @@ def test_reports_and_networks_are_shown():
     assert "small, medium, big" in shown
 
 
+def test_long_rules_have_many_values_below():
+    values = tuple(f"a-long-value-{number}" for number in range(12))
+    domain = Domain((Feature("color", values), Feature("size", values)))
+    boxes = np.ones((2, 24), dtype=bool)
+    boxes[0, 6:12] = boxes[1, 6:23] = False
+    rules = RuleList.from_boxes(domain, boxes, [1, 0], 0, (0, 1), form="list")
+    rules = rules.replace(facts=[Facts(), Facts(unless=(1,))])
+    shown = rules._repr_html_()
+    some = ", ".join(values[:6])
+    last = f'<span class="kept"><span class="piece short">size = {values[-1]}'
+    assert f'<td>if {last}</span></span><div class="below">' in shown
+    assert f'name">color</span> &ensp; <span class="piece">{some}</span></div>' in shown
+    assert 'below"><span class="piece short">unless 1</span></div></td>' in shown
+    lines = [line.strip() for line in rules.text(width=70).splitlines()]
+    assert lines[-2] == "unless 1"
+
+
 def test_a_report_that_is_not_ok_is_a_warning():
     wrong = check(TOMATO, RULES.replace(default="ripe"))
     assert '<p class="warning">DIFFERENT' in wrong._repr_html_()

@@ -4,7 +4,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from nn2rules.errors import MissingExtraError, OptionError
-from nn2rules.rules.head import n_rows
+from nn2rules.rules.known import n_rows
 from nn2rules.text import label_text
 
 if TYPE_CHECKING:
