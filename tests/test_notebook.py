@@ -14,6 +14,8 @@ import nn2rules
 from nn2rules import Domain, Feature, RuleList, check, evaluate, extract, waiting
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.rules import Facts
+from nn2rules.rules.html import html_of_page
+from nn2rules.rules.page import page_of
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -131,6 +133,12 @@ def test_long_rules_have_many_values_below():
     assert lines[-2] == "unless 1"
 
 
+def test_what_is_hidden_stands_above_the_default():
+    page = page_of(extract(TOMATO), 0, verbose=False)
+    words = Read(html_of_page(page)).words
+    assert words.index("…") < words.index("otherwise")
+
+
 def test_a_report_that_is_not_ok_is_a_warning():
     wrong = check(TOMATO, RULES.replace(default="ripe"))
     assert '<p class="warning">DIFFERENT' in wrong._repr_html_()
@@ -167,6 +175,8 @@ def test_the_curve_of_a_list():
     axes = rules.plot()
     assert drawn(axes) == [[0, 30, 45, 50]]
     assert axes.get_ylabel() == "% of rows decided"
+    assert axes.get_xlabel() == "first rules"
+    assert all(tick == int(tick) for tick in axes.get_xticks())
     assert rules.plot(axes) is axes
 
 
@@ -174,6 +184,7 @@ def test_the_curves_of_a_set():
     axes = with_support("set", 6, 3, 1, certificate={"rows": 20}).plot()
     assert drawn(axes) == [[0, 30, 35], [0, 15]]
     assert len(axes.get_legend().get_texts()) == 2
+    assert axes.get_xlabel() == "first rules of a class"
     axes.figure.canvas.draw()  # $ is no formula
 
 

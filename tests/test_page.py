@@ -71,6 +71,15 @@ def test_names_that_are_not_there():
     rules = a_set(RED, SMALL)
     with pytest.raises(NoSuchRuleError, match="no rule 'B1'; there are A1 to A2"):
         rules["B1"]
+    with pytest.raises(NoSuchRuleError, match=r"; there are A1 to A2, B1$"):
+        a_set(YELLOW, RED, SMALL)["C1"]
+    with pytest.raises(NoSuchRuleError, match=r"; there is A1$"):
+        a_set(RED)["A2"]
+    classes = tuple(range(30))
+    domain = Domain((Feature("x", classes),))
+    many = RuleList.from_boxes(domain, np.eye(30), classes, 0, classes, form="set")
+    with pytest.raises(NoSuchRuleError, match=r"; there are A1, …, AD1$"):
+        many["A2"]
     with pytest.raises(LookupError, match="there is none"):
         a_set()["A1"]
     with pytest.raises(IndexError):

@@ -15,7 +15,7 @@ overflow-wrap:anywhere}
 .nn2rules table{border-collapse:collapse;table-layout:auto;margin:.4em 0 .9em;\
 color:inherit}
 .nn2rules td{padding:.15em .8em .15em 0;vertical-align:top;text-align:left;border:0;\
-line-height:inherit;white-space:normal;max-width:none}
+line-height:1.45;white-space:normal;max-width:none}
 .nn2rules table tr:nth-child(n){background:none;\
 border-top:1px solid rgba(128,128,128,.25)}
 .nn2rules table tr:first-child{border-top:0}

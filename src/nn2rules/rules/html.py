@@ -41,11 +41,13 @@ def _block(page: Page, block: Block) -> str:
     rows = [[*[""] * n_words, *(piece(name, "faint") for name in page.columns)]]
     rows = rows if page.columns else []
     rows += [_row(rule, is_list=is_list) for rule in block.rules]
+    if block.hidden:
+        more = [piece("…", "name"), *[""] * (n_words - 2), piece(block.hidden, "faint")]
+        rows.append([*more, *[""] * len(page.columns)])
     if is_list and page.otherwise is not None:
         rows.append(_row(page.otherwise, is_list=True))
     numbers = [*[False] * n_words, *[True] * len(page.columns)]
-    hidden = paragraph(f"… {block.hidden}", "faint") if block.hidden else ""
-    return title + table(rows, numbers) + hidden
+    return title + table(rows, numbers)
 
 
 def _row(rule: ShownRule, *, is_list: bool) -> list[str]:
