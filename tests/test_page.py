@@ -241,6 +241,21 @@ def test_rows_where_rules_differ_are_said():
     assert said in rules.text()
 
 
+def test_what_stands_for_a_network_is_not_taken_for_it():
+    known = {"engine": "paper", "different": 1, "class_inputs": [3, 3]}
+    six = RuleList(DOMAIN, (RED,) * 6, "unripe", CLASSES, certificate=known)
+    assert "The network says" not in six.text()
+    known = {"engine": "table", "different": 1, "class_inputs": [3, 3]}
+    assert "The network says unripe" not in six.text()
+    assert "The network says ripe" in six.replace(certificate=known).text()
+
+
+def test_no_rows_are_not_said_to_be_decided():
+    known = {"engine": "search", "rows": 0, "rows_decided": 0, "undecided": 6}
+    text = a_set(scope="support", certificate=known).text()
+    assert "There are no rules. 6 possible inputs (100 %) are left open." in text
+
+
 def test_no_rules_are_not_said_to_be_proved():
     text = a_set(scope="support", certificate={**OPEN, "rows_decided": 0}).text()
     assert "There are no rules. 40 of 40 rows are left open; 6 possible inputs" in text

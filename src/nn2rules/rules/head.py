@@ -154,10 +154,11 @@ def _open(rules: "RuleList") -> str:
         return ""
     stopped = rules.certificate.get("complete") is False
     left, rows = undecided_rows(rules), n_rows(rules)
-    text = f"{_open_inputs(rules, ', no row among them,' if left == 0 else '')}."
-    if left == 0:
+    is_all = bool(rows) and left == 0
+    text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
+    if is_all:
         text = f"all rows are decided; {text}"
-    elif left is not None and rows is not None:
+    elif left and rows:
         verb = "is" if left == 1 else "are"
         text = f"{left:,} of {count(rows, 'row')} {verb} left open; {text}"
     return f"Stopped early: {text}" if stopped else text[0].upper() + text[1:]

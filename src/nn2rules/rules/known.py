@@ -28,6 +28,8 @@ def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
 
 def class_inputs(rules: "RuleList") -> list[int] | None:
     """Return for each class the number of inputs that the network answers so."""
+    if rules.certificate.get("engine") == "paper" and not is_right(rules):
+        return None  # those of what stands for the network were counted
     return _of_classes(rules, "class_inputs") if is_counted(rules) else None
 
 
@@ -100,7 +102,7 @@ def is_decided(rules: "RuleList") -> bool:
     """Tell whether rules leave no input to the default."""
     left = undecided_inputs(rules)
     if left is not None:
-        return left == 0
+        return left == 0 and is_right(rules)
     return rules.is_two_sided and is_whole_domain(rules)
 
 
