@@ -295,7 +295,7 @@ def test_every_rule_has_its_line(rules):
     named = {line.split()[0]: line for line in lines if line}
     for rule in rules:
         assert all(text in named[rule.name] for text in conditions_in(rules, rule))
-    assert any(line.endswith(("otherwise", "always")) for line in lines)
+    assert any("otherwise" in line or "always" in line for line in lines)
 
 
 @given(domains(max_inputs=60), st.data())
