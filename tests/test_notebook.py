@@ -14,6 +14,8 @@ import nn2rules
 from nn2rules import Domain, Feature, RuleList, check, evaluate, extract, waiting
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.rules import Facts
+from nn2rules.rules.html import html_of_page
+from nn2rules.rules.page import page_of
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -114,6 +116,29 @@ def test_reports_and_networks_are_shown():
     assert "small, medium, big" in shown
 
 
+def test_long_rules_have_many_values_below():
+    values = tuple(f"a-long-value-{number}" for number in range(12))
+    domain = Domain((Feature("color", values), Feature("size", values)))
+    boxes = np.ones((2, 24), dtype=bool)
+    boxes[0, 6:12] = boxes[1, 6:23] = False
+    rules = RuleList.from_boxes(domain, boxes, [1, 0], 0, (0, 1), form="list")
+    rules = rules.replace(facts=[Facts(), Facts(unless=(1,))])
+    shown = rules._repr_html_()
+    some = ", ".join(values[:6])
+    last = f'<span class="kept"><span class="piece short">size = {values[-1]}'
+    assert f'<td>if {last}</span></span><div class="below">' in shown
+    assert f'name">color</span> &ensp; <span class="piece">{some}</span></div>' in shown
+    assert 'below"><span class="piece short">unless 1</span></div></td>' in shown
+    lines = [line.strip() for line in rules.text(width=70).splitlines()]
+    assert lines[-2] == "unless 1"
+
+
+def test_what_is_hidden_stands_above_the_default():
+    page = page_of(extract(TOMATO), 0, verbose=False)
+    words = Read(html_of_page(page)).words
+    assert words.index("…") < words.index("otherwise")
+
+
 def test_a_report_that_is_not_ok_is_a_warning():
     wrong = check(TOMATO, RULES.replace(default="ripe"))
     assert '<p class="warning">DIFFERENT' in wrong._repr_html_()
@@ -150,6 +175,8 @@ def test_the_curve_of_a_list():
     axes = rules.plot()
     assert drawn(axes) == [[0, 30, 45, 50]]
     assert axes.get_ylabel() == "% of rows decided"
+    assert axes.get_xlabel() == "first rules"
+    assert all(tick == int(tick) for tick in axes.get_xticks())
     assert rules.plot(axes) is axes
 
 
@@ -157,6 +184,7 @@ def test_the_curves_of_a_set():
     axes = with_support("set", 6, 3, 1, certificate={"rows": 20}).plot()
     assert drawn(axes) == [[0, 30, 35], [0, 15]]
     assert len(axes.get_legend().get_texts()) == 2
+    assert axes.get_xlabel() == "first rules of a class"
     axes.figure.canvas.draw()  # $ is no formula
 
 

@@ -24,6 +24,9 @@ RED = Rule((Condition("color", ("red",)),), "ripe")
 YELLOW = Rule((Condition("color", ("yellow",)),), "unripe")
 SMALL = Rule((Condition("color", ("red",)), Condition("size", ("small",))), "ripe")
 PROVED = {"engine": "table", "different": 0}
+CONSTANT = nn2rules.Network(
+    DOMAIN, (nn2rules.Layer(np.zeros((5, 1)), [-1.0], "sigmoid"),), CLASSES
+)
 
 
 def a_set(*rules, **options):
@@ -68,6 +71,15 @@ def test_names_that_are_not_there():
     rules = a_set(RED, SMALL)
     with pytest.raises(NoSuchRuleError, match="no rule 'B1'; there are A1 to A2"):
         rules["B1"]
+    with pytest.raises(NoSuchRuleError, match=r"; there are A1 to A2, B1$"):
+        a_set(YELLOW, RED, SMALL)["C1"]
+    with pytest.raises(NoSuchRuleError, match=r"; there is A1$"):
+        a_set(RED)["A2"]
+    classes = tuple(range(30))
+    domain = Domain((Feature("x", classes),))
+    many = RuleList.from_boxes(domain, np.eye(30), classes, 0, classes, form="set")
+    with pytest.raises(NoSuchRuleError, match=r"; there are A1, …, AD1$"):
+        many["A2"]
     with pytest.raises(LookupError, match="there is none"):
         a_set()["A1"]
     with pytest.raises(IndexError):
@@ -167,7 +179,6 @@ OPEN = {"engine": "search", "rows": 40, "rows_decided": 40}
             "All rows are decided; 2 possible inputs (33.3 %), no row among them, are "
             "left open.",
         ),
-        ({"undecided": 0}, "All rows are decided; no possible input is left open."),
         (
             {"rows_decided": 39, "undecided": 1},
             "1 of 40 rows is left open; 1 possible input (16.7 %) is left open.",
@@ -184,6 +195,93 @@ def test_what_is_open_is_said(known, said):
     rules = a_set(RED, scope="support", certificate={**OPEN, **known})
     assert said in rules.text(width=200)
     assert rules.text().endswith("unripe   otherwise (open: not proved)")
+
+
+def test_where_nothing_is_open_there_is_no_otherwise():
+    rules = a_set(RED, scope="support", certificate={**OPEN, "undecided": 0})
+    assert "All rows are decided; no possible input is left open." in rules.text(
+        width=200
+    )
+    assert "otherwise" not in rules.text() + rules._repr_html_()
+    rules = RuleList(DOMAIN, (RED, YELLOW), "ripe", CLASSES, form="set")
+    all_of_one = with_facts(
+        rules.replace(answers=[1, 1], default="unripe", certificate=PROVED),
+        *[Facts(inputs=3)] * 2,
+    )
+    assert "otherwise" not in all_of_one.text()
+    assert len(extract(CONSTANT, form="set", target="unripe").text().splitlines()) == 3
+
+
+def test_what_is_open_follows_from_what_rules_decide():
+    known = {"engine": "search", "class_rows": [10, 30]}
+    rules = a_set(RED, YELLOW, scope="support", certificate=known)
+    rules = with_facts(
+        rules, Facts(support=18, fits=18, inputs=3), Facts(support=10, fits=10)
+    )
+    assert "12 of 40 rows are left open; what no rule" in rules.text(width=200)
+    assert "ripe   75.0 % of rows; 1 rule, which covers 60.0 % of them" in rules.text()
+    assert "unripe   25.0 % of rows; 1 rule  " in rules.text()
+    rules = with_facts(rules, Facts(support=18, inputs=3), Facts(support=10, inputs=1))
+    assert "12 of 40 rows are left open; 2 possible inputs (33.3 %) are left" in (
+        rules.text(width=200)
+    )
+
+
+def test_a_class_of_an_approximation_has_no_share():
+    rules = a_set(RED, certificate={**PROVED, "class_inputs": [4, 2]})
+    assert "ripe   33.3 % of inputs; 1 rule  " in rules.text()
+    wrong = {**PROVED, "class_inputs": [4, 2], "different": 1, "method": "first"}
+    assert "\nripe   1 rule  " in rules.replace(certificate=wrong).text()
+
+
+def test_rows_where_rules_differ_are_said():
+    known = {"engine": "table", "different": 1, "rows_different": 3, "method": "first"}
+    rules = a_set(RED, certificate={**known, "class_rows": [10, 30]})
+    said = "On 3 of 40 rows (7.5 %) the rules do not answer as the network does."
+    assert said in rules.text()
+
+
+def test_what_stands_for_a_network_is_not_taken_for_it():
+    known = {"engine": "paper", "different": 1, "class_inputs": [3, 3]}
+    six = RuleList(DOMAIN, (RED,) * 6, "unripe", CLASSES, certificate=known)
+    assert "The network says" not in six.text()
+    known = {"engine": "table", "different": 1, "class_inputs": [3, 3]}
+    assert "The network says unripe" not in six.text()
+    assert "The network says ripe" in six.replace(certificate=known).text()
+
+
+def test_no_rows_are_not_said_to_be_decided():
+    known = {"engine": "search", "rows": 0, "rows_decided": 0, "undecided": 6}
+    text = a_set(scope="support", certificate=known).text()
+    assert "There are no rules. 6 possible inputs (100 %) are left open." in text
+
+
+def test_no_rules_are_not_said_to_be_proved():
+    text = a_set(scope="support", certificate={**OPEN, "rows_decided": 0}).text()
+    assert "There are no rules. 40 of 40 rows are left open; 6 possible inputs" in text
+    assert "proved" not in text.replace("(open: not proved)", "")
+    assert extract(CONSTANT).text() == "Proved for all 6 inputs\nunripe  always"
+    text = extract(CONSTANT, data=[{"color": "red", "size": "big"}]).text()
+    assert "\nProved: every possible input is unripe.\n" in text
+    assert text.endswith("\n\nunripe  always")
+
+
+def test_inputs_declared_impossible_are_no_claim():
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    rows = network.domain.decode(next(network.domain.inputs()))
+    never = [{"color": ["red"], "size": ["big"]}]
+    said = "Nothing is claimed of the 1 input declared impossible"
+    text = extract(network, impossible=never).text()
+    assert "Proved for all 5 possible inputs" in text
+    assert f"{said}.\n" in text
+    text = extract(network, data=rows, impossible=never, scope="support").text()
+    assert f"{said}, nor of rows there.\n" in text
+    assert "cover" not in text
+    rules = extract(network, data=rows, impossible=never, form="list")
+    rules = rules.replace(certificate={**rules.certificate, "rows_different": 1})
+    end = "on 1 row there the rules do not answer as the network does."
+    assert f"{said}: {end}\n" in rules.text(width=200)
+    assert "rows_different" not in rules.top(0).certificate
 
 
 def test_rows_of_classes_follow_where_rules_decide_all():
@@ -386,6 +484,15 @@ def test_nothing_is_lost_where_lines_are_parted(pieces, width):
     assert all(len(line) <= width for line in lines)
     letters = "".join(lines).replace(" ", "").replace("·", "")
     assert letters == "".join(pieces).replace(" ", "")
+
+
+def test_percent_signs_stay_with_their_numbers():
+    rules = a_set(RED, scope="support", certificate={**OPEN, "undecided": 2})
+    for width in range(60, 100):
+        assert not any(
+            line.lstrip().startswith("%")
+            for line in rules.text(width=width).splitlines()
+        )
 
 
 def test_long_sets_of_values_stand_below():

@@ -204,7 +204,8 @@ def test_constant_networks_have_no_rule_or_one_without_conditions(bias, shape):
     network = Network(plain_domain(shape), (layer,), ("a", "b"))
     rules = paper_rules(network)
     assert [rule.conditions for rule in rules.rules] == ([()] if bias > 0 else [])
-    assert str(rules).endswith("a   otherwise")
+    last = "otherwise" if bias > 0 else "always"
+    assert str(rules).endswith(f"a   {last}")
 
 
 def test_dead_hidden_units_leave_the_bias():

@@ -164,13 +164,16 @@ class Grower:
         left: NDArray[np.float64],
         ignored: Boxes,
     ) -> list[Grown]:
-        """Grow boxes from the smallest one around some rows, which is of their class.
+        """Grow boxes from the smallest one around some rows, which is proved first.
 
-        Rows of other classes stay outside.
+        There are none if it is not seen to be of the class. Rows of other classes stay
+        outside.
         """
+        hull, others = self.hull(rows), np.ones(len(rows), dtype=np.bool_)
+        if not self.proves(*hull, answer, ignored):
+            return []
         rng = np.random.default_rng([self.goal.seed, number, 1 << 31])
         noise = self._noise(rng, self.goal.tries)
-        hull, others = self.hull(rows), np.ones(len(rows), dtype=np.bool_)
         started = [Grown(self._start(hull, own), answer) for own in noise]
         self._all(started, left, others, ignored, is_last=False)
         return started

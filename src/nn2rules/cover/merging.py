@@ -61,10 +61,10 @@ def merge(
         for first, second in sorted(pairs, key=lambda pair: -pair[1]):
             own = rules.left_by(first, second)
             answer = cover.answers[first]
-            if not grower.proves(*grower.hull(own), answer, impossible):
-                continue  # rules that were joined before hold other rows than they did
             worth = rules.worth((first, second))
             tries = grower.regrow(own, answer, first, worth, impossible)
+            if not tries:  # rules that were joined before hold other rows than they did
+                continue
             gains = [
                 float(worth[holds(grown.state.box, grown.state.ends)].sum())
                 for grown in tries

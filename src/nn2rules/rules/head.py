@@ -4,6 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nn2rules.rules.known import (
+    certified_number,
+    class_inputs,
+    class_rows,
+    is_counted,
+    is_decided,
+    is_right,
+    is_true_alone,
+    is_whole_domain,
+    n_rows,
+    undecided_inputs,
+    undecided_rows,
+)
 from nn2rules.rules.turned import features_in_order, turned_rows
 from nn2rules.text import count, label_text, limits_text, percent, quoted, share
 
@@ -36,7 +49,7 @@ _LABELS = (
 def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
     """Return what stands above rules; of few, without rows, hardly anything."""
     warnings = tuple(rules.warnings())
-    numbers = _numbers(rules)
+    numbers = [*_impossible(rules), *_numbers(rules)]
     if is_small or not rules.certificate:
         words = proof_of(rules) if rules.form == "set" else ""
         return Head(
@@ -44,7 +57,14 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
         )
     proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
     labels = _LABELS if has_labels and is_right(rules) else ""
-    said = [_network(rules), proved, _reading(rules), labels, *numbers]
+    said = [
+        _network(rules),
+        _different_rows(rules),
+        proved,
+        _reading(rules),
+        labels,
+        *numbers,
+    ]
     return Head(
         _title(rules),
         _size(rules),
@@ -80,102 +100,19 @@ def _large(number: int) -> str:
     return f"about {number / 10**power:.1f} × 10^{power}"
 
 
-def is_counted(rules: "RuleList") -> bool:
-    """Tell whether it is known how many inputs can occur."""
-    keys = rules.certificate
-    is_known = "impossible" not in keys or isinstance(keys.get("possible"), int)
-    return is_known and not rules.domain.has_ranges
-
-
-def _whole(rules: "RuleList", key: str) -> int | None:
-    """Return a number of the certificate; None for whatever else stands there."""
-    number = rules.certificate.get(key)
-    return number if type(number) is int and number >= 0 else None
-
-
-def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
-    """Return a number for each class, if the certificate has them."""
-    listed = rules.certificate.get(key)
-    is_list = isinstance(listed, list) and len(listed) == len(rules.classes)
-    return listed if is_list and all(type(n) is int for n in listed or ()) else None
-
-
-def class_inputs(rules: "RuleList") -> list[int] | None:
-    """Return for each class the number of inputs that the network answers so."""
-    return _of_classes(rules, "class_inputs") if is_counted(rules) else None
-
-
-def class_rows(rules: "RuleList") -> list[int] | None:
-    """Return for each class the number of rows that the network answers so."""
-    listed = _of_classes(rules, "class_rows")
-    if listed is not None:
-        return listed
-    rows, support = _whole(rules, "rows"), [f.support for f in rules.facts]
-    if not is_right(rules) or rows is None or _whole(rules, "rows_decided") != rows:
-        return None
-    if None in support:
-        return None
-    # Each row is decided by a rule that is right.
-    found = [0] * len(rules.classes)
-    for answer, number in zip(rules.answers.tolist(), support, strict=True):
-        found[answer] += number or 0
-    return found
-
-
-def n_rows(rules: "RuleList") -> int | None:
-    """Return how many rows of data what is known of the rules was counted on."""
-    rows = _whole(rules, "rows")
-    if rows is not None:
-        return rows
-    listed = class_rows(rules)
-    return None if listed is None else sum(listed)
-
-
-def is_right(rules: "RuleList") -> bool:
-    """Tell whether the certificate says that rules are right wherever they decide."""
-    certificate = rules.certificate
-    is_known = certificate.get("engine") in ("table", "search", "paper")
-    is_approximate = certificate.get("different") or certificate.get("approximate")
-    return is_known and not is_approximate
-
-
-def _is_whole_domain(rules: "RuleList") -> bool:
-    """Tell whether rules, with their default, answer every input as proved."""
-    return (
-        is_right(rules)
-        and rules.scope == "domain"
-        and rules.certificate.get("complete") is not False
-    )
-
-
-def is_decided(rules: "RuleList") -> bool:
-    """Tell whether rules for every class leave no input to the default."""
-    decided = [f.inputs for f in rules.facts]
-    if None not in decided and sum(decided) < rules.n_possible:  # type: ignore[arg-type]
-        return False
-    return rules.is_two_sided and _is_whole_domain(rules)
-
-
-def is_true_alone(rules: "RuleList") -> bool:
-    """Tell whether every rule is true when it is read alone.
-
-    In a list, the rules of one class are: what those above take away is of that class.
-    """
-    return rules.form == "set" or len(set(rules.answers.tolist())) <= 1
-
-
 def proof_of(rules: "RuleList") -> str:
     """Say in a few words what is proved; nothing if nothing is."""
     if not is_right(rules):
         return ""
-    if not _is_whole_domain(rules):
+    if not is_whole_domain(rules):
         rest = "what none decides is open"
         if rules.certificate.get("complete") is False:
             rest = "stopped early, so what none decides is not known yet"
         return f"Proved wherever a rule decides; {rest}"
     if is_counted(rules):
-        inputs = rules.n_possible
-        return f"Proved for all {_large(inputs)} inputs" if inputs > 1 else "Proved"
+        inputs, possible = rules.n_possible, "possible " * bool(_impossible(rules))
+        words = f"Proved for all {_large(inputs)} {possible}inputs"
+        return words if inputs > 1 else "Proved"
     return "Proved for every input"
 
 
@@ -186,9 +123,12 @@ def _proved(rules: "RuleList") -> str:
     each = "Each rule is proved where it decides"
     if is_true_alone(rules):
         each = "Each rule is proved, and true on its own"
-    if not _is_whole_domain(rules):
+    if not len(rules):
+        always = f"Proved: every possible input is {label_text(rules.default)}."
+        return always if is_whole_domain(rules) else "There are no rules."
+    if not is_whole_domain(rules):
         return f"{each}."
-    if is_decided(rules):
+    if is_decided(rules) and is_true_alone(rules):
         return f"{each}. Together they decide every possible input."
     if is_true_alone(rules):
         rest = f"whatever fits none is {label_text(rules.default)}"
@@ -213,21 +153,23 @@ def _open(rules: "RuleList") -> str:
     if rules.scope != "support" or not is_right(rules):
         return ""
     stopped = rules.certificate.get("complete") is False
-    rows, decided = _whole(rules, "rows"), _whole(rules, "rows_decided")
-    is_all = rows is not None and decided == rows
+    left, rows = undecided_rows(rules), n_rows(rules)
+    is_all = bool(rows) and left == 0
     text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
     if is_all:
         text = f"all rows are decided; {text}"
-    elif rows is not None and decided is not None:
-        verb = "is" if rows - decided == 1 else "are"
-        text = f"{rows - decided:,} of {count(rows, 'row')} {verb} left open; {text}"
+    elif left and rows:
+        verb = "is" if left == 1 else "are"
+        text = f"{left:,} of {count(rows, 'row')} {verb} left open; {text}"
     return f"Stopped early: {text}" if stopped else text[0].upper() + text[1:]
 
 
 def _open_inputs(rules: "RuleList", remark: str) -> str:
     """Say how many inputs are open: counted, bounded, or a share of the volume."""
-    inputs, exact = rules.n_possible, _whole(rules, "undecided")
-    least, most = (_whole(rules, f"undecided_at_{end}") for end in ("least", "most"))
+    inputs, exact = rules.n_possible, undecided_inputs(rules)
+    least, most = (
+        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
+    )
     if exact == 0:
         return "no possible input is left open"
     if exact is not None:
@@ -264,10 +206,20 @@ def _network(rules: "RuleList") -> str:
         for index in chosen[:_NAMED]
     ]
     said = f"The network says {_listed(texts)} of {noun}"
-    agreeing = _whole(rules, "labels_agree")
+    agreeing = certified_number(rules, "labels_agree")
     if agreeing is not None and noun == "rows":
         said += f"; the labels agree with it on {share(agreeing, whole)}"
     return f"{said}."
+
+
+def _different_rows(rules: "RuleList") -> str:
+    """Say on how many rows rules that are not the network's answer differ from it."""
+    different = certified_number(rules, "rows_different")
+    rows = n_rows(rules)
+    if different is None or not rows or is_right(rules):
+        return ""
+    part = f"{different:,} of {count(rows, 'row')} ({share(different, rows)})"
+    return f"On {part} the rules do not answer as the network does."
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -285,6 +237,23 @@ def _influences(rules: "RuleList") -> tuple[str, tuple[tuple[str, str], ...]]:
     some = f"of {whole:,} rows drawn, those" if whole != n_rows(rules) else "rows"
     title = f"What can turn an answer ({some} where this feature alone would):"
     return title, tuple(shown[:_INFLUENCES] + more)
+
+
+def _impossible(rules: "RuleList") -> list[str]:
+    """Say that nothing is claimed of inputs that cannot occur."""
+    if not rules.certificate.get("impossible"):
+        return []
+    which = "inputs"
+    if is_counted(rules):
+        n_impossible = rules.domain.n_inputs - rules.n_possible
+        which = f"the {count(n_impossible, 'input')}"
+    different, rest = certified_number(rules, "rows_different"), ""
+    if different and is_right(rules):
+        rows = count(different, "row")
+        rest = f": on {rows} there the rules do not answer as the network does"
+    elif different is None and n_rows(rules) is not None:
+        rest = ", nor of rows there"
+    return [f"Nothing is claimed of {which} declared impossible{rest}."]
 
 
 def _numbers(rules: "RuleList") -> list[str]:

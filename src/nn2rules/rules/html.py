@@ -1,8 +1,10 @@
 """Rules as HTML for notebooks: the same page that is printed."""
 
-from nn2rules.markup import document, paragraph, piece, table
+from nn2rules.markup import below, document, kept, paragraph, piece, table
 from nn2rules.rules.head import Head
 from nn2rules.rules.page import Block, Page, ShownRule
+
+_LINE = 100  # characters of rules that have one line
 
 
 def html_of_page(page: Page) -> str:
@@ -22,7 +24,9 @@ def _head(head: Head) -> list[str]:
         parts.append(f"<p>{title} &ensp; {size}</p>")
     parts += [paragraph(text) for text in head.sentences]
     if head.influences:
-        items = [piece(f"{name} {part}".rstrip()) for name, part in head.influences]
+        items = [
+            kept(piece(f"{name} {part}".rstrip())) for name, part in head.influences
+        ]
         parts += [paragraph(head.turning), f"<p>{' &ensp; '.join(items)}</p>"]
     return parts
 
@@ -37,20 +41,35 @@ def _block(page: Page, block: Block) -> str:
     rows = [[*[""] * n_words, *(piece(name, "faint") for name in page.columns)]]
     rows = rows if page.columns else []
     rows += [_row(rule, is_list=is_list) for rule in block.rules]
+    if block.hidden:
+        more = [piece("…", "name"), *[""] * (n_words - 2), piece(block.hidden, "faint")]
+        rows.append([*more, *[""] * len(page.columns)])
     if is_list and page.otherwise is not None:
         rows.append(_row(page.otherwise, is_list=True))
     numbers = [*[False] * n_words, *[True] * len(page.columns)]
-    hidden = paragraph(f"… {block.hidden}", "faint") if block.hidden else ""
-    return title + table(rows, numbers) + hidden
+    return title + table(rows, numbers)
 
 
 def _row(rule: ShownRule, *, is_list: bool) -> list[str]:
     """Return the cells of a rule."""
-    pieces = [piece(c.text) for c in rule.conditions]
-    pieces += [piece(rule.remark)] if rule.remark else []
-    words = " · ".join(pieces)
+    words = _words(rule)
     if is_list and rule.conditions:
         words = f"if {words}"
     then = [piece(rule.then, "strong")] if is_list else []
     numbers = (piece(number) for number in rule.numbers)
     return [piece(rule.name, "name"), *then, words, *numbers]
+
+
+def _words(rule: ShownRule) -> str:
+    """Return what a rule says: in one line or, if it is long, many values below."""
+    remark = [rule.remark] if rule.remark else []
+    said, lines = [*(c.text for c in rule.conditions), *remark], []
+    long = [c for c in rule.conditions if c.is_long]
+    if long and len(" · ".join(said)) > _LINE:
+        said = [c.text for c in rule.conditions if not c.is_long]
+        lines = [f"{piece(c.feature, 'name')} &ensp; {piece(c.allowed)}" for c in long]
+        lines += [piece(text) for text in remark]
+    *most, last = said or [""]
+    pieces = [kept(f"{piece(text)} ·") for text in most]
+    pieces += [kept(piece(last))] if last else [lines.pop(0)]
+    return " ".join(pieces) + "".join(below(line) for line in lines)

@@ -13,6 +13,8 @@ from nn2rules.errors import NoSuchRuleError
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
+_MOST_CLASSES = 6  # whose names are all said
+
 
 def names_of(rules: "RuleList") -> tuple[str, ...]:
     """Return what `RuleList.names` is."""
@@ -53,8 +55,21 @@ def position_of(rules: "RuleList", name: str) -> int:
     try:
         return rules.names.index(name)
     except ValueError:
-        known = "there is none"
-        if rules.names:
-            ends = dict.fromkeys((rules.names[0], rules.names[-1]))
-            known = f"there are {' to '.join(ends)}" if len(ends) > 1 else "there is 1"
-        raise NoSuchRuleError(f"there is no rule {name!r}; {known}") from None
+        raise NoSuchRuleError(f"there is no rule {name!r}; {_known(rules)}") from None
+
+
+def _known(rules: "RuleList") -> str:
+    """Say which names there are: for each class, the first and the last."""
+    ends: dict[str, list[str]] = {}
+    for name in rules.names:
+        ends.setdefault(name.rstrip("0123456789"), []).append(name)
+    texts = [
+        own[0] if len(own) == 1 else f"{own[0]} to {own[-1]}"
+        for _, own in sorted(ends.items(), key=lambda end: (len(end[0]), end[0]))
+    ]
+    if not texts:
+        return "there is none"
+    if len(texts) > _MOST_CLASSES:
+        texts = [texts[0], "…", texts[-1]]
+    verb = "is" if len(rules) == 1 else "are"
+    return f"there {verb} {', '.join(texts)}"

@@ -12,14 +12,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nn2rules.domain import box_sizes
-from nn2rules.rules.head import (
-    Head,
+from nn2rules.rules.head import Head, head_of, proof_of
+from nn2rules.rules.known import (
     class_inputs,
     class_rows,
-    head_of,
     is_decided,
+    is_right,
+    is_whole_domain,
     n_rows,
-    proof_of,
 )
 from nn2rules.rules.names import classes_in_order
 from nn2rules.rules.turned import by_influence
@@ -45,6 +45,7 @@ _SHORT = 28  # characters of a condition that shares its line with others
 _ENOUGH = 0.95  # of the rows: what decides them is shown
 _FEW, _LEAST, _MOST = 20, 5, 50  # so few are all shown; of more so many, at least
 _MUCH = 0.8
+_FEWEST = 3  # of so few rules one reads all
 _NAMED = 3  # rules that a rule leans on are named; of more, two and their number
 
 
@@ -304,6 +305,8 @@ def _needed(weights: Sequence[int], wanted: float) -> int:
 
 def _about_list(rules: "RuleList") -> str:
     """Say how many rules a list has, and how many of them one has to read."""
+    if not len(rules):
+        return ""
     text = f"{count(len(rules), 'rule')}, tried from the top"
     weights, noun = _weights(rules, range(len(rules)))
     if weights is None or len(rules) <= 5:
@@ -323,23 +326,42 @@ def _about_class(rules: "RuleList", chosen: int) -> str:
     ]
     text, rows, whole = count(len(positions), "rule"), class_rows(rules), n_rows(rules)
     weights, noun = _weights(rules, positions)
+    if not is_right(rules):  # the shares of classes are those of the network
+        return text
     if rows is not None and whole:
         text = f"{share(rows[chosen], whole)} of rows; {text}"
-        if noun == "rows" and weights and len(positions) > 3:
-            needed = _needed(weights, _MUCH * rows[chosen])
-            if needed < len(positions):
-                verb = "covers" if needed == 1 else "cover"
-                text += f", {needed:,} {verb} {100 * _MUCH:.0f} % of them"
+        # Rows that cannot occur may be those of another class.
+        if noun == "rows" and weights and "impossible" not in rules.certificate:
+            text += _covering(weights, rows[chosen])
     elif (inputs := class_inputs(rules)) is not None:
         text = f"{share(inputs[chosen], rules.n_possible)} of inputs; {text}"
     return text
+
+
+def _covering(weights: Sequence[int], n_rows: int) -> str:
+    """Say how much of a class its rules cover, or how few of them cover most of it.
+
+    Examples
+    --------
+    >>> _covering([5, 2], 10), _covering([7, 1, 1, 1], 10), _covering([7, 3], 10)
+    (', which cover 70.0 % of them', ', 2 cover 80 % of them', '')
+    """
+    if sum(weights) < n_rows:
+        verb = "covers" if len(weights) == 1 else "cover"
+        return f", which {verb} {share(sum(weights), n_rows)} of them"
+    needed = _needed(weights, _MUCH * n_rows)
+    if len(weights) <= _FEWEST or needed == len(weights):
+        return ""
+    verb = "covers" if needed == 1 else "cover"
+    return f", {needed:,} {verb} {100 * _MUCH:.0f} % of them"
 
 
 def _otherwise(rules: "RuleList", columns: dict[str, list[str]]) -> ShownRule | None:
     """Return what is said of inputs that no rule decides; nothing if there are none."""
     if is_decided(rules):
         return None
-    remark = "otherwise"
+    is_constant = not len(rules) and is_whole_domain(rules)
+    remark = "always" if is_constant else "otherwise"
     if rules.scope == "support":
         remark += " (open: not proved)"
     left: dict[str, str] = {}

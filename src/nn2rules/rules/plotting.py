@@ -4,7 +4,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from nn2rules.errors import MissingExtraError, OptionError
-from nn2rules.rules.head import n_rows
+from nn2rules.rules.known import n_rows
 from nn2rules.text import label_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _drawn(
 ) -> Any:
     """Draw a line for a list, and one for each class of a set."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot, ticker
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "plot()") from None
     if axes is None:
@@ -48,7 +48,9 @@ def _drawn(
         # A name that begins with an underscore, or holds $, means something to it.
         shown = f"\u200b{label}".replace("$", r"\$") if label else None
         axes.step(range(len(shares)), shares, where="post", label=shown)
-    axes.set(xlabel="first rules", ylabel=f"% of {noun} decided")
+    first = "first rules of a class" if len(lines) > 1 else "first rules"
+    axes.set(xlabel=first, ylabel=f"% of {noun} decided")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axes.set_xlim(left=0)
     axes.set_ylim(0, 100)
     if rules.form == "set":

@@ -1,5 +1,6 @@
 """Rules as text for people: the page in lines of a given width."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ def text_of_page(page: Page, width: int) -> str:
         blocks[-1] += table.rule(page.otherwise)
     elif page.otherwise is not None:
         said = f"{page.otherwise.then}{_GAP}{page.otherwise.remark}"
-        blocks.append(filled(said.split(" "), " ", width))
+        blocks.append(filled(_words(said), " ", width))
     is_short = len(parts[0]) <= 1 and len(blocks) <= 2
     parts = [part for part in (*parts, *blocks) if part]
     return ("\n" if is_short else "\n\n").join("\n".join(part) for part in parts)
@@ -42,19 +43,21 @@ def text_of_page(page: Page, width: int) -> str:
 def _head(head: Head, width: int) -> list[str]:
     """Return what stands above the rules."""
     lines = [
-        line for text in head.warnings for line in filled(text.split(), " ", width)
+        line
+        for text in head.warnings
+        for line in filled(_words(" ".join(text.split())), " ", width)
     ]
     if head.title:
         both = f"{head.title}{_GAP}{head.size}"
         titles = [both] if cells(both) <= width else [head.title, head.size]
         lines += [
-            line for title in titles for line in filled(title.split(" "), " ", width)
+            line for title in titles for line in filled(_words(title), " ", width)
         ]
     for sentence in head.sentences:
-        lines += filled(sentence.split(" "), " ", width)
+        lines += filled(_words(sentence), " ", width)
     if head.influences:
         items = [f"{name} {part}".rstrip() for name, part in head.influences]
-        lines += ["", *filled(head.turning.split(" "), " ", width)]
+        lines += ["", *filled(_words(head.turning), " ", width)]
         lines += [f"  {line}" for line in filled(items, _GAP, width - 2)]
     return lines
 
@@ -91,7 +94,7 @@ class _Table:
         """Return the lines of a block: its title, its rules, what is not shown."""
         lines, title = [], _titled(block)
         if cells(title) > self.area:
-            lines, title = filled(title.split(" "), " ", self.width), ""
+            lines, title = filled(_words(title), " ", self.width), ""
         *above, last = self.titles or [()]
         lines += [self._with_numbers("", titles) for titles in above]
         if title or last:
@@ -102,7 +105,7 @@ class _Table:
             start = f"{'…':>{self.name}}  "
             if self.page.form == "set":
                 start = f" {'…':<{self.name}}  "
-            found = filled(block.hidden.split(" "), " ", self.width - len(start))
+            found = filled(_words(block.hidden), " ", self.width - len(start))
             lines += [start + found[0], *(" " * len(start) + f for f in found[1:])]
         return lines
 
@@ -129,13 +132,15 @@ class _Table:
         indent = len(name) + (4 if is_wide else cells(answer))
         long = [c for c in rule.conditions if c.is_long]
         short = [c.text for c in rule.conditions if not c.is_long]
-        lines = filled([*short, *remark], " · ", self.area - indent)
+        beside, last = ([], remark) if long else (remark, [])
+        lines = filled([*short, *beside], " · ", self.area - indent)
         if is_wide:
             lines = [*_parted(answer.strip(), self.area - indent), *lines]
         for condition in long:
             # Only the first line of a rule has numbers behind it.
             room = (self.width if lines[0] else self.area) - indent
             lines += _own_line(condition, long, room)
+        lines += filled(last, " ", self.area - indent)
         first, *others = [line for line in lines if line]
         start = name if is_wide else name + answer
         return [start + first, *(" " * indent + line for line in others)]
@@ -158,6 +163,17 @@ def _stacked(title: str) -> tuple[str, str]:
     """Return a title in two lines."""
     first, _, last = title.partition(" ")
     return first, last
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a sentence; a number stays with the sign that is its unit.
+
+    Examples
+    --------
+    >>> _words("open (33.3 %) or > 99 % of 2")
+    ['open', '(33.3 %)', 'or', '> 99 %', 'of', '2']
+    """
+    return re.split(r"(?<![<>]) (?!%)", text)
 
 
 def _own_line(

@@ -16,6 +16,7 @@ _COUNTED = (
     "fewest_rules",
     "rows",
     "rows_decided",
+    "rows_different",
     "undecided",
     "undecided_at_least",
     "undecided_at_most",
