@@ -336,7 +336,7 @@ def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
     rules = with_class_rows(rules, job.network, job.rows)
     if job.rows is None:
         return rules
-    rules = with_rows(rules, job.rows)
+    rules = with_rows(rules, job.rows, job.network)
     if rules.scope == "support":
         return with_decided(rules, job.rows)
     is_exact = not rules.certificate.get("different")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.domain import Domain
-from nn2rules.errors import OptionError, UndecidedError
+from nn2rules.errors import InternalError, OptionError, UndecidedError
 from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
@@ -119,10 +119,17 @@ def given_rows(
     return GivenRows(domain, codes, numbers, positions)
 
 
-def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
+def with_rows(
+    rules: RuleList, rows: GivenRows, network: Network | None = None
+) -> RuleList:
     """Return the rules with their support on the rows, and accuracy if labelled.
 
     Those of a set also with the rows that fit them, whatever other rules say.
+
+    Raises
+    ------
+    InternalError
+        If a rule of a set is wrong on a row, by the answers of the `network`.
     """
     fired = rules.match(rows.codes_in(rules.domain))
     decided = fired != NO_RULE
@@ -131,7 +138,11 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
     if rows.labels is not None:
         hits = decided & (rows.labels == np.append(rules.answers, -1)[fired])
         right = np.bincount(fired[hits], minlength=len(rules))
-    fitting = _fitting(rules, rows) if rules.form == "set" else None
+    fitting = None
+    if rules.form == "set":
+        fitting = _fitting(rules, rows, rows.labels)
+        if network is not None and "impossible" not in rules.certificate:
+            _refuse_wrong(rules, rows, network)
     facts = [
         replace(
             known,
@@ -147,12 +158,25 @@ def with_rows(rules: RuleList, rows: GivenRows) -> RuleList:
     return rules.replace(facts=facts)
 
 
-def _fitting(rules: RuleList, rows: GivenRows) -> list[tuple[int, int | None]]:
-    """Return for each rule how many rows fit it, and how many of them agree."""
+def _refuse_wrong(rules: RuleList, rows: GivenRows, network: Network) -> None:
+    """Compare each rule of a set with the network on all rows that fit it."""
+    answers = rows.answers(network)[rows.places]
+    for index, (total, right) in enumerate(_fitting(rules, rows, answers)):
+        if total != right:
+            raise InternalError(f"rule {rules.names[index]} is wrong on a row")
+
+
+def _fitting(
+    rules: RuleList, rows: GivenRows, classes: NDArray[np.int64] | None
+) -> list[tuple[int, int | None]]:
+    """Return for each rule how many rows fit it, and how many are of its class.
+
+    By the classes of the rows, if there are any.
+    """
     codes, places = np.unique(rows.codes_in(rules.domain), axis=0, return_inverse=True)
     kinds = len(rules.classes)
     labels = np.zeros(len(places), dtype=np.int64)
-    labels = labels if rows.labels is None else rows.labels
+    labels = labels if classes is None else classes
     weights = np.zeros((len(codes), kinds), dtype=np.int64)
     np.add.at(weights, (places.ravel(), labels), 1)
     found = np.zeros((len(rules), kinds), dtype=np.int64)
@@ -169,7 +193,7 @@ def _fitting(rules: RuleList, rows: GivenRows) -> list[tuple[int, int | None]]:
     totals, answers = found.sum(axis=1).tolist(), rules.answers
     agreeing = found[np.arange(len(rules)), answers].tolist()
     return [
-        (total, None if rows.labels is None else agree)
+        (total, None if classes is None else agree)
         for total, agree in zip(totals, agreeing, strict=True)
     ]
 

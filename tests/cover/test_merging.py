@@ -13,7 +13,7 @@ from nn2rules.cover.searched import Cover
 from nn2rules.engine import Meter, Oracle
 from nn2rules.engine._kernels.boxes import Points
 from nn2rules.engine.flat import room
-from nn2rules.errors import BudgetExceededError
+from nn2rules.errors import BudgetExceededError, InternalError
 from ranged import mixed_domain, random_network, random_rows
 
 
@@ -160,3 +160,16 @@ def test_boxes_are_joined_at_their_ends():
         expected = grower.hull(chosen)
         assert box[0].tolist() == expected[0].tolist()
         assert box[1].tolist() == expected[1].tolist()
+
+
+def test_a_rule_that_is_wrong_on_a_row_is_never_returned(monkeypatch):
+    """Whatever goes wrong on the way, a set is compared with the rows."""
+    table = Table(np.array([1, 0, 0, 1, 1, 0], dtype=np.uint8), (3, 2), 2)
+    network = network_of(table)
+    rows = network.domain.decode(table.inputs)
+    options = {"scope": "support", "form": "set", "engine": "search"}
+    assert len(extract(network, rows, **options)) > 2
+    monkeypatch.setattr(Grower, "proves", lambda *_: True)
+    monkeypatch.setattr("nn2rules.cover.merging.holds_any", lambda *_: False)
+    with pytest.raises(InternalError, match="is wrong on a row"):
+        extract(network, rows, **options)

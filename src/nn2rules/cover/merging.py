@@ -16,6 +16,7 @@ from nn2rules.cover._kernels.nearness import held_rows, holds_any
 from nn2rules.cover.growing import Grower
 from nn2rules.cover.searched import Cover, Found
 from nn2rules.engine._kernels.boxes import Boxes
+from nn2rules.errors import InternalError
 
 _LIGHTEST = 200
 """So many rules of a class, those with the fewest rows of their own, are paired."""
@@ -49,6 +50,7 @@ def merge(
     if not cover.answers:
         return
     rules = _Rules(cover, holds, grower.cases.weights > 0)
+    decided = rules.wanted & (rules.counts > 0)
     rules.drop_idle()
     is_less = True
     while is_less:
@@ -75,6 +77,8 @@ def merge(
             if found is not None:
                 found(len(cover.answers), 1.0)
         is_less = rules.drop_idle() or len(cover.answers) < n_before
+    if (rules.counts[decided] == 0).any():
+        raise InternalError("a row that was decided is not any more")
 
 
 def drop_idle(
