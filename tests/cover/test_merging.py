@@ -52,7 +52,7 @@ def test_rows_stay_decided_and_rules_true(table, data):
     assert len(boxes) <= np.count_nonzero(weights)
 
 
-@pytest.mark.parametrize("seed", [90, 99, 167, 168, 181])
+@pytest.mark.parametrize("seed", [90, 99, 167, 168, 181, *range(1000, 1030)])
 def test_rules_that_overlap_are_merged_into_true_ones(seed):
     """Rows that two rules share, and no other has, stay decided when both are gone.
 

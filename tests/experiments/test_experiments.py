@@ -75,7 +75,7 @@ def test_nothing_but_the_folders_is_left(folders):
         ("full", {"form": "paper"}),
         ("support", {"form": "paper", "scope": "support"}),
         ("list", {}),
-        ("support-list", {"scope": "support"}),
+        ("support-list", {"form": "list", "scope": "support"}),
     ],
 )
 def test_numbers_are_those_of_evaluate(folders, trials, method, options):
