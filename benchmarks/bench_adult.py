@@ -12,7 +12,7 @@ from timing import markdown
 import nn2rules
 
 NUMBERS = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
-RUNS = {"6-3": (30, 120, 300), "100": (30, 120), "64-32": (30, 120)}
+RUNS = {"6-3": (120, 300), "100": (120,), "64-32": (120,)}
 HIDDEN = {"6-3": (6, 3), "100": (100,), "64-32": (64, 32)}
 ATTACKED, ATTACKS = 50, 100_000
 

@@ -17,7 +17,7 @@ TABLES = {
     "15 numbers": lambda: tables.numeric(15),
     "30 numbers": lambda: tables.numeric(30),
 }
-HIDDEN = {"6-3": (6, 3), "16-8": (16, 8), "100": (100,)}
+HIDDEN = {"6-3": (6, 3), "100": (100,)}
 HEADER = (
     *("table", "units", "refused", "rules", "train decided", "unseen decided"),
     *("rows a rule", "time", "different"),

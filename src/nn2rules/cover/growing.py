@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ _BAIT, _BAIT_WORTH = 0.2, 0.15
 
 So boxes grow to where rows are, of which unseen ones come.
 """
+
+
+Hull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
+"""A box: what it allows, and where its ranges end."""
 
 
 @dataclass(frozen=True)
@@ -245,9 +250,7 @@ class Grower:
         noise[0] = 1.0
         return noise
 
-    def hull(
-        self, rows: Sequence[int] | NDArray[np.bool_]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def hull(self, rows: Sequence[int] | NDArray[np.bool_]) -> Hull:
         """Return the smallest box around some rows."""
         ends, columns = self.plan.bounds.copy(), self.columns[rows]
         numbers = self.cases.inputs.numbers[rows]
@@ -262,9 +265,9 @@ class Grower:
 
     def joined(
         self,
-        first: tuple[NDArray[np.bool_], NDArray[np.float64]],
-        second: tuple[NDArray[np.bool_], NDArray[np.float64]],
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        first: Hull,
+        second: Hull,
+    ) -> Hull:
         """Return the smallest box around two boxes."""
         (box, ends), (other, its_ends) = first, second
         has, its = ((b[self.plan.ranges] & self.is_range) for b in (box, other))
@@ -285,7 +288,7 @@ class Grower:
 
     def _start(
         self,
-        hull: tuple[NDArray[np.bool_], NDArray[np.float64]],
+        hull: Hull,
         noise: NDArray[np.float64],
     ) -> Growth:
         """Return a box that begins to grow."""
