@@ -292,9 +292,10 @@ def conditions_in(rules, rule):
 def test_every_rule_has_its_line(rules):
     lines = rules.text("all", width=10_000).split("\n")
     assert len(rules.text("all", width=10_000).splitlines()) == len(lines)
-    named = {line.split()[0]: line for line in lines if line}
     for rule in rules:
-        assert all(text in named[rule.name] for text in conditions_in(rules, rule))
+        named = [line for line in lines if line.split()[:1] == [rule.name]]
+        texts = conditions_in(rules, rule)
+        assert any(all(text in line for text in texts) for line in named)
     has_rest = any("otherwise" in line or "always" in line for line in lines)
     leaves_nothing = rules.is_two_sided and rules.scope == "domain"
     assert has_rest or (leaves_nothing and rules.certificate)

@@ -11,9 +11,10 @@ from nn2rules.certificate import search_certificate
 from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.describe import describe_search, in_order
 from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.holding import Holding, most_first
 from nn2rules.cover.job import Job, impossible_inputs
 from nn2rules.cover.leaning import met_above
-from nn2rules.cover.merging import drop_idle, merge
+from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
@@ -177,7 +178,8 @@ def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
 def _rule_list(job: Job, cover: Cover) -> RuleList:
     """Return the rules of a cover, those that decide most rows first."""
     network = job.network
-    if job.form == "set" and job.scope == "support":
+    is_for_rows = job.form == "set" and job.scope == "support"
+    if is_for_rows:
         cover = _needed(job, cover)
     boxes = cover.boxes(network.domain)
     domain, allowed = cut_at_ends(network.domain, boxes)
@@ -190,7 +192,7 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
         form=job.form,
         scope=job.scope,
     )
-    if job.rows is not None:
+    if job.rows is not None and not is_for_rows:
         fired = rules.match(job.rows.distinct_codes(rules.domain))
         decided = np.zeros(len(rules))
         np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
@@ -199,7 +201,10 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
 
 
 def _needed(job: Job, cover: Cover) -> Cover:
-    """Leave out rules of a set that decide no row which the others do not."""
+    """Leave out rules of a set that decide no row which the others do not.
+
+    Those that decide most come first.
+    """
     assert job.rows is not None, "rules are needed for rows"
     domain = job.network.domain
     codes, numbers = job.rows.distinct
@@ -208,8 +213,9 @@ def _needed(job: Job, cover: Cover) -> Cover:
     holds = partial(held_rows, domain.ranges, columns, amounts)
     n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
     needed = _taken(cover, range(n_rules), cover.default)
-    drop_idle(needed, holds, np.ones(len(codes), dtype=np.bool_))
-    return needed
+    rules = Holding(needed, holds, np.ones(len(codes), dtype=np.bool_))
+    rules.drop_idle()
+    return _taken(needed, most_first(rules.held, job.rows.weights), cover.default)
 
 
 def _described(rules: RuleList, job: Job) -> RuleList:

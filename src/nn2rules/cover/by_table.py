@@ -19,6 +19,7 @@ from nn2rules.cover.describe import (
 )
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.greedy import primed
+from nn2rules.cover.holding import most_first
 from nn2rules.cover.job import Job, impossible_inputs, possible_inputs
 from nn2rules.cover.packing import DONT_CARE, Rules, state_of
 from nn2rules.cover.rule_set import lower_bound, rule_set
@@ -72,7 +73,7 @@ def rules_by_table(job: Job) -> RuleList:
         if job.form == "list":
             rules = readable(rules, possible, meter=meter)
         else:  # each class has its order; this is that of all
-            rules = in_order(rules, _decided(job, rules, classes), meter=meter)
+            rules = _set_in_order(job, rules, classes)
     facts = describe_table(network, rules, classes, meter=meter)
     rules = rules.replace(facts=facts, certificate=certificate)
     return _short(job, rules, classes, work)
@@ -133,6 +134,15 @@ def _tidied(job: Job, classes: NDArray[np.uint8], found: Rules) -> Rules:
     if job.form == "list" and job.scope == "domain":
         return without_idle_end(tidy)
     return tidy
+
+
+def _set_in_order(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> RuleList:
+    """Put the rules of a set first that decide most rows or, without data, inputs."""
+    if job.rows is None:
+        return in_order(rules, _decided(job, rules, classes), meter=job.meter)
+    columns = job.rows.distinct[0] + rules.domain.offsets[:-1]
+    held = [box[columns].all(axis=1) for box in rules.boxes]
+    return rules.take(most_first(held, job.rows.weights))
 
 
 def _decided(

@@ -1,6 +1,8 @@
 """The rules of a set with the rows that they hold, and which rows need which rule."""
 
 from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ class Holding:
     Attributes
     ----------
     cover : Cover
-        The rules.
+        The rules; there may be none.
     held : list of ndarray of bool
         For each rule which rows it holds.
     counts : ndarray of int64
@@ -109,3 +111,24 @@ class Holding:
             if not self.own(index).any():
                 self.drop(index)
         return len(self.held) < before
+
+
+def most_first(held: Sequence[Flags], weights: NDArray[Any]) -> list[int]:
+    """Return the order of the rules of a set: what decides most comes first.
+
+    Always the one is next that decides most of what those before it leave; in a set any
+    order will do.
+    """
+    left = weights.astype(np.float64)
+    waiting = [(-float(left[rows].sum()), index) for index, rows in enumerate(held)]
+    heapify(waiting)
+    order = []
+    while waiting:
+        _, index = heappop(waiting)
+        gain = float(left[held[index]].sum())  # it may have become less
+        if waiting and (-gain, index) > waiting[0]:
+            heappush(waiting, (-gain, index))
+        else:
+            order.append(index)
+            left[held[index]] = 0.0
+    return order

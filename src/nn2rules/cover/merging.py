@@ -12,7 +12,7 @@ import numpy as np
 
 from nn2rules.cover._kernels.nearness import held_rows, holds_any
 from nn2rules.cover.growing import Grower, Hull
-from nn2rules.cover.holding import Flags, Holding, Holds
+from nn2rules.cover.holding import Holding
 from nn2rules.cover.searched import Cover, Found
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import InternalError
@@ -59,12 +59,6 @@ def merge(
             found(len(rules.held), 1.0)
     if (rules.counts[decided] == 0).any():
         raise InternalError("a row that was decided is not any more")
-
-
-def drop_idle(cover: Cover, holds: Holds, wanted: Flags) -> None:
-    """Drop rules of a set, in place, that decide no row which others do not."""
-    if cover.answers:
-        Holding(cover, holds, wanted).drop_idle()
 
 
 class _Class:
