@@ -38,8 +38,8 @@ def survived(
 def _lead(network: nn2rules.Network, codes: Any, numbers: Any, answer: int) -> Any:
     """Return by how much a class leads; below 0 where it is not the answer."""
     scores = network.scores_codes(codes, numbers)
-    if scores.shape[1] == 1:
-        return scores[:, 0] if answer == 1 else -scores[:, 0]
+    if scores.ndim == 1:
+        return scores if answer == 1 else -scores
     others = np.delete(scores, answer, axis=1).max(axis=1)
     return scores[:, answer] - others
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import SMALL, Table, check_pure, first, network_of, tables
 
-from nn2rules import Budget, Domain, Feature, Layer, Network, extract
+from nn2rules import Budget, Domain, Feature, Layer, Network, datasets, extract, load
 from nn2rules.cover.growing import Cases, Goal, Grower
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover
-from nn2rules.engine import Meter, Oracle
+from nn2rules.engine import Meter, Oracle, build_table
 from nn2rules.engine._kernels.boxes import Points
 from nn2rules.engine.flat import room
 from nn2rules.errors import BudgetExceededError, InternalError
@@ -173,3 +173,20 @@ def test_a_rule_that_is_wrong_on_a_row_is_never_returned(monkeypatch):
     monkeypatch.setattr("nn2rules.cover.merging.holds_any", lambda *_: False)
     with pytest.raises(InternalError, match="is wrong on a row"):
         extract(network, rows, **options)
+
+
+@pytest.mark.parametrize("name", ["tomato", "car", "nursery", "contraception", "adult"])
+def test_every_rule_for_the_rows_of_a_data_set_is_true_on_its_own(name):
+    """On every input of its box, not only on those that it decides."""
+    network = load(datasets.network_file(name))
+    rows = datasets.load(name).train.rows
+    classes = build_table(network).classes.reshape(network.domain.sizes)
+    for engine in ("search", "table") if name != "adult" else ("search",):
+        rules = extract(network, rows, scope="support", engine=engine, effort=1)
+        assert rules.is_two_sided
+        assert (rules.apply(rows) >= 0).all()
+        for box, answer in zip(rules.boxes, rules.answers, strict=True):
+            inside = np.ix_(*np.split(box, network.domain.offsets[1:-1]))
+            assert (classes[inside] == answer).all()
+        support = [facts.support for facts in rules.facts]
+        assert support == sorted(support, reverse=True)

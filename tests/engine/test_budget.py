@@ -84,3 +84,17 @@ def test_progress_is_reported_up_to_the_end(monkeypatch):
     build_table(network, meter=meter)
     assert [what for what, _ in shares] == ["classifying every input"] * 4
     assert [share for _, share in shares] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_work_that_other_work_follows_ends_early():
+    meter = Meter(Budget(seconds=100, boxes=7))
+    meter.started -= 97
+    meter.spend()
+    with pytest.raises(BudgetExceededError), meter.leaving(0.04):
+        assert meter.budget.boxes == 7
+        meter.spend()
+    meter.spend()
+    assert meter.budget == Budget(seconds=100, boxes=7)
+    endless = Meter()
+    with endless.leaving(0.5):
+        endless.spend()

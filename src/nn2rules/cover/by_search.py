@@ -25,6 +25,9 @@ from nn2rules.rules import Facts, RuleList
 TRIES = 4
 """How many boxes are grown for each rule, times the effort; with effort 0 just one."""
 
+_LAST_WORK = 0.04
+"""The share of the time that putting rules in order and counting for them may take."""
+
 
 def rules_by_search(job: Job) -> RuleList:
     """Return rules proved box by box."""
@@ -121,21 +124,22 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
     weights[~np.isin(answers, job.wanted)] = 0.0
     grower = Grower(oracle, Cases(inputs, weights, answers), goal)
     impossible, found = _impossible(job), _reporter(job)
-    try:
-        cover_rows(
-            grower,
-            cover=cover,
-            impossible=impossible,
-            found=found,
-            is_enough=lambda: _is_enough(job, cover),
-        )
-    except BudgetExceededError:
-        if job.how.time is None:
-            raise
-        return False
-    if job.form == "set" and not _is_enough(job, cover):
-        with suppress(BudgetExceededError):  # they are complete, if not the fewest
-            merge(grower, cover, impossible=impossible, found=found)
+    with job.meter.leaving(_LAST_WORK if job.how.time is not None else 0):
+        try:
+            cover_rows(
+                grower,
+                cover=cover,
+                impossible=impossible,
+                found=found,
+                is_enough=lambda: _is_enough(job, cover),
+            )
+        except BudgetExceededError:
+            if job.how.time is None:
+                raise
+            return False
+        if job.form == "set" and not _is_enough(job, cover):
+            with suppress(BudgetExceededError):  # they are complete, if not the fewest
+                merge(grower, cover, impossible=impossible, found=found)
     return True
 
 

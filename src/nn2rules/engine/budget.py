@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -124,6 +125,17 @@ class Meter:
         """
         budget = Budget(self.budget.seconds, boxes)
         return Meter(budget, started=self.started, stop=self.stop)
+
+    @contextmanager
+    def leaving(self, share: float) -> Iterator[None]:
+        """Let work end early that other work has to follow: a share of the time."""
+        whole = self.budget
+        if whole.seconds is not None:
+            self.budget = replace(whole, seconds=(1 - share) * whole.seconds)
+        try:
+            yield
+        finally:
+            self.budget = whole
 
     def report(self, what: str, share: float) -> None:
         """Tell whoever listens how far the work is."""
