@@ -85,7 +85,7 @@ def _draw(parts: dict[str, Any]) -> None:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(
-        2, 3, figsize=(9, 5), layout="constrained", sharey="row"
+        2, 3, figsize=(9, 5), layout="constrained", sharex="col", sharey="row"
     )
     for (above, below), (name, points) in zip(axes.T, parts.items(), strict=True):
         numbers = [point[0] for point in points]
@@ -94,8 +94,10 @@ def _draw(parts: dict[str, Any]) -> None:
             above.loglog(numbers, times, style, color="black", label=f"{share:.0%}")
         below.semilogx(numbers, [100 * p[2] for p in points], "o-", color="black")
         below.set_xlabel(name)
-        above.grid(alpha=0.3)
-        below.grid(alpha=0.3)
+        for plot in (above, below):
+            plot.set_xticks(numbers, [f"{number:,}" for number in numbers])
+            plot.minorticks_off()
+            plot.grid(alpha=0.3)
     axes[0, 0].set_ylabel("seconds until decided")
     axes[0, 0].legend(title="of the rows")
     axes[1, 0].set_ylabel(f"% decided in {SECONDS:g} s")
