@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from nn2rules.layer import Layer
     from nn2rules.model_files import load_model
     from nn2rules.network import Network
+    from nn2rules.readable import ReadableClassifier
     from nn2rules.rules import Rule, RuleList
     from nn2rules.version import __version__
 
@@ -71,6 +72,7 @@ __all__ = [
     "OpenRowsError",
     "OpenRowsWarning",
     "OptionError",
+    "ReadableClassifier",
     "RowsError",
     "Rule",
     "RuleList",
@@ -114,6 +116,7 @@ _HOMES = {
     "layer": ["Layer"],
     "model_files": ["load_model"],
     "network": ["Network"],
+    "readable": ["ReadableClassifier"],
     "rules": ["Rule", "RuleList"],
     "version": ["__version__"],
 }

@@ -19,20 +19,16 @@ from nn2rules.rules import RuleList
 from nn2rules.rules.labels import label_positions
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.base import MetaEstimatorMixin, clone
     from sklearn.utils import get_tags
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import (
-        check_consistent_length,
-        check_is_fitted,
-        column_or_1d,
-        validate_data,
-    )
+    from sklearn.utils.validation import check_is_fitted
 except ModuleNotFoundError:
     raise MissingExtraError("scikit-learn", "sklearn", "RuleListClassifier") from None
 
+from nn2rules.tabular import TabularClassifier
 
-class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+
+class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore[misc]
     """Train a classifier, extract its rules, and answer by them.
 
     A column with many different numbers is moved to few of them *before* training: to
@@ -105,12 +101,7 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         """
         if not isinstance(self.numbers, int) or self.numbers < 1:
             raise OptionError(f"numbers: {self.numbers!r}, expected 1 or more")
-        table = self._checked(X, y, is_new=True)
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(table, labels)
-        check_classification_targets(labels)
-        if len(np.unique(labels)) < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+        table, labels = self._taught(X, y)
         self._grid = self._learned_grid(table)
         moved = self._moved(table)
         self.estimator_ = clone(self.estimator).fit(moved, labels)
@@ -194,9 +185,11 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         check_is_fitted(self)
         return self._moved(self._checked(X))
 
+    def _allows_gaps(self) -> bool:
+        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
@@ -212,36 +205,6 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         default = self.rules_.classes.index(self.rules_.default)
         assert NO_RULE == -1, "the default is found at the end"
         return np.append(self.rules_.answers, default)[fired]
-
-    def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
-        """Return a frame as it is, and anything else as an array that was checked."""
-        if _is_frame(X) and (is_new or hasattr(self, "feature_names_in_")):
-            given = {"y": y} if is_new else {}
-            validate_data(self, X, reset=is_new, skip_check_array=True, **given)
-            check_consistent_length(X)
-            return X
-        may_miss = (
-            "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
-        )
-        options = {"reset": is_new, "ensure_all_finite": may_miss}
-        if is_new:
-            options["y"] = y
-        words = _has_words(X)
-        made = validate_data(self, X, dtype=None if words else np.float64, **options)
-        return made[0] if is_new else made
-
-    def _rows(self, table: Any) -> Rows:
-        """Return a checked table as rows with the names of the rules."""
-        if not isinstance(table, np.ndarray):
-            return table
-        return [dict(zip(self._names, row, strict=True)) for row in table.tolist()]
-
-    @property
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"x{index}" for index in range(self.n_features_in_)]
-        return [str(name) for name in names]
 
     def _learned_grid(self, table: Any) -> dict[str, Grid]:
         """Return the numbers to which those of each column are moved."""
@@ -274,20 +237,3 @@ class RuleListClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
                 for name, cells in columns.items()
             )
         ).to_native()
-
-
-def _is_frame(X: Any) -> bool:  # noqa: N803
-    """Tell whether `X` is a frame whose columns have names."""
-    try:
-        columns = nw.from_native(X, eager_only=True).columns
-    except (TypeError, nw.exceptions.NarwhalsError):
-        return False
-    return all(isinstance(name, str) for name in columns)
-
-
-def _has_words(X: Any) -> bool:  # noqa: N803
-    array = np.asarray(X) if isinstance(X, list | tuple) else X
-    kind = getattr(getattr(array, "dtype", None), "kind", "")
-    return kind in "US" or (
-        kind == "O" and any(isinstance(cell, str) for cell in array.flat)
-    )

@@ -1,0 +1,248 @@
+"""Columns as questions with the answers yes and no: the inputs of what is trained.
+
+A column of numbers has cells between its cuts. A column of words has its words in the
+order of the classes they come with, put into cells likewise. So a column is cells from
+first to last, each cut asks *is the cell behind here?*, and a column of numbers with
+gaps asks one thing more: *is it missing?* Training keeps few of these questions; what
+they tell apart becomes the values of a feature.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import RowsError
+from nn2rules.feature import Feature
+from nn2rules.frames import Rows, cells_of, observed_columns
+from nn2rules.observed import are_whole
+from nn2rules.spoken import Column
+from nn2rules.training.cuts import class_shares, cuts_of, rare
+from nn2rules.values import Value, is_missing, is_number, value_of
+
+OTHERS = object()
+"""Stands for every word that is not listed, in a list of words."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, and the questions that tell them apart.
+
+    Attributes
+    ----------
+    name : str
+    cuts : tuple of numbers
+        Of numbers: where each cell but the first begins. None for words.
+    words : tuple of tuples
+        Of words: those in each cell, OTHERS among them. None for numbers.
+    like : int or None
+        Of numbers with gaps: the cell that a missing one is like.
+    whole : bool
+        Whether the numbers are whole.
+    is_ordered : bool
+        Whether the order of the cells is that of numbers, or of categories.
+    """
+
+    name: str
+    cuts: tuple[float, ...] | None
+    words: tuple[tuple[Any, ...], ...] | None
+    like: int | None = None
+    whole: bool = False
+    is_ordered: bool = True
+
+    @property
+    def n_cuts(self) -> int:
+        """How many questions ask for a place in the order."""
+        if self.cuts is not None:
+            return len(self.cuts)
+        assert self.words is not None, "a column has numbers or words"
+        return len(self.words) - 1
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are; that for a missing number is the last."""
+        return self.n_cuts + (self.like is not None)
+
+    @property
+    def answers(self) -> NDArray[np.bool_]:
+        """What each cell answers to each question; a missing number's row is last."""
+        rows = np.tri(self.n_cuts + 1, self.n_cuts, -1, dtype=np.bool_)
+        if self.like is None:
+            return rows
+        rows = np.vstack([rows, rows[self.like]])
+        asked = np.zeros((len(rows), 1), dtype=np.bool_)
+        asked[-1] = True
+        return np.hstack([rows, asked])
+
+    def places(self, column: Sequence[object]) -> NDArray[np.int64]:
+        """Return the cell of each row."""
+        if self.cuts is not None:
+            return np.array([self._of_number(cell) for cell in column], dtype=np.int64)
+        assert self.words is not None, "a column has numbers or words"
+        place_of = {word: i for i, cell in enumerate(self.words) for word in cell}
+        rest = place_of[OTHERS]
+        known = {word: place_of.get(_word(word), rest) for word in set(map(_word, column))}
+        return np.array([known[_word(cell)] for cell in column], dtype=np.int64)
+
+    def _of_number(self, cell: Any) -> int:
+        assert self.cuts is not None, "asked only of numbers"
+        if is_missing(cell):
+            if self.like is None:  # nobody knows better; the middle harms least
+                return (self.n_cuts + 1) // 2
+            return self.n_cuts + 1
+        return bisect_right(self.cuts, cell)
+
+    def feature(self, kept: Sequence[int]) -> tuple[Feature, NDArray[np.int64]]:
+        """Return a feature whose values are what the `kept` questions tell apart.
+
+        The second is, for each of its values, the row of `answers` that it stands for.
+        """
+        cuts = [question for question in kept if question < self.n_cuts]
+        firsts = np.array([0, *(cut + 1 for cut in cuts)], dtype=np.int64)
+        if self.cuts is not None:
+            edges = tuple(self.cuts[cut] for cut in cuts)
+            has_gaps = self.like is not None
+            if has_gaps:
+                firsts = np.append(firsts, self.n_cuts + 1)
+            if not edges:  # only whether it is missing matters
+                return _grouped(self.name, [[OTHERS], [None]]), firsts
+            whole = self.whole and all(isinstance(edge, int) for edge in edges)
+            feature = Feature.bins(self.name, edges, missing=has_gaps, whole=whole)
+            return feature, firsts
+        assert self.words is not None, "a column has numbers or words"
+        ends = [*firsts[1:].tolist(), len(self.words)]
+        groups = [
+            [word for cell in self.words[first:end] for word in cell]
+            for first, end in zip(firsts.tolist(), ends, strict=True)
+        ]
+        return _grouped(self.name, groups), firsts
+
+
+def _word(cell: object) -> Value:
+    return None if is_missing(cell) else value_of(cell)
+
+
+def _grouped(name: str, groups: Sequence[Sequence[Any]]) -> Feature:
+    """Return a feature of groups of words, one of which has OTHERS among them."""
+    rest = next(place for place, group in enumerate(groups) if OTHERS in group)
+    listed = [[word for word in group if word is not OTHERS] for group in groups]
+    return Feature.grouped(name, listed, other=rest)
+
+
+def columns_of(
+    rows: Rows, names: Sequence[str], truth: NDArray[np.int64], most: int
+) -> list[Cells]:
+    """Return the cells of each column that says anything; those of others are left out.
+
+    Parameters
+    ----------
+    rows : frame or list of dicts
+    names : sequence of str
+        The columns.
+    truth : ndarray of shape (n_rows,)
+        The position of the class of each row.
+    most : int
+        How many cuts a column may have.
+    """
+    listed = cells_of(rows, names)
+    seen = observed_columns(rows, names)
+    found = [
+        _cells(name, cells, column, truth, most)
+        for name, cells, column in zip(names, listed, seen, strict=True)
+    ]
+    return [cells for cells in found if cells.n_questions]
+
+
+def _cells(
+    name: str,
+    cells: Sequence[object],
+    column: Column,
+    truth: NDArray[np.int64],
+    most: int,
+) -> Cells:
+    present = np.array([not is_missing(cell) for cell in cells])
+    values = [value_of(cell) for cell in cells]
+    numbers = [value for value in values if value is not None]
+    is_numeric = column.categories is None and all(map(is_number, numbers))
+    if is_numeric and numbers:
+        return _of_numbers(name, values, present, truth, most)
+    return _of_words(name, values, column, truth, most)
+
+
+def _of_numbers(
+    name: str,
+    values: Sequence[Value],
+    present: NDArray[np.bool_],
+    truth: NDArray[np.int64],
+    most: int,
+) -> Cells:
+    numbers = np.array([v for v in values if v is not None], dtype=np.float64)
+    cuts = tuple(cuts_of(numbers, truth[present], most))
+    whole = are_whole(values)
+    if present.all():
+        return Cells(name, cuts, None, whole=whole)
+    made = Cells(name, cuts, None, like=0, whole=whole)
+    places = made.places(values)
+    shares = [truth[places == place] for place in range(len(cuts) + 2)]
+    n_classes = int(truth.max()) + 1
+    means = [
+        np.bincount(part, minlength=n_classes) / max(1, len(part)) for part in shares
+    ]
+    apart = [float(np.abs(mean - means[-1]).sum()) for mean in means[:-1]]
+    return Cells(name, cuts, None, like=int(np.argmin(apart)), whole=whole)
+
+
+def _of_words(
+    name: str,
+    values: Sequence[Value],
+    column: Column,
+    truth: NDArray[np.int64],
+    most: int,
+) -> Cells:
+    """Put words into cells: in their own order, or else in that of the classes.
+
+    Words with few rows are treated like those that nobody has seen yet.
+    """
+    counts = Counter(values)
+    is_ordered = column.categories is not None and column.is_ordered
+    listed: list[Any] = [value_of(item) for item in column.categories or ()]
+    if not is_ordered:
+        listed = sorted(counts, key=lambda word: (str(type(word)), str(word)))
+        few = rare([counts[word] for word in listed], len(values))
+        pairs = zip(listed, few, strict=True)
+        listed = [word for word, is_rare in pairs if not is_rare]
+    beside = [None, OTHERS] if is_ordered and counts[None] else [OTHERS]
+    items = [*listed, *beside]
+    place_of = {word: place for place, word in enumerate(items)}
+    places = np.array([place_of.get(v, len(items) - 1) for v in values], dtype=np.int64)
+    shares = class_shares(places, truth, len(items))
+    order = [*range(len(items))]
+    if not is_ordered:
+        order = [int(place) for place in np.argsort(shares, kind="stable")]
+        places, beside = np.argsort(order)[places], []
+    inside = places < len(items) - len(beside)
+    cuts = cuts_of(places[inside].astype(np.float64), truth[inside], most)
+    ends = [0, *(int(np.ceil(cut)) for cut in cuts), len(items) - len(beside)]
+    cells = [[items[order[p]] for p in range(a, b)] for a, b in pairwise(ends)]
+    for place, word in enumerate(beside, start=len(listed)):
+        nearest = int(np.argmin(np.abs(shares[: len(listed)] - shares[place])))
+        cells[bisect_right(ends, nearest) - 1].append(word)
+    return Cells(name, None, tuple(map(tuple, cells)), is_ordered=is_ordered)
+
+
+def questions(columns: Sequence[Cells], rows: Rows) -> NDArray[np.bool_]:
+    """Return what each row answers to the questions of all columns, side by side."""
+    if not columns:
+        raise RowsError("every column has the same value in all rows")
+    listed = cells_of(rows, [column.name for column in columns])
+    return np.hstack(
+        [
+            column.answers[column.places(cells)]
+            for column, cells in zip(columns, listed, strict=True)
+        ]
+    )

@@ -1,0 +1,165 @@
+"""Learning the path: networks from simple to rich, how good they are, and their rules.
+
+Everything is learnt from the training rows alone, in every fold anew: where columns are
+cut, the order of words, the questions that are kept, the weights.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from nn2rules.errors import OptionError
+from nn2rules.extraction import extract
+from nn2rules.frames import Rows, picked_rows
+from nn2rules.training.columns import Cells, columns_of, questions
+from nn2rules.training.made import network_of, rounded
+from nn2rules.training.net import Floats
+from nn2rules.training.path import Point
+from nn2rules.training.stages import School, Schooling, Stage, stages
+from nn2rules.values import Value
+
+MOST_INPUTS, MOST_RULES = 1 << 16, 100
+"""Where a network is too rich to be read, the path ends."""
+
+_SMALL = 1 << 18
+"""With fewer answers than that, other processes are not worth their start."""
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A table of rows with their classes, and how nets are to learn from it.
+
+    Attributes
+    ----------
+    rows : frame or list of dicts
+    names : tuple of str
+        Its columns.
+    truth : ndarray of shape (n_rows,)
+        The position of the class of each row.
+    classes : tuple of labels
+    signs : mapping from columns to 1 or -1
+        Where the second class may only become more likely, or less, with the number.
+    how : Schooling
+    cuts : int
+        How often a column may be cut at most.
+    """
+
+    rows: Rows
+    names: tuple[str, ...]
+    truth: NDArray[np.int64]
+    classes: tuple[Value, ...]
+    signs: dict[str, int]
+    how: Schooling
+    cuts: int
+
+    def part(self, places: NDArray[np.int64]) -> "Taught":
+        """Return the same with these rows only."""
+        rows = picked_rows(self.rows, places)
+        return Taught(
+            rows,
+            self.names,
+            self.truth[places],
+            self.classes,
+            self.signs,
+            self.how,
+            self.cuts,
+        )
+
+
+def learn(
+    taught: Taught,
+    folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    *,
+    n_jobs: int | None,
+    progress: Callable[[str, float], None],
+    most_rules: int,
+) -> list[Point]:
+    """Return the path, the simplest network first.
+
+    Parameters
+    ----------
+    taught : Taught
+    folds : sequence of pairs of positions
+        The rows to train on, and those held out, for each fold.
+    n_jobs : int, optional
+        How many processes; the result is the same whatever their number.
+    most_rules : int
+        The path ends before a network that needs more.
+    """
+    jobs = [joblib.delayed(_stages)(taught)]
+    jobs += [joblib.delayed(_right)(taught, train, test) for train, test in folds]
+    n_cells = len(taught.truth) * len(taught.names) * taught.cuts
+    wanted = 1 if n_cells < _SMALL else n_jobs or joblib.cpu_count()
+    done = []
+    with joblib.Parallel(n_jobs=wanted, return_as="generator") as parallel:
+        for result in parallel(jobs):
+            done.append(result)
+            progress("training networks", 0.8 * len(done) / len(jobs))
+    columns, found = done[0]
+    return _points(taught, columns, found, done[1:], progress, most_rules)
+
+
+def _points(
+    taught: Taught,
+    columns: Sequence[Cells],
+    found: Sequence[Stage],
+    right: Sequence[Floats],
+    progress: Callable[[str, float], None],
+    most_rules: int,
+) -> list[Point]:
+    points: list[Point] = []
+    answers = questions(columns, taught.rows)
+    for index, stage in enumerate(found):
+        network = network_of(columns, rounded(stage, answers), taught.classes)
+        if points and network.domain.n_inputs > MOST_INPUTS:
+            break
+        rules = extract(network, data=taught.rows, n_jobs=1, progress=False)
+        if points and len(rules) > most_rules:
+            break
+        shares = [own[min(index, len(own) - 1)] for own in right]
+        error = float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
+        points.append(
+            Point(len(stage.asked), float(np.mean(shares)), error, network, rules)
+        )
+        progress("counting rules", 0.8 + 0.2 * (index + 1) / len(found))
+    return points
+
+
+def _stages(taught: Taught) -> tuple[list[Cells], list[Stage]]:
+    columns = columns_of(taught.rows, taught.names, taught.truth, taught.cuts)
+    if not columns:
+        raise OptionError(
+            "every column has one value only, or a different word in each row; there "
+            "is nothing to learn from"
+        )
+    signs = np.concatenate([_signs(column, taught.signs) for column in columns])
+    answers = questions(columns, taught.rows)
+    school = School(answers, taught.truth, len(taught.classes), signs, taught.how)
+    with threadpool_limits(1):  # the number of cores must not change the order of sums
+        return columns, stages(school)
+
+
+def _signs(column: Cells, signs: dict[str, int]) -> Floats:
+    """Return which way each question of a column may turn the answer."""
+    found = np.zeros(column.n_questions)
+    found[: column.n_cuts] = signs.get(column.name, 0)
+    return found
+
+
+def _right(
+    taught: Taught, train: NDArray[np.int64], test: NDArray[np.int64]
+) -> Floats:
+    """Return the share of held-out rows that each network of a path gets right."""
+    columns, found = _stages(taught.part(train))
+    held = taught.part(test)
+    answers = questions(columns, held.rows)
+    return np.array(
+        [
+            (stage.net.classes(answers[:, list(stage.asked)]) == held.truth).mean()
+            for stage in found
+        ]
+    )
