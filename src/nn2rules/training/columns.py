@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +26,12 @@ from nn2rules.spoken import Column
 from nn2rules.training.cuts import class_shares, cuts_of, rare
 from nn2rules.values import Value, is_missing, is_number, value_of
 
-OTHERS = object()
+
+class _Sign(Enum):  # a member stays itself in another process, as no plain object does
+    OTHERS = "others"
+
+
+OTHERS = _Sign.OTHERS
 """Stands for every word that is not listed, in a list of words."""
 
 
