@@ -234,7 +234,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("features", 1, "vals"), [0])],
             "features[1]: unknown key 'vals'; the keys are name, values, ordered, "
-            "labels, edges, other, whole",
+            "labels, edges, other, whole, groups",
         ),
         ([(("layers", 1, "bias"), REMOVED)], "layers[1]: the key 'bias' is missing"),
         ([(("layers", 1), [1])], "layers[1]: expected an object, found a list"),

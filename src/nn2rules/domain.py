@@ -353,7 +353,7 @@ def _unknown(
     return UnknownValueError(
         feature.name,
         value,
-        feature.values,
+        feature.words,
         row=row,
         limits=feature.limits,
         whole=feature.whole,

@@ -3,19 +3,21 @@
 Most features have values that are listed: words, or the numbers of a grid. A feature
 with `edges` has numbers put into bins, so every number belongs to a value. A feature
 with `limits` is a range of real numbers: a network tells each of them from the others,
-and the edges are only where rules cut it.
+and the edges are only where rules cut it. A feature with `groups` has words put into
+groups, as bins have numbers, and a value for each group.
 """
 
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
 from nn2rules.errors import DomainError
+from nn2rules.groups import Groups, checked_groups, group_names, listed_groups
 from nn2rules.values import (
     Value,
     checked_values,
@@ -54,12 +56,15 @@ class Feature:
         The values are bins of numbers: the first holds the numbers below ``edges[0]``,
         the next those from there to below ``edges[1]``, and so on. See `bins`.
     other : str, optional
-        The value that stands for every value not listed.
+        The value that stands for every value not listed; of groups, for every word in
+        none of them, beside the words of its own.
     whole : bool
         Of bins: whether the numbers are whole. Others are unknown values.
     limits : (float, float), optional
         The bins are parts of a closed range of real numbers, or of `whole` ones: see
         `real`. Numbers outside of it are unknown values.
+    groups : sequence of sequences of words, optional
+        The values are groups of words, these one for each value: see `grouped`.
 
     Examples
     --------
@@ -75,6 +80,7 @@ class Feature:
     other: str | None = None
     whole: bool = False
     limits: tuple[float, float] | None = None
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -94,6 +100,25 @@ class Feature:
         edges = [""] if self.edges is None else self.edges
         if self.whole and not all(isinstance(edge, int) for edge in edges):
             raise DomainError(f"{kind}: bins of whole numbers have whole edges")
+        if self.groups is not None:
+            object.__setattr__(self, "groups", self._checked_groups(kind))
+            self._check_names(kind)
+
+    def _checked_groups(self, kind: str) -> Groups:
+        for name in ("ordered", "labels", "edges", "whole", "limits"):
+            if getattr(self, name) not in (None, False):
+                raise DomainError(f"{kind} has groups of words, and no {name!r}")
+        return checked_groups(kind, self.groups, self.values, self.other)
+
+    def _check_names(self, kind: str) -> None:
+        """Refuse a value by which rows would not find its own group."""
+        lookup = Lookup(self)
+        for code, value in enumerate(self.values):
+            if lookup[value] != code:
+                raise DomainError(
+                    f"{kind}: {value!r} cannot name a group, since a cell that holds "
+                    f"it is something else; name it by another text"
+                )
 
     def _checked_labels(self, kind: str) -> tuple[str, ...]:
         assert self.labels is not None, "asked only for labels that are there"
@@ -232,6 +257,46 @@ class Feature:
             limits=(low, high),
         )
 
+    @classmethod
+    def grouped(
+        cls,
+        name: str,
+        groups: Sequence[Sequence[Value]],
+        *,
+        other: int | None = None,
+        missing: bool = False,
+    ) -> "Feature":
+        """Return a feature whose values are groups of words.
+
+        A group of one word has it as its value; that of several is named by them all.
+        Missing belongs to the group that has None among its words, or, with `missing`,
+        is a value of its own. Words in no group belong to the one at position `other`,
+        which may be empty otherwise; without any they are unknown values.
+
+        Examples
+        --------
+        >>> Feature.grouped("job", [["clerk", "cook"], ["judge"]], missing=True).values
+        ('clerk, cook', 'judge', None)
+        >>> Feature.grouped("job", [["clerk", None], ["judge"], []], other=2).values
+        ('clerk, missing', 'judge', 'other')
+        """
+        kind = f"feature {name!r}"
+        found = listed_groups(kind, groups)
+        if missing:
+            found = listed_groups(kind, (*found, (None,)))
+        if other is not None:
+            given = len(found) - missing
+            is_place = isinstance(other, int) and not isinstance(other, bool)
+            if not is_place or not -given <= other < given:
+                raise DomainError(
+                    f"{kind}: other is {other!r}, expected the position of a group, "
+                    f"0 to {given - 1}"
+                )
+            other %= given
+        values = group_names(found, other)
+        stands = None if other is None else str(values[other])
+        return cls(name, values, other=stands, groups=found)
+
     def cut(self, edges: Sequence[float]) -> "Feature":
         """Return the same range of numbers, cut elsewhere."""
         assert self.limits is not None, "asked only of ranges"
@@ -265,6 +330,23 @@ class Feature:
         return size
 
     @property
+    def words(self) -> tuple[Value, ...]:
+        """What cells may hold, as far as it is listed: the words of all groups.
+
+        Of features without groups, the values.
+        """
+        return self.values if self.groups is None else (*chain(*self.groups),)
+
+    @property
+    def joins_words(self) -> bool:
+        """Whether a value is not the one word for which it stands, as rows hold it."""
+        return self.groups is not None and any(
+            group and (group != (value,) or value == self.other)
+            for value, group in zip(self.values, self.groups, strict=True)
+            if value is not None
+        )
+
+    @property
     def has_numbers(self) -> bool:
         """Whether the values are numbers in order, or bins of them."""
         return self.ordered and (
@@ -277,7 +359,7 @@ class Feature:
             return self._range_repr()
         parts = [repr(self.name), repr(self.values)]
         parts += ["ordered=True"] if self.ordered else []
-        for name in ("labels", "edges", "other"):
+        for name in ("labels", "edges", "other", "groups"):
             given = getattr(self, name)
             parts += [f"{name}={given!r}"] if given is not None else []
         parts += ["whole=True"] if self.whole else []
@@ -305,21 +387,30 @@ class Lookup(dict[object, int]):
     files hold only text, and a network file may hold `"1"` where the user's frame
     holds 1. No two values of a feature share a text, so this is never ambiguous. Then
     a number finds its bin, or its part of a range, if the feature has these, and what
-    is left is the value for others, if there is one.
+    is left is the value for others, if there is one. A word finds its group in the same
+    way; what is no word of any may yet be the name of a group.
     """
 
     def __init__(self, feature: Feature) -> None:
         super().__init__()
         first = 0 if feature.limits is None else feature.n_plain
         listed = [*enumerate(feature.values)][first:]  # no cell is named by its text
+        self._names: dict[object, int] = {}
+        if feature.groups is not None:
+            self._names = {v: code for code, v in listed if isinstance(v, str)}
+            groups = enumerate(feature.groups)
+            listed = [(code, word) for code, group in groups for word in group]
         self._equal = {value: code for code, value in listed}
         self._texts = {text_of(value): code for code, value in listed}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
         self._low, self._high = feature.limits or (-math.inf, math.inf)
-        self._rest = UNKNOWN if feature.other is None else self._equal[feature.other]
+        self._rest = UNKNOWN
+        if feature.other is not None:
+            self._rest = feature.values.index(feature.other)
         self._has_words = not feature.has_numbers and any(
-            isinstance(v, str) and v != feature.other for v in feature.values
+            isinstance(v, str) and (v != feature.other or v in self._names)
+            for _, v in listed
         )
 
     def __missing__(self, cell: object) -> int:
@@ -346,7 +437,8 @@ class Lookup(dict[object, int]):
         is_gap = isinstance(cell, str) and is_missing_text(
             cell, among_numbers=not self._has_words
         )
-        return self._rest if code == UNKNOWN and not is_gap else code
+        is_unlisted = code == UNKNOWN and not is_gap
+        return self._names.get(cell, self._rest) if is_unlisted else code
 
     def _listed(self, cell: object) -> int:
         if cell in self._equal:

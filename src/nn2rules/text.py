@@ -42,7 +42,19 @@ def quoted(text: str) -> str:
 
 
 def value_text(feature: Feature, value: Value) -> str:
-    """Return `value` as rules print it: by its label, if it has one."""
+    """Return `value` as rules print it: by its label, if it has one.
+
+    A group of words is printed as these.
+
+    Examples
+    --------
+    >>> job = Feature.grouped("job", [["clerk", "cook"], ["judge"]], other=1)
+    >>> value_text(job, "clerk, cook"), value_text(job, "judge, other")
+    ('{clerk, cook}', '{judge, other}')
+    """
+    if feature.groups is not None:
+        texts = _group_texts(feature, feature.values.index(value))
+        return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
     if feature.labels is not None:
         return quoted(feature.labels[feature.values.index(value)])
     return label_text(value)
@@ -68,6 +80,9 @@ def allowed_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     '≠ yellow'
     >>> allowed_text(color, ("red", "green", "blue"))
     'all but {yellow, white}'
+    >>> job = Feature.grouped("job", [["clerk", "cook"], ["judge"], []], other=2)
+    >>> allowed_text(job, ("clerk, cook",)), allowed_text(job, ("judge", "other"))
+    ('in {clerk, cook}', 'all but {clerk, cook}')
     """
     return _allowed(feature, values)[0]
 
@@ -107,6 +122,8 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
     """
     if feature.limits is not None:
         return _allowed_spans(feature, values)
+    if feature.groups is not None:
+        return _allowed_words(feature, values), []
     chosen = set(values)
     codes = [code for code, value in enumerate(feature.values) if value in chosen]
     plain = [
@@ -131,9 +148,46 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
         return " or ".join(texts), parts
     texts = [value_text(feature, feature.values[code]) for code in codes]
     if others and len(others) < len(texts):
-        excluded = [value_text(feature, value) for value in others]
-        return f"all but {{{', '.join(excluded)}}}", []
-    return f"in {{{', '.join(texts)}}}", []
+        return _several("all but", [value_text(feature, v) for v in others]), []
+    return _several("in", texts), []
+
+
+def _allowed_words(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return which words are allowed, in the fewest words that are true of all rows.
+
+    Words that nobody listed belong to the group for others: where it is allowed, *all
+    but* includes them, as does its name if it has no words of its own. Where it is not,
+    *all but* would be wrong.
+    """
+    inside: list[str] = []
+    outside: list[str] = []
+    for code, value in enumerate(feature.values):
+        texts = inside if value in values else outside
+        texts += _group_texts(feature, code)
+    is_shorter = len(outside) < len(inside)
+    if feature.other is not None:
+        has_name = not _words(feature, feature.values.index(feature.other))
+        is_shorter = len(outside) <= len(inside) or not has_name
+        is_shorter = is_shorter and feature.other in values
+    if outside and is_shorter:
+        return f"≠ {outside[0]}" if len(outside) == 1 else _several("all but", outside)
+    return f"= {inside[0]}" if len(inside) == 1 else _several("in", inside)
+
+
+def _several(kind: str, texts: Sequence[str]) -> str:
+    return f"{kind} {{{', '.join(texts)}}}"
+
+
+def _group_texts(feature: Feature, code: int) -> list[str]:
+    """Return the words of a group as rules print them, and *other* for all others."""
+    texts = [label_text(word) for word in _words(feature, code)]
+    if feature.other is not None and feature.values[code] == feature.other:
+        texts.append("other" if texts else quoted(feature.other))
+    return texts
+
+
+def _words(feature: Feature, code: int) -> tuple[Value, ...]:
+    return () if feature.groups is None else feature.groups[code]
 
 
 def _allowed_spans(
@@ -145,7 +199,7 @@ def _allowed_spans(
     rest = [label_text(value) for value in beside if value in values]
     if not spans:
         is_one = len(rest) == 1
-        return f"= {rest[0]}" if is_one else f"in {{{', '.join(rest)}}}", []
+        return f"= {rest[0]}" if is_one else _several("in", rest), []
     others = [value for value in beside if value not in values]
     if spans == [feature.limits] and len(others) == 1 and rest:
         return f"≠ {label_text(others[0])}", []

@@ -40,6 +40,7 @@ def domain_of(
         Features that are no ranges, unless the user says so.
     """
     if isinstance(said, Domain):
+        _refuse_groups(said.features)
         return said
     if said is not None and not isinstance(said, Mapping):
         raise OptionError(
@@ -71,7 +72,19 @@ def domain_of(
         )
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
+    _refuse_groups(features)
     return Domain(tuple(features))
+
+
+def _refuse_groups(features: Sequence[Feature]) -> None:
+    """Refuse groups of words: nobody has asked the model about each of them."""
+    for feature in features:
+        if feature.groups is not None:
+            raise UnsupportedModelError(
+                f"domain: feature {feature.name!r} has groups of words, which this "
+                f"model may tell apart; give the words themselves, as in "
+                f"domain={{{feature.name!r}: [...]}}"
+            )
 
 
 def _refuse_empty(data: Rows) -> None:

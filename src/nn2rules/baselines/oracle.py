@@ -109,7 +109,19 @@ def domain_for(oracle: Any, domain: Domain | None) -> Domain:
     if isinstance(oracle, Network) and domain != own:
         raise OptionError("a Network has its own domain; leave out `domain`")
     refuse_ranges(domain.features, "a tree")
+    if domain != own:
+        _refuse_groups(domain)
     return domain
+
+
+def _refuse_groups(domain: Domain) -> None:
+    """Refuse groups of words, of which an oracle would be asked about one word only."""
+    for feature in domain.features:
+        if feature.joins_words:
+            raise OptionError(
+                f"feature {feature.name!r} has groups of words, which the oracle may "
+                f"tell apart; give the words as values"
+            )
 
 
 def labels_of(labels: Any, n_rows: int) -> list[Value]:

@@ -67,6 +67,7 @@ def read_rules(network: Network, rules: RuleList) -> Read:
         ours, what = network.domain.feature(feature.name), f"feature {feature.name!r}"
         _refuse_other_rows(ours, feature)
         known = _positions(what, _listed(ours), _listed(feature))
+        _refuse_other_groups(ours, feature, known)
         if ours.limits is not None:
             place = places[feature.name]
             starts[place] = _starts(ours, _spans_in(rules, feature.name))
@@ -161,6 +162,25 @@ def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
             )
 
 
+def _refuse_other_groups(
+    ours: Feature, theirs: Feature, places: dict[Value, int]
+) -> None:
+    """Refuse values that have the same names, but not for the same words."""
+    if ours.groups is None and theirs.groups is None:
+        return
+    for code, value in enumerate(theirs.values):
+        what = f"feature {ours.name!r}, the group {value!r}"
+        _positions(what, _words(ours, places[value]), _words(theirs, code))
+
+
+def _words(feature: Feature, code: int) -> Sequence[Value]:
+    """Return the words that find a value; of that for others, those listed."""
+    if feature.groups is not None:
+        return feature.groups[code]
+    is_other = feature.other is not None and feature.values[code] == feature.other
+    return () if is_other else (feature.values[code],)
+
+
 def _range_text(feature: Feature) -> str:
     if feature.limits is None:
         return "a list of values"
@@ -197,13 +217,19 @@ def _allowed(feature: Feature, values: list[Any], index: int) -> NDArray[np.bool
     """Tell which values of a feature are listed; each of those must be one of them."""
     texts = [text_of(value) for value in _listed(feature)]
     beside = "" if feature.limits is None else " beside its range of numbers"
+    given = {text_of(v) for v in values if not isinstance(v, list | dict | tuple)}
+    known = set(texts)
+    for code, name in enumerate(texts if feature.groups is not None else ()):
+        words = {text_of(word) for word in _words(feature, code)}
+        if feature.values[code] != feature.other and words <= given:
+            given, known = given | {name}, known | words
     for value in values:
-        if isinstance(value, list | dict | tuple) or text_of(value) not in texts:
+        if isinstance(value, list | dict | tuple) or text_of(value) not in known:
             raise OptionError(
                 f"impossible[{index}]: feature {feature.name!r} has no value {value!r}"
                 f"{beside}"
             )
-    return np.isin(texts, [text_of(value) for value in values])
+    return np.isin(texts, [*given])
 
 
 def holds(box: Box, codes: Codes) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ A `Network` answers exactly. Every other model is asked for its labels, by its o
 `predict`, with rows that look like those the user gave.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -17,6 +17,7 @@ from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.frames import Rows, columns_for, listed_rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.values import Value
 
 Codes: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64] | None
@@ -92,8 +93,8 @@ def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
     if (ours.limits, ours.whole) != (theirs.limits, theirs.whole):
         return None
     first = 0 if ours.limits is None else 1  # one code for all numbers of a range
-    lookup = Lookup(theirs)
-    found = np.array([lookup[value] for value in ours.values[first:]], dtype=np.int64)
+    codes = [_code(ours, theirs, code) for code in range(first, len(ours))]
+    found = np.array(codes, dtype=np.int64)
     if (found == UNKNOWN).any():
         return None
     table = np.append(np.zeros(first, dtype=np.int64), found)
@@ -109,14 +110,36 @@ def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
     return translate
 
 
+def _code(ours: Feature, theirs: Feature, code: int) -> int:
+    """Return the one code that has all the words of a value, or else `UNKNOWN`."""
+    lookup, value = Lookup(theirs), ours.values[code]
+    if ours.groups is None and theirs.groups is None:
+        return lookup[value]
+    if ours.edges is not None or theirs.edges is not None:
+        return UNKNOWN
+    is_other = ours.other is not None and value == ours.other
+    words: Sequence[Value] = () if is_other else (value,)
+    if ours.groups is not None:
+        words = ours.groups[code]
+    found = {lookup[word] for word in words}
+    if is_other:
+        own, has_others = Lookup(ours), theirs.other is not None
+        found |= {lookup[word] for word in theirs.words if own[word] == code}
+        found.add(lookup[theirs.other] if has_others else UNKNOWN)
+    return found.pop() if len(found) == 1 else UNKNOWN
+
+
 def rows_like(
     rows: Rows, domain: Domain, codes: Codes, numbers: Numbers = None
 ) -> Rows | None:
     """Return the inputs `codes` as rows of the same kind and spelling as `rows`.
 
     None where that cannot be told: `rows` hold columns that are no features, or spell
-    values differently from the domain and do not show how they spell one of them.
+    values differently from the domain and do not show how they spell one of them; or a
+    value stands for several words, of which a row holds one.
     """
+    if any(feature.joins_words for feature in domain.features):
+        return None
     rows = listed_rows(rows)
     is_listed = isinstance(rows, list | tuple)
     frame = rows if is_listed else nw.from_native(rows, eager_only=True)

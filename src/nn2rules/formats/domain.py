@@ -9,7 +9,7 @@ from nn2rules.formats.node import Node
 from nn2rules.spans import special_values
 from nn2rules.values import Value, plain_number
 
-_KEYS = ("name", "values", "ordered", "labels", "edges", "other", "whole")
+_KEYS = ("name", "values", "ordered", "labels", "edges", "other", "whole", "groups")
 _RANGE_KEYS = ("name", "range", "whole", "values")
 
 
@@ -30,7 +30,7 @@ def domain_from_node(node: Node) -> Domain:
 
 
 def _listed(item: Node) -> Feature:
-    """Read a feature whose values are listed, or bins."""
+    """Read a feature whose values are listed, or bins, or groups."""
     return Feature(
         item["name"].string(),
         tuple(value.scalar() for value in item["values"].items()),
@@ -39,6 +39,7 @@ def _listed(item: Node) -> Feature:
         edges=_edges(item),
         other=item["other"].string() if "other" in item else None,
         whole=item["whole"].boolean() if "whole" in item else False,
+        groups=_groups(item),
     )
 
 
@@ -66,6 +67,15 @@ def _labels(item: Node) -> tuple[str, ...] | None:
     if "labels" not in item:
         return None
     return tuple(label.string() for label in item["labels"].items())
+
+
+def _groups(item: Node) -> tuple[tuple[Value, ...], ...] | None:
+    if "groups" not in item:
+        return None
+    return tuple(
+        tuple(word.scalar() for word in group.items())
+        for group in item["groups"].items()
+    )
 
 
 def _edges(item: Node) -> tuple[float, ...] | None:
@@ -98,6 +108,8 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["other"] = feature.other
         if feature.whole:
             document["whole"] = True
+        if feature.groups is not None:
+            document["groups"] = [list(group) for group in feature.groups]
         objects.append(document)
     return objects
 

@@ -24,6 +24,7 @@ def digest_of(rules: "RuleList") -> str:
         [
             (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
             + (() if f.limits is None else (f.limits, f.whole))
+            + (() if f.groups is None else (f.groups,))
             for f in rules.domain.features
         ],
         rules.classes,
