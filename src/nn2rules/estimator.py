@@ -11,7 +11,7 @@ from nn2rules.adapters import read_network
 from nn2rules.domain import Domain
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.extraction import Form, Scope, extract
-from nn2rules.frames import Rows, cells_of, picked_rows
+from nn2rules.frames import cells_of, picked_rows
 from nn2rules.grids import Grid, grid_of, has_cells
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network

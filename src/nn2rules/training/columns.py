@@ -92,7 +92,9 @@ class Cells:
         assert self.words is not None, "a column has numbers or words"
         place_of = {word: i for i, cell in enumerate(self.words) for word in cell}
         rest = place_of[OTHERS]
-        known = {word: place_of.get(_word(word), rest) for word in set(map(_word, column))}
+        known = {
+            word: place_of.get(_word(word), rest) for word in set(map(_word, column))
+        }
         return np.array([known[_word(cell)] for cell in column], dtype=np.int64)
 
     def _of_number(self, cell: Any) -> int:

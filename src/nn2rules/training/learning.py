@@ -23,7 +23,7 @@ from nn2rules.training.stages import School, Schooling, Stage, stages
 from nn2rules.values import Value
 
 MOST_INPUTS, MOST_RULES = 1 << 16, 100
-"""Where a network is too rich to be read, the path ends."""
+"""Networks with more are too rich to be read, and not on the path."""
 
 _SMALL = 1 << 18
 """With fewer answers than that, other processes are not worth their start."""
@@ -88,7 +88,7 @@ def learn(
     n_jobs : int, optional
         How many processes; the result is the same whatever their number.
     most_rules : int
-        The path ends before a network that needs more.
+        Networks that need more are left out.
     """
     jobs = [joblib.delayed(_stages)(taught)]
     jobs += [joblib.delayed(_right)(taught, train, test) for train, test in folds]
@@ -119,7 +119,7 @@ def _points(
             break
         rules = extract(network, data=taught.rows, n_jobs=1, progress=False)
         if points and len(rules) > most_rules:
-            break
+            continue
         shares = [own[min(index, len(own) - 1)] for own in right]
         error = float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
         points.append(
@@ -150,9 +150,7 @@ def _signs(column: Cells, signs: dict[str, int]) -> Floats:
     return found
 
 
-def _right(
-    taught: Taught, train: NDArray[np.int64], test: NDArray[np.int64]
-) -> Floats:
+def _right(taught: Taught, train: NDArray[np.int64], test: NDArray[np.int64]) -> Floats:
     """Return the share of held-out rows that each network of a path gets right."""
     columns, found = _stages(taught.part(train))
     held = taught.part(test)

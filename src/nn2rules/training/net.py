@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Lessons:
-    """What is learnt from: different rows of answers, and how often each class has them.
+    """What is learnt from: kinds of rows, and how often each class has them.
 
     Attributes
     ----------
@@ -34,7 +34,9 @@ class Lessons:
     n_rows: int
 
 
-def lessons(asked: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int) -> Lessons:
+def lessons(
+    asked: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
+) -> Lessons:
     """Return rows as lessons: each kind of row once."""
     keys = np.packbits(asked, axis=1)
     _, first, kinds = np.unique(keys, axis=0, return_index=True, return_inverse=True)
@@ -96,7 +98,8 @@ class Net:
         scores = self.scores(inputs)
         if scores.shape[1] == 1:
             return (scores[:, 0] > 0).astype(np.int64)
-        return np.argmax(scores, axis=1)
+        largest: NDArray[np.int64] = np.argmax(scores, axis=1)
+        return largest
 
 
 def first_net(

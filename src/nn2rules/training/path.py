@@ -101,9 +101,9 @@ class Path:
 def chosen(points: Sequence[Point], tolerance: float | None, most: int | None) -> int:
     """Return the position of the network with the fewest rules that is good enough.
 
-    Good enough is an accuracy at most `tolerance` below the best of the path; by default
-    its standard error. Of those that need at most `most` rules, if it is given, the
-    best is taken if none is good enough.
+    Good enough is an accuracy at most `tolerance` below the best of the path, by
+    default the standard error of that. With `most`, those that need more rules are left
+    out, and if none of the others is good enough, the most accurate is taken.
     """
     best = max(points, key=lambda point: point.accuracy)
     least = best.accuracy - (best.error if tolerance is None else tolerance)

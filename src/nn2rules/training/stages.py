@@ -126,9 +126,7 @@ def _without_one(
     tries = []
     for question in np.argsort(surgeon.costs(), kind="stable")[:_TRIED].tolist():
         left, better = np.delete(asked, question), surgeon.net_without(question)
-        loss, better = school.trained(
-            better, left, school.lessons(left), _TRIAL_ROUNDS
-        )
+        loss, better = school.trained(better, left, school.lessons(left), _TRIAL_ROUNDS)
         tries.append((loss, left, better))
     _, left, better = min(tries, key=lambda found: found[0])
     return left, better
