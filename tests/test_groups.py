@@ -186,7 +186,7 @@ def is_named(texts, cell):
     return str(cell) in plain
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(grouped(), st.data())
 def test_what_is_printed_is_true_of_every_word(feature, data):
     chosen = data.draw(st.sets(st.sampled_from(range(len(feature))), min_size=1))
