@@ -22,7 +22,7 @@ except ModuleNotFoundError:
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of rows whose columns have names; those of arrays are x0, x1, …, xn."""
+    """A classifier of rows whose columns have names; of arrays x0, x1 and so on."""
 
     def _allows_gaps(self) -> bool:
         """Tell whether cells may be missing."""
