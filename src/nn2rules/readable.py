@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.errors import InternalError, MissingExtraError, OptionError
 
 try:
     from sklearn.model_selection import StratifiedKFold
@@ -25,6 +25,8 @@ from nn2rules.training import (
     learn,
     shares_of,
 )
+from nn2rules.training.monotone import follows
+from nn2rules.training.peers import Peer, peers_of
 from nn2rules.values import whole_number
 from nn2rules.waiting import Bar, Shown, teller
 
@@ -126,8 +128,8 @@ class ReadableClassifier(TabularClassifier):
         y : sequence of class labels
         """
         how = self._schooling()
+        _refuse_measures(y)
         table, labels = self._taught(X, y)
-        _refuse_measures(labels)
         self.classes_, truth = np.unique(labels, return_inverse=True)
         signs = self._signs()
         taught = Taught(
@@ -151,6 +153,9 @@ class ReadableClassifier(TabularClassifier):
         finally:
             if isinstance(told, Bar):
                 told.close()
+        for name, sign in signs.items():
+            if not all(follows(point.network, name, sign) for point in points):
+                raise InternalError(f"a network does not follow {name!r} as it must")
         self.path_ = Path(tuple(points), chosen(points, self.tolerance, self.max_rules))
         self.network_ = points[self.path_.chosen].network
         self.rules_ = points[self.path_.chosen].rules
@@ -171,6 +176,23 @@ class ReadableClassifier(TabularClassifier):
             return shares_of(scores)
         shares = shares_of(scores[:, np.newaxis])
         return np.hstack([1 - shares, shares])
+
+    def peers(self, X: Any, y: Any) -> list[Peer]:  # noqa: N803
+        """Measure other models on the folds of this one: what being read costs.
+
+        They are scikit-learn's default network, a decision tree with as many leaves as
+        are best on held-out rows, and logistic regression.
+
+        Parameters
+        ----------
+        X : frame
+            As in `fit`.
+        y : sequence of class labels
+        """
+        check_is_fitted(self)
+        labels = np.asarray(y)
+        truth = np.searchsorted(self.classes_, labels)
+        return peers_of(X, labels, self._held_out(truth), seed=self.random_state)
 
     def _allows_gaps(self) -> bool:
         return True
@@ -229,11 +251,13 @@ def _silent(what: str, share: float) -> None:
     pass
 
 
-def _refuse_measures(labels: NDArray[Any]) -> None:
+def _refuse_measures(y: Any) -> None:
     """Refuse labels that measure something, and name no class."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or labels.dtype.kind not in "iuf":
+        return
     different, n_rows = len(np.unique(labels)), len(labels)
-    is_number = labels.dtype.kind in "iuf"
-    if is_number and different > MANY_LABELS and n_rows < 10 * different:
+    if different > MANY_LABELS and n_rows < 10 * different:
         raise OptionError(
             f"y has {different:,} different numbers in {n_rows:,} rows: this is "
             f"regression; a classifier needs few classes, so cut y into ranges first"

@@ -13,7 +13,7 @@ import nn2rules
 from nn2rules import cli
 from nn2rules.experiments import folder as folders
 from nn2rules.experiments import run
-from nn2rules.experiments.folder import MARK, check_folder, write_folder
+from nn2rules.experiments.folder import MARK, RESULTS
 
 FILES = {"index.html": MARK.encode(), "tables/fidelity.md": b"new", "timings.md": b"1"}
 
@@ -147,32 +147,32 @@ def test_a_new_an_empty_and_an_old_folder(tmp_path):
     for name in ("new", "empty"):
         if name == "empty":
             (tmp_path / name).mkdir()
-        assert write_folder(name, FILES).read_text() == MARK
+        assert RESULTS.write(name, FILES).read_text() == MARK
         assert (tmp_path / name / "tables" / "fidelity.md").read_bytes() == b"new"
-    write_folder("new", {"index.html": MARK.encode(), "timings.md": b"2"})
+    RESULTS.write("new", {"index.html": MARK.encode(), "timings.md": b"2"})
     assert (tmp_path / "new" / "timings.md").read_bytes() == b"2"
     assert not (tmp_path / "new" / "tables" / "fidelity.md").exists()
     assert sorted(os.listdir()) == ["empty", "new"]
-    check_folder("new")
+    RESULTS.check("new")
 
 
 @pytest.mark.parametrize("step", ["_fill", "_replace"])
 def test_an_interruption_leaves_no_trace(step, monkeypatch):
-    write_folder("out", FILES)
+    RESULTS.write("out", FILES)
 
     def stop(*_args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(folders, step, stop)
     with pytest.raises(KeyboardInterrupt):
-        write_folder("out", FILES | {"timings.md": b"2"})
+        RESULTS.write("out", FILES | {"timings.md": b"2"})
     assert os.listdir() == ["out"]
     with open("out/timings.md", "rb") as stream:
         assert stream.read() == b"1"
 
 
 def test_ctrl_c_waits_until_the_folder_is_whole(monkeypatch):
-    write_folder("out", FILES)
+    RESULTS.write("out", FILES)
     replace = folders._replace
 
     def interrupted(*args):
@@ -181,7 +181,7 @@ def test_ctrl_c_waits_until_the_folder_is_whole(monkeypatch):
 
     monkeypatch.setattr(folders, "_replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_folder("out", FILES | {"timings.md": b"2"})
+        RESULTS.write("out", FILES | {"timings.md": b"2"})
     assert os.listdir() == ["out"]
     with open("out/timings.md", "rb") as stream:
         assert stream.read() == b"2"

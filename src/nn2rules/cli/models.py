@@ -122,7 +122,7 @@ def load(path: Path, given: Given) -> Loaded:
     if given.labels is not None:
         labels = table.column(given.labels)
         table = table.without(given.labels)
-    rows: Any = table.rows if isinstance(model, Network) else _frame(table)
+    rows: Any = table.rows if isinstance(model, Network) else typed_frame(table)
     with table.naming_lines():
         network = _network(model, given, rows)
     table.check(network.domain)
@@ -193,7 +193,7 @@ def _refuse_for_network(given: Given) -> None:
             raise OptionError(f"{name} is for models; a network file has it inside")
 
 
-def _frame(table: CsvTable) -> Any:
+def typed_frame(table: CsvTable) -> Any:
     """Return rows with typed columns: a pandas frame where pandas is installed."""
     rows = table.typed()
     if importlib.util.find_spec("pandas") is None or not rows:

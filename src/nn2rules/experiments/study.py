@@ -9,7 +9,7 @@ from nn2rules.errors import OptionError
 from nn2rules.experiments import figures
 from nn2rules.experiments.case import PAPER_SETS, Case, paper_cases
 from nn2rules.experiments.counts import timings
-from nn2rules.experiments.folder import PAGE, check_folder, write_folder
+from nn2rules.experiments.folder import PAGE, RESULTS
 from nn2rules.experiments.lists import Seconds, timed, warm_up
 from nn2rules.experiments.measure import Measured, measure
 from nn2rules.experiments.own_data import FilePath, Own, own_case
@@ -83,7 +83,7 @@ def run(
     """
     own = Own(data, labels, model, trust)
     _check(seeds, seed, datasets, own)
-    check_folder(folder)
+    RESULTS.check(folder)
     if own.data is None:
         cases = paper_cases(PAPER_SETS if datasets is None else datasets)
     else:
@@ -95,7 +95,7 @@ def run(
     steps.say("drawing")
     files = _files(Results(sets, steps.seeds, seed))
     steps.say("writing")
-    return write_folder(folder, files)
+    return RESULTS.write(folder, files)
 
 
 def _check(seeds: Any, seed: Any, datasets: Any, own: Own) -> None:

@@ -113,11 +113,14 @@ def _points(
 ) -> list[Point]:
     points: list[Point] = []
     answers = questions(columns, taught.rows)
+    labels = [taught.classes[place] for place in taught.truth.tolist()]
     for index, stage in enumerate(found):
         network = network_of(columns, rounded(stage, answers), taught.classes)
         if points and network.domain.n_inputs > MOST_INPUTS:
             break
-        rules = extract(network, data=taught.rows, n_jobs=1, progress=False)
+        rules = extract(
+            network, data=taught.rows, labels=labels, n_jobs=1, progress=False
+        )
         if points and len(rules) > most_rules:
             continue
         shares = [own[min(index, len(own) - 1)] for own in right]
@@ -145,6 +148,11 @@ def _stages(taught: Taught) -> tuple[list[Cells], list[Stage]]:
 
 def _signs(column: Cells, signs: dict[str, int]) -> Floats:
     """Return which way each question of a column may turn the answer."""
+    if column.name in signs and not column.is_ordered:
+        raise OptionError(
+            f"monotone: {column.name!r} has words without an order; give numbers, or "
+            f"categories in order"
+        )
     found = np.zeros(column.n_questions)
     found[: column.n_cuts] = signs.get(column.name, 0)
     return found

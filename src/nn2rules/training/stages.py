@@ -1,15 +1,18 @@
 """From rich to simple: a net for each number of questions that it may ask."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.training.net import Floats, Lessons, Net, first_net, lessons, trained
-from nn2rules.training.surgeon import Surgeon
+from nn2rules.training.surgeon import Surgeon, rough_costs
 
 _STARTS = 3
 _FIRST_ROUNDS, _ROUNDS, _TRIAL_ROUNDS, _LAST_ROUNDS = 150, 25, 15, 60
+_MANY = 160
+"""Of more questions, what they cost is only roughly known."""
+
 _TRIED = 4
 """Of the questions that cost least, so many are left out on trial."""
 
@@ -100,10 +103,8 @@ def stages(school: School) -> list[Stage]:
             asked, net = _without_one(school, net, asked, taught)
             taught = school.lessons(asked)
             continue
-        surgeon = Surgeon(net, taught, school.decay)
-        for _ in range(min(len(asked) - most, max(1, len(asked) // 8))):
-            surgeon.drop(int(np.argmin(surgeon.costs())))
-        asked, net = asked[surgeon.left], surgeon.net
+        kept, net = _without_some(school, net, taught)
+        asked = asked[kept]
         taught = school.lessons(asked)
         _, net = school.trained(net, asked, taught, _ROUNDS)
 
@@ -116,6 +117,19 @@ def _started(school: School, asked: NDArray[np.int64], taught: Lessons) -> Net:
         net = first_net(len(asked), school.how.units, school.n_classes, rng)
         tries.append(school.trained(net, asked, taught, _FIRST_ROUNDS))
     return min(tries, key=lambda found: found[0])[1]
+
+
+def _without_some(school: School, net: Net, taught: Lessons) -> tuple[list[int], Net]:
+    """Leave out an eighth of the questions, or a quarter of very many."""
+    n_asked = len(net.first)
+    if n_asked > _MANY:
+        costs = rough_costs(net, taught, school.decay)
+        kept = sorted(np.argsort(-costs, kind="stable")[: n_asked * 3 // 4].tolist())
+        return kept, replace(net, first=net.first[kept])
+    surgeon = Surgeon(net, taught, school.decay)
+    for _ in range(min(n_asked - school.how.most, max(1, n_asked // 8))):
+        surgeon.drop(int(np.argmin(surgeon.costs())))
+    return surgeon.left, surgeon.net
 
 
 def _without_one(

@@ -4,6 +4,9 @@ Near a minimum the loss is a bowl. Setting the weights of a question to zero cos
 if all other weights give way as the bowl says, and that cost can be computed for every
 question at once from the inverse of its curvature (Hassibi and Stork, 1993; here for
 the weights of a question together, with the curvature of Gauss and Newton).
+
+The weights of the last layer stay as they are. The bowl would let them make up for a
+question by means of the units that ask it, which do no longer, once it is gone.
 """
 
 from dataclasses import replace
@@ -30,18 +33,21 @@ class Surgeon:
 
     def __init__(self, net: Net, taught: Lessons, decay: float) -> None:
         self._net, self._inverse = net, np.linalg.inv(_curvature(net, taught, decay))
-        self._vector = net.vector
+        self._vector = _movable(net)
         self.left = [*range(len(net.first))]
         """The questions that are left, as positions among the first ones."""
 
     def costs(self) -> Floats:
         """Return what the loss grows by without each question that is left."""
-        found = np.empty(len(self.left))
-        for index, question in enumerate(self.left):
-            own = self._own(question)
-            weights = self._vector[own]
-            solved = np.linalg.solve(self._inverse[own, own], weights)
-            found[index] = weights @ solved / 2
+        n_units = self._net.first.shape[1]
+        size = self._net.first.size
+        blocks = self._inverse[:size, :size].reshape(
+            -1, n_units, size // n_units, n_units
+        )
+        own = blocks[self.left, :, self.left, :]
+        weights = self._vector[:size].reshape(-1, n_units)[self.left]
+        solved = np.linalg.solve(own, weights[:, :, np.newaxis])[:, :, 0]
+        found: Floats = (weights * solved).sum(axis=1) / 2
         return found
 
     def drop(self, index: int) -> None:
@@ -63,8 +69,13 @@ class Surgeon:
         return self._net_of(self._vector, self.left)
 
     def _net_of(self, vector: Floats, left: list[int]) -> Net:
-        full = self._net.filled(vector)
-        return replace(full, first=full.first[left])
+        n_first, n_units = self._net.first.size, self._net.bias.size
+        return replace(
+            self._net,
+            first=vector[:n_first].reshape(self._net.first.shape)[left],
+            bias=vector[n_first : n_first + n_units],
+            base=vector[n_first + n_units :],
+        )
 
     def _given_way(self, question: int) -> Floats:
         """Return the weights where those of a question are zero."""
@@ -79,6 +90,26 @@ class Surgeon:
         return slice(question * n_units, (question + 1) * n_units)
 
 
+def rough_costs(net: Net, taught: Lessons, decay: float) -> Floats:
+    """Return what the loss grows by without each question, if nothing makes up for it.
+
+    That needs no matrix, and so can be asked of thousands.
+    """
+    before = taught.inputs @ net.first + net.bias
+    shares = shares_of(np.maximum(before, 0.0) @ net.last + net.base)
+    curved = np.full(net.first.shape, decay)
+    for spread in _spreads(shares):
+        back = (spread @ net.last.T) * (before > 0)
+        curved += (taught.inputs**2).T @ (back**2 * taught.weights[:, np.newaxis])
+    found: Floats = (net.first**2 * curved).sum(axis=1) / 2
+    return found
+
+
+def _movable(net: Net) -> Floats:
+    """Return the weights that give way."""
+    return np.concatenate([net.first.ravel(), net.bias, net.base])
+
+
 def _curvature(net: Net, taught: Lessons, decay: float) -> Floats:
     """Return the curvature of the loss by Gauss and Newton, with its penalty."""
     heavy = np.argsort(-taught.weights, kind="stable")[:_MOST_LESSONS]
@@ -87,7 +118,7 @@ def _curvature(net: Net, taught: Lessons, decay: float) -> Floats:
     before = inputs @ net.first + net.bias
     hidden = np.maximum(before, 0.0)
     shares = shares_of(hidden @ net.last + net.base)
-    size = net.vector.size
+    size = _movable(net).size
     curvature = np.zeros((size, size))
     for spread in _spreads(shares):
         apart = spread * np.sqrt(weights)[:, np.newaxis]
@@ -98,9 +129,6 @@ def _curvature(net: Net, taught: Lessons, decay: float) -> Floats:
                     len(inputs), -1
                 ),
                 back,
-                (hidden[:, :, np.newaxis] * apart[:, np.newaxis, :]).reshape(
-                    len(inputs), -1
-                ),
                 apart,
             ]
         )
