@@ -51,7 +51,7 @@ def people(n_rows=400, seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     frame, labels = people()
-    return ReadableClassifier(n_jobs=1).fit(frame, labels), frame, labels
+    return ReadableClassifier(questions=9, n_jobs=1).fit(frame, labels), frame, labels
 
 
 def every_input(domain):
@@ -99,20 +99,20 @@ def test_probabilities_belong_to_the_answers(fitted):
 
 def test_same_seed_same_network_whatever_holds_the_rows(fitted):
     model, frame, labels = fitted
-    again = ReadableClassifier(n_jobs=2).fit(frame, labels)
+    again = ReadableClassifier(questions=9, n_jobs=2).fit(frame, labels)
     assert again.network_ == model.network_
     assert again.rules_ == model.rules_
     assert [p.accuracy for p in again.path_.points] == [
         p.accuracy for p in model.path_.points
     ]
-    polar = ReadableClassifier(n_jobs=1).fit(pl.from_pandas(frame), labels)
+    polar = ReadableClassifier(questions=9, n_jobs=1).fit(pl.from_pandas(frame), labels)
     assert polar.network_ == model.network_
 
 
 def test_processes_do_not_change_the_result(monkeypatch, fitted):
     model, frame, labels = fitted
     monkeypatch.setattr("nn2rules.training.learning._SMALL", 0)
-    again = ReadableClassifier(n_jobs=2).fit(frame, labels)
+    again = ReadableClassifier(questions=9, n_jobs=2).fit(frame, labels)
     assert again.network_ == model.network_
 
 
@@ -159,8 +159,10 @@ def test_an_answer_follows_a_column_one_way(sign):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"pay": rng.integers(0, 100, 500), "age": rng.random(500)})
     labels = (frame["pay"] // 25) % 2 == 1  # up and down, which is not allowed
-    model = ReadableClassifier(monotone={"pay": sign}, n_jobs=1).fit(frame, labels)
-    free = ReadableClassifier(n_jobs=1).fit(frame, labels)
+    model = ReadableClassifier(questions=5, monotone={"pay": sign}, n_jobs=1).fit(
+        frame, labels
+    )
+    free = ReadableClassifier(questions=5, n_jobs=1).fit(frame, labels)
     for point in model.path_.points:
         assert follows(point.network, "pay", sign)
     assert not all(follows(point.network, "pay", sign) for point in free.path_.points)
@@ -178,7 +180,9 @@ def test_categories_in_order_are_followed():
     )
     frame["size"] = frame["size"].astype(sizes)
     labels = np.where(frame["size"].cat.codes + frame["x"] > 1.8, "yes", "no")
-    model = ReadableClassifier(monotone={"size": 1}, n_jobs=1).fit(frame, labels)
+    model = ReadableClassifier(questions=5, monotone={"size": 1}, n_jobs=1).fit(
+        frame, labels
+    )
     assert model.score(frame, labels) > 0.9
     told = model.predict(pd.DataFrame({"size": sizes.categories, "x": 0.5}))
     assert (np.diff((told == "yes").astype(int)) >= 0).all()
@@ -259,6 +263,6 @@ def test_more_columns_than_rows_and_empty_columns():
     array = rng.random((24, 60))
     array[:, 7] = np.nan
     labels = (array[:, 3] > 0.5).astype(int)
-    model = ReadableClassifier(n_jobs=1).fit(array, labels)
+    model = ReadableClassifier(**QUICK, n_jobs=1).fit(array, labels)
     assert (model.rules_.predict(model._rows(array)) == model.predict(array)).all()
     assert "x7" not in model.network_.domain.names

@@ -114,22 +114,28 @@ def _points(
     points: list[Point] = []
     answers = questions(columns, taught.rows)
     labels = [taught.classes[place] for place in taught.truth.tolist()]
+    best, is_rich = 0.0, False
     for index, stage in enumerate(found):
+        shares = [own[min(index, len(own) - 1)] for own in right]
+        accuracy, error = float(np.mean(shares)), _standard_error(shares)
+        progress("counting rules", 0.8 + 0.2 * index / len(found))
+        if is_rich and accuracy <= best:  # more of what is not even better
+            continue
+        best = max(best, accuracy)
         network = network_of(columns, rounded(stage, answers), taught.classes)
         if points and network.domain.n_inputs > MOST_INPUTS:
             break
         rules = extract(
             network, data=taught.rows, labels=labels, n_jobs=1, progress=False
         )
-        if points and len(rules) > most_rules:
-            continue
-        shares = [own[min(index, len(own) - 1)] for own in right]
-        error = float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
-        points.append(
-            Point(len(stage.asked), float(np.mean(shares)), error, network, rules)
-        )
-        progress("counting rules", 0.8 + 0.2 * (index + 1) / len(found))
+        is_rich = len(rules) > most_rules
+        if not is_rich or not points:
+            points.append(Point(len(stage.asked), accuracy, error, network, rules))
     return points
+
+
+def _standard_error(shares: Sequence[float]) -> float:
+    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
 
 
 def _stages(taught: Taught) -> tuple[list[Cells], list[Stage]]:
