@@ -19,6 +19,7 @@ import bench_models
 import bench_numbers
 import bench_predict
 import bench_reach
+import bench_readable
 import bench_rules
 
 SECTIONS = {
@@ -35,6 +36,8 @@ SECTIONS = {
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,
     "reach": bench_reach.reach,
+    "readable": bench_readable.readable,
+    "by heart": bench_readable.by_heart,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,6 +7,9 @@ from hypothesis import strategies as st
 
 import naive
 from nn2rules import (
+    ByHeartWarning,
+    Domain,
+    Feature,
     Layer,
     Network,
     OptionError,
@@ -133,3 +138,24 @@ def test_nothing_of_the_user_is_changed():
     rows = [{"color": "red", "size": "big"}]
     extract(TOMATO, data=rows, scope="support")
     assert rows == [{"color": "red", "size": "big"}]
+
+
+def learnt_by_heart():
+    rng = np.random.default_rng(0)
+    domain = Domain(tuple(Feature(f"x{i}", ("a", "b", "c")) for i in range(13)))
+    hidden = Layer(rng.normal(0, 3, (39, 8)), rng.normal(0, 1, 8), "relu")
+    last = Layer(rng.normal(0, 3, (8, 1)), [0.0], "sigmoid")
+    rows = domain.decode(rng.integers(0, 3, (110, 13)))
+    return Network(domain, (hidden, last), ("no", "yes")), rows
+
+
+def test_a_network_that_needs_a_rule_a_row_is_said_to():
+    network, rows = learnt_by_heart()
+    with pytest.warns(ByHeartWarning, match=r"1\.\d rows a rule.*ReadableClassifier"):
+        rules = extract(network, rows, scope="support", form="set")
+    assert 50 <= len(rules) < 110
+    assert any("LEARNT BY HEART" in line for line in rules.warnings())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        few = extract(network, rows[:40], scope="support", form="set")
+    assert few.warnings() == []

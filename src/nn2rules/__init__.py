@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nn2rules.errors import (
         BinsWarning,
         BudgetExceededError,
+        ByHeartWarning,
         CertificateWarning,
         DomainError,
         FormatError,
@@ -56,6 +57,7 @@ __all__ = [
     "BinsWarning",
     "Budget",
     "BudgetExceededError",
+    "ByHeartWarning",
     "CertificateWarning",
     "Condition",
     "Domain",

@@ -16,6 +16,7 @@ Nn2RulesError
 
 Nn2RulesWarning
 ├── BinsWarning             the model seems to have bins that it does not name
+├── ByHeartWarning          the network needs about one rule a row
 ├── CertificateWarning      a certificate belongs to other rules, and is left out
 └── OpenRowsWarning         rows got a default that is not proved
 
@@ -175,6 +176,10 @@ class Nn2RulesWarning(UserWarning):
 
 class BinsWarning(Nn2RulesWarning):
     """The model seems to put numbers into bins that it does not name."""
+
+
+class ByHeartWarning(Nn2RulesWarning):
+    """A network needs about one rule a row, so that its rules say little."""
 
 
 class CertificateWarning(Nn2RulesWarning):

@@ -1,6 +1,7 @@
 """Model in, rule list out: the one entry that chooses how."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
@@ -18,7 +19,12 @@ from nn2rules.domain import Domain
 from nn2rules.engine import Budget
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import array_obstacle, fits
-from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
+from nn2rules.errors import (
+    BudgetExceededError,
+    ByHeartWarning,
+    OptionError,
+    UnsupportedModelError,
+)
 from nn2rules.formats.files import check_writable
 from nn2rules.frames import Rows
 from nn2rules.given_rows import (
@@ -48,6 +54,7 @@ from nn2rules.options import (
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
 from nn2rules.rules.top import shortened
+from nn2rules.rules.warned import by_heart
 from nn2rules.spans import refuse_ranges
 from nn2rules.values import Value
 from nn2rules.waiting import Bar, Shown, teller
@@ -251,6 +258,8 @@ def extract(
                 )
             rules = with_influences(_rules(job, kind, length), influence)
             meter.keep(lambda: rules)
+            for sentence in by_heart(rules):
+                warnings.warn(ByHeartWarning(sentence), stacklevel=2)
             if proofs is not None:
                 if time is not None:  # it was for the rules; proofs have as much
                     meter.started = monotonic()

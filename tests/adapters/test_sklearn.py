@@ -14,7 +14,11 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.compose import (
+    ColumnTransformer,
+    make_column_selector,
+    make_column_transformer,
+)
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -507,6 +511,16 @@ def test_an_imputer_that_leaves_out_an_empty_column():
     network = read_network(model, data=rows)
     assert network.domain.names == ("age", "pay")
     assert (network.predict(rows) == model.predict(rows)).all()
+
+
+def test_a_selection_that_finds_no_column():
+    rows = people()[["age", "pay"]]
+    words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    steps = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "pay"]),
+        (words, make_column_selector(dtype_include=object)),
+    )
+    check_same(fitted(make_pipeline(steps, mlp()), rows, labels(rows)), rows)
 
 
 def test_the_users_order_of_words_is_kept():

@@ -164,8 +164,9 @@ def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
     found: dict[str, list[Way]] = {}
     if isinstance(step, ColumnTransformer):
         parts = [
-            (inner, [names[index] for index in positions(columns, names)])
+            (inner, [names[index] for index in picked])
             for _, inner, columns in step.transformers_
+            if (picked := positions(columns, names))  # for none it was never fitted
         ]
     elif isinstance(step, FeatureUnion):
         parts = [(inner, list(names)) for _, inner in step.transformer_list]

@@ -170,6 +170,8 @@ def _parts(step: Any, flow: Flow) -> Iterator[tuple[Any, Flow]]:
             continue
         listed = getattr(step, "feature_names_in_", range(step.n_features_in_))
         places = positions(columns, [str(name) for name in listed])
+        if not places:  # then it was never fitted, and makes nothing
+            continue
         yield inner, Flow(tuple(flow.owners[place] for place in places))
 
 

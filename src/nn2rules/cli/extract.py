@@ -1,6 +1,7 @@
 """nn2rules extract: a model in, rules out."""
 
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,7 +25,12 @@ from nn2rules.cli.models import (
 )
 from nn2rules.cli.output import Shown, check_places, partial_place, show
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
-from nn2rules.errors import BudgetExceededError, Nn2RulesError, OptionError
+from nn2rules.errors import (
+    BudgetExceededError,
+    ByHeartWarning,
+    Nn2RulesError,
+    OptionError,
+)
 from nn2rules.formats import save
 from nn2rules.formats.files import check_writable
 from nn2rules.formats.table import read_table
@@ -169,6 +175,8 @@ def extract(
     found = _loaded(model, given, target)
     if network is not None:
         save(found.network, network)
+    if output is None:  # the page that is printed says it
+        warnings.simplefilter("ignore", ByHeartWarning)
     started = time.perf_counter()
     try:
         with progress_bar() as progress, found.naming_lines():

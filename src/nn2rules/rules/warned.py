@@ -8,6 +8,9 @@ from nn2rules.text import count, share
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
+_FEW_ROWS, _MANY_RULES = 2, 50
+"""Many rules that decide fewer rows than that each are no description."""
+
 
 def warnings_of(rules: "RuleList") -> list[str]:
     """Return what `RuleList.warnings` does."""
@@ -24,7 +27,22 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"APPROXIMATE ({rules.certificate.get('method')}): a rule may give another "
             f"answer than the network"
         )
-    return [*found, *_stood_for(rules), *_probed(rules)]
+    return [*found, *_stood_for(rules), *_probed(rules), *by_heart(rules)]
+
+
+def by_heart(rules: "RuleList") -> list[str]:
+    """Say that a network needs about one rule a row, and what helps."""
+    decided = rules.certificate.get("rows_decided")
+    if rules.scope != "support" or len(rules) < _MANY_RULES:
+        return []
+    if not isinstance(decided, int) or decided >= _FEW_ROWS * len(rules):
+        return []
+    return [
+        f"LEARNT BY HEART: {decided / len(rules):.1f} rows a rule; such a network has "
+        f"no short exact description. What helps is to train it otherwise: stop early, "
+        f"a larger alpha, fewer units, bins for numbers; nn2rules.ReadableClassifier "
+        f"(nn2rules train) makes networks to be read"
+    ]
 
 
 def _stood_for(rules: "RuleList") -> list[str]:

@@ -22,7 +22,7 @@ from nn2rules.training.path import Point
 from nn2rules.training.stages import School, Schooling, Stage, stages
 from nn2rules.values import Value
 
-MOST_INPUTS, MOST_RULES = 1 << 16, 100
+MOST_INPUTS, MOST_RULES = 1 << 16, 50
 """Networks with more are too rich to be read, and not on the path."""
 
 _SMALL = 1 << 18

@@ -73,16 +73,17 @@ def _models(seed: int) -> list[tuple[str, Any, str]]:
     return [
         (
             "default network",
-            make_pipeline(_encoder(), MLPClassifier(random_state=seed)),
+            make_pipeline(encoder(), MLPClassifier(random_state=seed)),
             "",
         ),
-        ("decision tree", make_pipeline(_encoder(), tree), "leaves"),
-        ("logistic regression", make_pipeline(_encoder(), linear), "weights"),
+        ("decision tree", make_pipeline(encoder(), tree), "leaves"),
+        ("logistic regression", make_pipeline(encoder(), linear), "weights"),
     ]
 
 
-def _encoder() -> Any:
-    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+def encoder(scaler: Any = None) -> Any:
+    """Return the usual preprocessing: numbers scaled, words one-hot, gaps filled."""
+    numbers = make_pipeline(SimpleImputer(), scaler or StandardScaler())
     words = make_pipeline(
         SimpleImputer(strategy="most_frequent"),
         OneHotEncoder(handle_unknown="ignore"),
