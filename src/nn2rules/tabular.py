@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import MissingExtraError
+from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.frames import Rows
 
 try:
@@ -38,9 +38,12 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._checked(X, y, is_new=True)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(table, labels)
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise OptionError(str(error)) from None
         if len(np.unique(labels)) < 2:
-            raise ValueError("y has one class only; a classifier needs two or more")
+            raise OptionError("y has one class only; a classifier needs two or more")
         return table, labels
 
     def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
