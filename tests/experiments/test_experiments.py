@@ -1,6 +1,7 @@
 """A small run, looked at from all sides: files, numbers, bytes."""
 
 import csv
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from nn2rules.experiments import run
 from nn2rules.experiments.case import paper_case
 from nn2rules.experiments.folder import FIGURES, MARK, OURS, TABLES
 from nn2rules.experiments.printed import NAMES
+from nn2rules.experiments.readable import readable
 from nn2rules.experiments.train import trained
 
 SEEDS = 2
@@ -134,6 +136,44 @@ def test_our_support_list_is_shorter_and_as_faithful(folders):
         assert sign * ours <= sign * theirs
 
 
+def test_networks_made_to_be_read_stand_beside(folders):
+    found = [readable(paper_case("car"), seed) for seed in (3, 4)]
+    row = table(folders[0], "with-and-without")["Car"]
+    usual, made = "network of the paper's shape", "network made to be read"
+    for words, attribute in (
+        ("accuracy", "accuracy"),
+        ("rules", "n_rules"),
+        ("columns", "n_columns"),
+    ):
+        cell = row[f"{made}, {words}"]
+        assert cell["values"] == [getattr(one, attribute) for one in found]
+    for name, words in (("accuracy", "accuracy"), ("number-of-rules", "rules")):
+        rows = table(folders[0], name)
+        cell = rows["Network made to be read"]["Car, this run"]
+        assert cell == row[f"{made}, {words}"]
+        assert rows["nn2rules list"]["Car, this run"] == row[f"{usual}, {words}"]
+    means = [row[f"{name}, accuracy"]["mean"] for name in (usual, made)]
+    assert row["difference in accuracy"] == means[1] - means[0]
+
+
+def test_the_page_says_where_reading_costs_accuracy(folders):
+    text = html.unescape((folders[0] / "index.html").read_text())
+    row = table(folders[0], "with-and-without")["Car"]
+    lost = -row["difference in accuracy"]
+    assert lost > 0  # these networks are tiny
+    assert f": fewer rules, but less accurate by {lost:.4f}." in text
+
+
+def test_rules_that_differ_from_their_network_stop_the_run(tmp_path, monkeypatch):
+    def wrong(self, codes):
+        return 1 - predict_codes(self, codes)
+
+    predict_codes = nn2rules.RuleList.predict_codes
+    monkeypatch.setattr(nn2rules.RuleList, "predict_codes", wrong)
+    with pytest.raises(nn2rules.Nn2RulesError, match="made to be read do not answer"):
+        readable(paper_case("car"), 3)
+
+
 def test_the_forms_of_a_table_agree(folders):
     for name in TABLES:
         path = folders[0] / "tables" / name
@@ -192,7 +232,8 @@ def test_the_page_is_whole_and_self_contained(folders):
 
 def test_seconds_stand_alone(folders):
     seconds = json.loads((folders[0] / "timings.json").read_text())["rows"]
-    assert {row["work"] for row in seconds} >= {"nn2rules list", "TREPAN"}
+    works = {"nn2rules list", "TREPAN", "training the network made to be read"}
+    assert {row["work"] for row in seconds} >= works
     by_paper = "NN2Rules(Full), by the paper's algorithm"
     timed = {row["work"]: row["Car"]["values"] for row in seconds}
     assert timed[by_paper][0] > 0
@@ -212,7 +253,7 @@ def test_an_earlier_result_is_replaced(folders, tmp_path):
             progress=lambda what, share, steps=steps: steps.append((what, share)),
         )
         shares = [share for _, share in steps]
-        assert len(steps) == 3 + len(NAMES)
+        assert len(steps) == 4 + len(NAMES)
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] <= 1
     assert set(files(folder)) == OURS

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import nn2rules
-from nn2rules.experiments import lists, run
+from nn2rules.experiments import lists, readable, run
 from nn2rules.experiments.own_data import Own, own_case
 from nn2rules.experiments.train import given, trained
 from nn2rules.formats.table import table_text
@@ -79,6 +79,8 @@ def test_a_run_on_own_data(data, tmp_path):
     assert exact["nn2rules list"][data.name]["values"] == [1.0, 1.0]
     assert not (page.parent / "tables" / "differences.md").exists()
     assert "paper" not in table(page.parent, "fidelity")[0]
+    (row,) = table(page.parent, "with-and-without")
+    assert None not in row["network made to be read, accuracy"]["values"]
 
 
 def test_three_classes_have_no_rules_of_the_paper(tmp_path):
@@ -89,6 +91,8 @@ def test_three_classes_have_no_rules_of_the_paper(tmp_path):
     assert "nn2rules list" in methods
     assert "NN2Rules(Full)" not in methods
     assert "has 3 classes" in page.read_text()
+    (row,) = table(page.parent, "with-and-without")
+    assert row["network made to be read, rules"]["mean"] >= 2
 
 
 def test_a_large_domain_has_a_support_list_only(data, tmp_path, monkeypatch):
@@ -99,6 +103,9 @@ def test_a_large_domain_has_a_support_list_only(data, tmp_path, monkeypatch):
     assert "nn2rules list" not in methods
     assert "only the nn2rules support list was made" in page.read_text()
     assert not (page.parent / "tables" / "fidelity-on-the-domain.md").exists()
+    (row,) = table(page.parent, "with-and-without")
+    assert row["network of the paper's shape, rules"] is None
+    assert row["network made to be read, rules"]["mean"] >= 1
 
 
 def test_a_network_file_of_the_user(tmp_path):
@@ -116,9 +123,16 @@ def test_a_network_file_of_the_user(tmp_path):
     fidelity = {row["method"]: row for row in table(page.parent, "fidelity")}
     assert len(fidelity["nn2rules list"]["cars.csv, this run"]["values"]) == 1
     assert "user&#x27;s model" in page.read_text()
+    (row,) = table(page.parent, "with-and-without")
+    assert len(row["network made to be read, rules"]["values"]) == 1
+    assert row["given model, columns"] == 6
 
 
-def test_a_pipeline_of_the_user(data, tmp_path):
+def test_a_pipeline_of_the_user(data, tmp_path, monkeypatch):
+    def refused(**_options):
+        raise nn2rules.OptionError("there is nothing to learn from")
+
+    monkeypatch.setattr(readable, "ReadableClassifier", refused)
     case = own_case(Own(data, "y"), 0)
     chosen = ColumnTransformer([("few", OneHotEncoder(), ["ki|ds", "<town>"])])
     network = MLPClassifier((3,), max_iter=500, random_state=0, solver="lbfgs")
@@ -131,6 +145,12 @@ def test_a_pipeline_of_the_user(data, tmp_path):
     page = run(tmp_path / "out", trust=True, **options)
     methods = {row["method"] for row in table(page.parent, "fidelity")}
     assert "nn2rules support list" in methods
+    words = "has no network made to be read, with seed 0: there is nothing to learn"
+    assert words in page.read_text()
+    assert not (page.parent / "tables" / "with-and-without.md").exists()
+    assert "Network made to be read" not in {
+        row["method"] for row in table(page.parent, "accuracy")
+    }
 
 
 def test_numbers_of_the_users_pipeline_are_listed(data, tmp_path):

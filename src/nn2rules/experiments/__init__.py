@@ -9,6 +9,7 @@
     measure    what is measured on one network: lists, trees, numbers, seconds
     lists      the rule lists of one network, and the proof that they are exact
     trees      the trees that only resemble it
+    readable   a network that is made to be read, on the same rows
     first      what the first k rules of a list achieve
     results    all measurements of a run, and their spreads
     printed    the figures that the paper prints

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from nn2rules.experiments.measure import Measured
 from nn2rules.experiments.printed import LISTS, NAMES, RULES
+from nn2rules.experiments.readable import ANOTHER, NAME
 from nn2rules.experiments.results import Result, Results
 from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 
@@ -17,6 +18,7 @@ _TREES = ("tree-6", "tree", "simple-6", "simple", "trepan")
 
 _TIMED = {
     "training": "training the network",
+    "readable": "training the network made to be read",
     "algorithm": "NN2Rules(Full), by the paper's algorithm",
     "full": "NN2Rules(Full), by the engine",
     "support": "NN2Rules(Support), by the engine",
@@ -35,6 +37,7 @@ def number_of_rules(results: Results) -> ResultTable:
         line("Max: all inputs", "max", lambda r: r.networks[0].n_inputs),
         line("Memorization", "memorized", lambda r: r.networks[0].memorized),
     ]
+    words = ""
     for method in results.methods:
         leaves = ", leaves" if method.key in _TREES else ""
 
@@ -42,6 +45,9 @@ def number_of_rules(results: Results) -> ResultTable:
             return result.score(key, lambda score: score.n_rules)
 
         rows.append(line(method.name + leaves, method.key, of))
+    if results.has_readable:
+        words = f" {ANOTHER}"
+        rows.append(line(NAME, "readable", lambda r: r.readable(lambda n: n.n_rules)))
     return ResultTable(
         "number-of-rules",
         "Number of rules",
@@ -50,7 +56,7 @@ def number_of_rules(results: Results) -> ResultTable:
         "rules for class 1 only, and everything else is class 0; the lists of nn2rules "
         "and the leaves of trees answer all classes, so their numbers count the rules "
         "of all of them. Numbers of several networks are means, with the smallest and "
-        "the largest in brackets.",
+        "the largest in brackets." + words,
         results.columns("list", "count"),
         tuple(rows),
     )
@@ -94,12 +100,13 @@ def _beside(result: Result, words: str, theirs: str, ours: str) -> tuple[Cell, .
         row.append(result.score(key, lambda score: score.n_rules))
         row.append(result.score(key, lambda score: score.n_conditions))
         row.append(result.score(key, lambda score: score.per_rule))
-    row.append(_ratio(row[2], row[5]))
-    row.append(_ratio(row[3], row[6]))
+    row.append(ratio(row[2], row[5]))
+    row.append(ratio(row[3], row[6]))
     return tuple(row)
 
 
-def _ratio(theirs: Cell, ours: Cell) -> float | None:
+def ratio(theirs: Cell, ours: Cell) -> float | None:
+    """Return how many times more theirs are than ours, in the mean."""
     if not (isinstance(theirs, Spread) and isinstance(ours, Spread)):
         return None
     return theirs.mean / ours.mean if theirs.mean and ours.mean else None

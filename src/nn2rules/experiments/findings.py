@@ -19,6 +19,7 @@ def findings(results: Results) -> list[tuple[str, list[str]]]:
         ("Rules for the whole domain", whole),
         ("Rules for the support", support),
         ("Trees", trees),
+        ("Networks made to be read", _made_to_be_read(results)),
     ]
     return [(heading, sentences) for heading, sentences in found if sentences]
 
@@ -77,6 +78,44 @@ def _trees(result: Result) -> str:
         f"nn2rules support list ({number_text(ours, 'share')}, "
         f"{_count(_rules(result, 'support-list'))} rules)."
     )
+
+
+def _made_to_be_read(results: Results) -> list[str]:
+    total = sum(f.readable is not None for r in results.sets for f in r.networks)
+    if not total:
+        return []
+    networks = "the network" if total == 1 else f"each of the {total} networks"
+    exact = (
+        f"The rules of {networks} made to be read answer as it does on every input of "
+        f"its domain; every input was asked."
+    )
+    return [exact, *(_with_and_without(r) for r in results.sets if _n_read(r))]
+
+
+def _n_read(result: Result) -> int:
+    return len(result.readable(lambda network: network.n_rules).known)
+
+
+def _with_and_without(result: Result) -> str:
+    """Say what reading costs: more or less accuracy, more or fewer rules."""
+    usual = result.spread(lambda found: found.accuracy).mean or 0.0
+    made = result.readable(lambda network: network.accuracy).mean or 0.0
+    few = result.readable(lambda network: network.n_rules).mean or 0.0
+    name = "the given model" if result.is_given else "a network of the paper's shape"
+    text = (
+        f"{result.label}: a network made to be read has an accuracy of "
+        f"{number_text(made, 'share')} on test rows with {_count(few)} rules; {name} "
+        f"has {number_text(usual, 'share')}"
+    )
+    change = "as accurate" if made == usual else "more" if made > usual else "less"
+    if made != usual:
+        change += f" accurate by {abs(made - usual):.4f}"
+    if not result.has("list"):
+        return f"{text}: {change}."
+    many = _rules(result, "list")
+    size = "as many" if few == many else "fewer" if few < many else "more"
+    joined = "and" if (made >= usual) == (few <= many) else "but"
+    return f"{text} with {_count(many)}: {size} rules, {joined} {change}."
 
 
 _TREES = {

@@ -13,6 +13,7 @@ TABLES = (
     "fidelity-on-the-domain",
     "accuracy",
     "number-of-rules",
+    "with-and-without",
     "fidelity-on-errors",
     "side-by-side",
     "support-at-the-same-number-of-rules",

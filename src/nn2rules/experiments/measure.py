@@ -22,6 +22,7 @@ from nn2rules.experiments.lists import (
     refuse_inexact,
     time_the_paper,
 )
+from nn2rules.experiments.readable import Readable
 from nn2rules.experiments.train import Trial
 from nn2rules.experiments.trees import grown, tree_answers
 from nn2rules.rules import RuleList
@@ -83,6 +84,10 @@ class Measured:
     first_train : dict from the key of a list to FirstRules
         On the training rows.
     seconds : dict of str to float
+    readable : Readable or None
+        The network made to be read that has the same seed.
+    unread : str
+        Why there is none.
     """
 
     seed: int
@@ -94,6 +99,8 @@ class Measured:
     first: dict[str, FirstRules] = field(default_factory=dict)
     first_train: dict[str, FirstRules] = field(default_factory=dict)
     seconds: Seconds = field(default_factory=dict)
+    readable: Readable | None = None
+    unread: str = ""
 
 
 def measure(

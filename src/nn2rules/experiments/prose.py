@@ -72,6 +72,13 @@ def introduction(results: Results) -> list[str]:
         "network about inputs of its own choice. A tree of depth 6 is the paper's; a "
         "validated depth was chosen on held-out training rows."
     )
+    if results.has_readable:
+        found.append(
+            "All of these describe a network as it is. How many rules it needs is "
+            "decided when it is trained; so for each seed there is one network more, "
+            "made to be read: trained on the same rows by nn2rules.ReadableClassifier, "
+            "to do with few columns, few values and few rules."
+        )
     return found + _limits(results)
 
 
@@ -98,6 +105,12 @@ def _limits(results: Results) -> list[str]:
                 f"{result.label} has {len(result.case.classes)} classes, and the "
                 "paper's rules are for two; they were left out."
             )
+        found += [
+            f"{result.label} has no network made to be read, with seed {network.seed}: "
+            f"{network.unread}."
+            for network in result.networks
+            if network.unread
+        ]
     return found
 
 

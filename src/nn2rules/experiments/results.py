@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nn2rules.experiments.case import Case
 from nn2rules.experiments.measure import Measured, Score
 from nn2rules.experiments.printed import METHODS, Method
+from nn2rules.experiments.readable import Readable
 from nn2rules.experiments.table import Cell, Kind, ResultColumn, Spread
 
 
@@ -51,6 +52,12 @@ class Result:
             return None
         return self.spread(lambda found: of(found.scores[method]))
 
+    def readable(self, of: Callable[[Readable], float]) -> Spread:
+        """Return a number of each network made to be read; None where there is none."""
+        return self.spread(
+            lambda found: None if found.readable is None else of(found.readable)
+        )
+
 
 @dataclass(frozen=True)
 class Results:
@@ -78,6 +85,11 @@ class Results:
             for method in METHODS
             if any(result.has(method.key) for result in self.sets)
         ]
+
+    @property
+    def has_readable(self) -> bool:
+        """Whether there is any network made to be read."""
+        return any(found.readable for result in self.sets for found in result.networks)
 
     def has(self, *methods: str) -> bool:
         """Tell whether methods were measured on every data set."""

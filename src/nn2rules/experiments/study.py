@@ -1,11 +1,12 @@
 """Run the experiments: train, extract, compare, and write everything to a folder."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from nn2rules.errors import OptionError
+from nn2rules.errors import OptionError, RowsError, UnknownValueError
 from nn2rules.experiments import figures
 from nn2rules.experiments.case import PAPER_SETS, Case, paper_cases
 from nn2rules.experiments.counts import timings
@@ -15,6 +16,7 @@ from nn2rules.experiments.measure import Measured, measure
 from nn2rules.experiments.own_data import FilePath, Own, own_case
 from nn2rules.experiments.page import page
 from nn2rules.experiments.printed import METHODS, NAMES
+from nn2rules.experiments.readable import Readable, readable
 from nn2rules.experiments.results import Result, Results
 from nn2rules.experiments.table import files_of
 from nn2rules.experiments.tables import tables_of
@@ -74,8 +76,8 @@ def run(
 
     Notes
     -----
-    Five seeds of all four sets take some minutes on two cores; car alone takes
-    seconds.
+    Five seeds of all four sets take some ten minutes on two cores; car alone takes
+    half a minute.
 
     Examples
     --------
@@ -111,23 +113,29 @@ def _check(seeds: Any, seed: Any, datasets: Any, own: Own) -> None:
         raise OptionError("datasets are the paper's, data are your own; give only one")
 
 
+_TO_BE_READ = 10
+"""The steps of training a network to be read: about as long as all the others."""
+
+
 class _Steps:
-    """How far the work is: a step for training and one for each method."""
+    """How far the work is: one step for training and one for each method."""
+
+    _EACH = 1 + _TO_BE_READ + len(METHODS)
 
     def __init__(
         self, progress: Progress | None, cases: list[Case], seeds: int
     ) -> None:
         self.progress, self.seeds, self.done = progress, seeds, 0.0
         self.weights = {case.name: _weight(case) for case in cases}
-        self.total = sum(self.weights.values()) * seeds * (1 + len(METHODS))
+        self.total = sum(self.weights.values()) * seeds * self._EACH
 
     def say(self, words: str) -> None:
         if self.progress is not None:
             self.progress(words, min(self.done / self.total, 1.0))
 
-    def next(self, case: Case, seed: int, what: str) -> None:
+    def next(self, case: Case, seed: int, what: str, steps: int = 1) -> None:
         self.say(f"{case.title}, seed {seed}: {what}")
-        self.done += self.weights[case.name]
+        self.done += self.weights[case.name] * steps
 
 
 def _weight(case: Case) -> float:
@@ -146,16 +154,27 @@ def _studied(case: Case, numbers: range, steps: _Steps, own: Own) -> Result:
             trial = given(case, own.model, number, trust=own.trust)
         else:
             trial = timed(partial(trained, case, number), "training", seconds)
+        steps.next(case, number, "training a network to be read", _TO_BE_READ)
+        made, unread = _to_be_read(case, number, seconds)
 
         def report(method: str, number: int = number) -> None:
             steps.next(case, number, NAMES[method])
 
         is_first = number == numbers.start
-        networks.append(measure(trial, seconds, is_first=is_first, report=report))
+        found = measure(trial, seconds, is_first=is_first, report=report)
+        networks.append(replace(found, readable=made, unread=unread))
     assert trial is not None, "there is at least one seed"
     sizes = trial.network.domain.sizes
     is_paper, is_given = own.data is None, own.model is not None
     return Result(case, sizes, tuple(networks), is_paper, is_given)
+
+
+def _to_be_read(case: Case, seed: int, seconds: Seconds) -> tuple[Readable | None, str]:
+    """Return a network made to be read, or why these rows allow none."""
+    try:
+        return timed(partial(readable, case, seed), "readable", seconds), ""
+    except (OptionError, RowsError, UnknownValueError) as error:
+        return None, str(error)
 
 
 def _files(results: Results) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from nn2rules.experiments.contrast import differences
 from nn2rules.experiments.counts import (
     number_of_rules,
+    ratio,
     rules_needed,
     same_number,
     side_by_side,
@@ -18,6 +19,7 @@ from nn2rules.experiments.printed import (
     VALUES,
     Method,
 )
+from nn2rules.experiments.readable import ANOTHER, NAME
 from nn2rules.experiments.results import Result, Results
 from nn2rules.experiments.table import Cell, ResultColumn, ResultTable, Spread
 from nn2rules.values import text_of
@@ -33,6 +35,7 @@ def tables_of(results: Results) -> list[ResultTable]:
         on_domain(results),
         accuracy(results),
         number_of_rules(results),
+        with_and_without(results),
         on_errors(results),
         side_by_side(results),
         same_number(results),
@@ -149,14 +152,74 @@ def accuracy(results: Results) -> ResultTable:
         lambda result: result.spread(lambda found: found.accuracy),
         lambda result: ACCURACY[result.case.name]["network"],
     )
+    networks, words = [network], ""
+    if results.has_readable:
+        words = f" {ANOTHER}"
+        networks.append(results.row(NAME, read_accuracy, lambda _result: None))
     return ResultTable(
         "accuracy",
         "Accuracy on test rows",
         "Accuracy is the share of test rows that are answered as they are labelled. A "
         "list that equals the network has its accuracy, by necessity."
+        + words
         + spread_words(results),
         results.columns("method", "share"),
-        (network, *_by_method(results, lambda score: score.accuracy, ACCURACY)),
+        (*networks, *_by_method(results, lambda score: score.accuracy, ACCURACY)),
+    )
+
+
+def read_accuracy(result: Result) -> Spread:
+    """Return the accuracy of each network made to be read."""
+    return result.readable(lambda network: network.accuracy)
+
+
+def with_and_without(results: Results) -> ResultTable | None:
+    """Return the networks beside those made to be read: accuracy and rules."""
+    if not results.has_readable:
+        return None
+    usual = "given model" if results.is_given else "network of the paper's shape"
+    made = "network made to be read"
+    return ResultTable(
+        "with-and-without",
+        "Networks made to be read, and not",
+        "Rules are those of a list of nn2rules that answers as its network does on "
+        "every input of its domain, or the run stops. A network made to be read comes "
+        "from nn2rules.ReadableClassifier, as it is by default, with the same training "
+        "rows and seeds; it leaves columns out, and tells fewer of their values apart. "
+        "The difference is that of the means in accuracy, and how much fewer is a "
+        "ratio of means." + spread_words(results, has_paper=False),
+        (
+            ResultColumn("data set"),
+            ResultColumn("accuracy", "share", usual),
+            ResultColumn("rules", "count", usual),
+            ResultColumn("columns", "count", usual),
+            ResultColumn("accuracy", "share", made),
+            ResultColumn("rules", "count", made),
+            ResultColumn("columns", "count", made),
+            ResultColumn("difference in accuracy", "change"),
+            ResultColumn("times fewer rules", "number"),
+        ),
+        tuple(_with_and_without(result) for result in results.sets),
+    )
+
+
+def _with_and_without(result: Result) -> tuple[Cell, ...]:
+    usual, made = result.spread(lambda found: found.accuracy), read_accuracy(result)
+    theirs = result.score("list", lambda score: score.n_rules)
+    ours = result.readable(lambda network: network.n_rules)
+    change = None
+    if usual.mean is not None and made.mean is not None:
+        change = made.mean - usual.mean
+    return (
+        result.label,
+        usual,
+        theirs,
+        len(result.sizes),
+        made,
+        ours,
+        result.readable(lambda network: network.n_columns),
+        change,
+        ratio(theirs, ours),
     )
 
 
