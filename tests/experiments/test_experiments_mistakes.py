@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import nn2rules
 from nn2rules import cli
-from nn2rules.experiments import folder as folders
 from nn2rules.experiments import run
 from nn2rules.experiments.folder import MARK, RESULTS
+from nn2rules.formats import folder as folders
 
 FILES = {"index.html": MARK.encode(), "tables/fidelity.md": b"new", "timings.md": b"1"}
 
@@ -156,14 +156,16 @@ def test_a_new_an_empty_and_an_old_folder(tmp_path):
     RESULTS.check("new")
 
 
-@pytest.mark.parametrize("step", ["_fill", "_replace"])
-def test_an_interruption_leaves_no_trace(step, monkeypatch):
+@pytest.mark.parametrize(
+    ("place", "step"), [(folders, "_fill"), (folders.Results, "_replace")]
+)
+def test_an_interruption_leaves_no_trace(place, step, monkeypatch):
     RESULTS.write("out", FILES)
 
     def stop(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(folders, step, stop)
+    monkeypatch.setattr(place, step, stop)
     with pytest.raises(KeyboardInterrupt):
         RESULTS.write("out", FILES | {"timings.md": b"2"})
     assert os.listdir() == ["out"]
@@ -173,13 +175,13 @@ def test_an_interruption_leaves_no_trace(step, monkeypatch):
 
 def test_ctrl_c_waits_until_the_folder_is_whole(monkeypatch):
     RESULTS.write("out", FILES)
-    replace = folders._replace
+    replace = folders.Results._replace
 
     def interrupted(*args):
         signal.raise_signal(signal.SIGINT)
         replace(*args)
 
-    monkeypatch.setattr(folders, "_replace", interrupted)
+    monkeypatch.setattr(folders.Results, "_replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         RESULTS.write("out", FILES | {"timings.md": b"2"})
     assert os.listdir() == ["out"]

@@ -188,28 +188,36 @@ def test_categories_in_order_are_followed():
     assert (np.diff((told == "yes").astype(int)) >= 0).all()
 
 
-def point(rules, accuracy, error=0.01):
-    made = nn2rules.extract(nn2rules.load(nn2rules.datasets.network_file("tomato")))
+def point(rules, *right):
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    made = nn2rules.extract(network)
     many = made.replace(
         boxes=np.repeat(made.boxes, rules, axis=0),
         answers=np.repeat(made.answers, rules),
         facts=made.facts * rules,
     )
-    return Point(1, accuracy, error, network, many)
+    return Point(1, right, network, many)
 
 
 def test_the_fewest_rules_that_are_good_enough_are_chosen():
-    points = [point(1, 0.8), point(4, 0.895), point(9, 0.9), point(6, 0.889)]
+    points = [
+        point(1, 0.80, 0.70),
+        point(4, 0.94, 0.85),
+        point(9, 0.95, 0.85),
+        point(6, 0.93, 0.84),
+    ]
+    assert points[2].accuracy == pytest.approx(0.9)
+    assert points[2].error == pytest.approx(0.05)
+    assert points[1].behind(points[2]) == pytest.approx((0.005, 0.005))
     assert chosen(points, None, None) == 1
     assert chosen(points, 0.2, None) == 0
     assert chosen(points, 0.0, None) == 2
     assert chosen(points, 0.0, 6) == 1
-    assert chosen(points, 0.011, 6) == 1
+    assert chosen(points, 0.016, 6) == 1
     assert chosen(points, None, 1) == 0
     with pytest.raises(OptionError, match="the simplest network of the path needs 1"):
         chosen(points, None, 0)
-    assert chosen([point(3, 0.9), point(3, 0.905)], None, None) == 1
+    assert chosen([point(3, 0.9, 0.8), point(3, 0.9, 0.81)], None, None) == 1
 
 
 def test_the_path_is_shown(fitted):

@@ -116,8 +116,8 @@ def _points(
     labels = [taught.classes[place] for place in taught.truth.tolist()]
     best, is_rich = 0.0, False
     for index, stage in enumerate(found):
-        shares = [own[min(index, len(own) - 1)] for own in right]
-        accuracy, error = float(np.mean(shares)), _standard_error(shares)
+        shares = tuple(float(own[min(index, len(own) - 1)]) for own in right)
+        accuracy = sum(shares) / len(shares)
         progress("counting rules", 0.8 + 0.2 * index / len(found))
         if is_rich and accuracy <= best:  # more of what is not even better
             continue
@@ -130,12 +130,8 @@ def _points(
         )
         is_rich = len(rules) > most_rules
         if not is_rich or not points:
-            points.append(Point(len(stage.asked), accuracy, error, network, rules))
+            points.append(Point(len(stage.asked), shares, network, rules))
     return points
-
-
-def _standard_error(shares: Sequence[float]) -> float:
-    return float(np.std(shares, ddof=1) / np.sqrt(len(shares)))
 
 
 def _stages(taught: Taught) -> tuple[list[Cells], list[Stage]]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -20,20 +22,32 @@ class Point:
     ----------
     questions : int
         What it asks about a row: numbers of cuts, one question each.
-    accuracy : float
-        The share of held-out rows that such networks answer right: the mean over folds.
-    error : float
-        The standard error of this mean.
+    right : tuple of float
+        The share of held-out rows that such a network answers right, for each fold.
     network : Network
     rules : RuleList
         They answer as the network does on every input.
     """
 
     questions: int
-    accuracy: float
-    error: float
+    right: tuple[float, ...]
     network: Network
     rules: RuleList
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over the folds."""
+        return sum(self.right) / len(self.right)
+
+    @property
+    def error(self) -> float:
+        """The standard error of this mean."""
+        return _standard_error(self.right)
+
+    def behind(self, best: "Point") -> tuple[float, float]:
+        """Return how far it is behind another, and the standard error of that."""
+        apart = [b - own for b, own in zip(best.right, self.right, strict=True)]
+        return sum(apart) / len(apart), _standard_error(apart)
 
 
 @dataclass(frozen=True)
@@ -101,23 +115,30 @@ class Path:
 def chosen(points: Sequence[Point], tolerance: float | None, most: int | None) -> int:
     """Return the position of the network with the fewest rules that is good enough.
 
-    Good enough is an accuracy at most `tolerance` below the best of the path, by
-    default the standard error of that. With `most`, those that need more rules are left
-    out, and if none of the others is good enough, the most accurate is taken.
+    Good enough is an accuracy at most `tolerance` behind the best of the path, by
+    default one standard error of what lies between the two, fold by fold: some folds
+    are harder than others, for all networks alike. With `most`, those that need more
+    rules are left out, and if none of the others is good enough, the most accurate is
+    taken.
     """
     best = max(points, key=lambda point: point.accuracy)
-    least = best.accuracy - (best.error if tolerance is None else tolerance)
-    short = [
-        (len(point.rules), -point.accuracy, place)
-        for place, point in enumerate(points)
-        if most is None or len(point.rules) <= most
-    ]
+    limit = np.inf if most is None else most
+    short = [place for place, p in enumerate(points) if len(p.rules) <= limit]
     if not short:
         fewest = min(len(point.rules) for point in points)
         raise OptionError(
             f"max_rules: {most}, but the simplest network of the path needs {fewest}"
         )
-    good = [entry for entry in short if -entry[1] >= least]
-    if good:
-        return min(good)[2]
-    return min((worse, number, place) for number, worse, place in short)[2]
+    good = [place for place in short if _is_near(points[place], best, tolerance)]
+    if not good:
+        return max(short, key=lambda place: points[place].accuracy)
+    return min(good, key=lambda p: (len(points[p].rules), -points[p].accuracy))
+
+
+def _is_near(point: Point, best: Point, tolerance: float | None) -> bool:
+    behind, error = point.behind(best)
+    return behind <= (error if tolerance is None else tolerance)
+
+
+def _standard_error(numbers: Sequence[float]) -> float:
+    return float(np.std(numbers, ddof=1) / np.sqrt(len(numbers)))
