@@ -1,0 +1,304 @@
+"""Two in, a comparison out: reads both, brings them together, chooses the engine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+
+from nn2rules.adapters import read_network
+from nn2rules.adapters.options import Gives
+from nn2rules.comparing.by_search import compare_by_search
+from nn2rules.comparing.by_table import compare_tables
+from nn2rules.comparing.comparison import Comparison, DifferentRows
+from nn2rules.comparing.found import Found, Pair, Point, nothing
+from nn2rules.comparing.meeting import Meeting, meeting_of
+from nn2rules.comparing.same import is_same_function
+from nn2rules.comparing.shown import labelled
+from nn2rules.comparing.sides import (
+    NetworkSide,
+    Side,
+    labels_of,
+    place_of,
+    sides_of,
+    table_domain,
+)
+from nn2rules.cover.compiling import compile_search
+from nn2rules.domain import Domain
+from nn2rules.engine import Budget, Meter
+from nn2rules.engine.interrupts import interruptible
+from nn2rules.engine.table import fits
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.extraction import COVERED_INPUTS
+from nn2rules.frames import Rows, picked_rows
+from nn2rules.given_rows import GivenRows
+from nn2rules.network import Network
+from nn2rules.options import Looking
+from nn2rules.rules import RuleList
+from nn2rules.text import count
+from nn2rules.values import Value, text_of
+from nn2rules.waiting import Bar, Shown, teller
+
+_MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
+
+
+def compare(
+    old: object,
+    new: object,
+    data: Rows = None,
+    *,
+    domain: Domain | Mapping[str, Any] | None = None,
+    encode: Any = None,
+    classes: Sequence[Value] | None = None,
+    threshold: float = 0.5,
+    gives: Gives | None = None,
+    other: bool | Sequence[str] = False,
+    common: bool = False,
+    effort: int = 1,
+    seed: int = 0,
+    engine: Literal["auto", "table", "search"] = "auto",
+    budget: Budget | None = None,
+    time: float | None = None,
+    n_jobs: int | None = None,
+    progress: Shown = None,
+) -> Comparison:
+    """Tell whether two decide the same on every input, and if not, where.
+
+    Parameters
+    ----------
+    old, new : model, Network or RuleList
+        Two models, a model and rules, or two rule lists. Models are what `extract`
+        takes. Rules of scope "support" claim nothing where none of them holds; there
+        they answer *no rule*, which no class is equal to.
+    data : frame or list of dicts, optional
+        Rows on which differences are counted, too. They say what the features of
+        models can be.
+    domain, encode, classes, threshold, gives, other
+        How models are read, both of them; see `read_network`. Read two models one by
+        one where that is not the same for both.
+    common : bool
+        Whether to compare what both know, if their domains differ: values that both
+        have, and parts of ranges. What does not have a feature does not look at it.
+    effort, seed
+        How hard to look for few rules, where every input is in a table.
+    engine : {"auto", "table", "search"}
+        Input by input, or box by box; by default the first where it is small enough.
+    budget : Budget, optional
+        Limits on time, boxes and memory. Where one is reached, what is known by then
+        is returned: `equal` is None where nothing is. A search without a limit on
+        time or boxes ends after some 260,000 boxes.
+    time : float, optional
+        A budget of so many seconds.
+    n_jobs : int, optional
+        How many threads; the result is the same whatever their number.
+    progress : callable or False, optional
+        As in `extract`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    DomainError
+        If the two have different features or values, unless `common` is true, or no
+        class in common; the message says what differs.
+
+    Examples
+    --------
+    >>> import nn2rules
+    >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    >>> rules = nn2rules.extract(network)
+    >>> print(nn2rules.compare(network, rules))
+    Equal on all 6 inputs: proved, compared one by one.
+    >>> print(nn2rules.compare(network, rules.take([])))
+    """
+    started = monotonic()
+    told = teller(progress)
+    how = Looking(effort, seed, n_jobs, budget, told, time)
+    if engine not in ("auto", "table", "search"):
+        raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
+    said = {
+        "encode": encode,
+        "classes": classes,
+        "threshold": threshold,
+        "gives": gives,
+        "other": other,
+    }
+    both = _read(old, new, data, domain, said)
+    met = meeting_of(both[0].domain, both[1].domain, common=common)
+    labels = labels_of(both[0].classes, both[1].classes)
+    sides = sides_of(met.domain, both, labels)
+    rows, outside = (None, 0) if data is None else _rows(met, data)
+    try:
+        different = None if rows is None else _different(sides, rows)
+        compiling = monotonic()
+        by_table = _is_table(engine, sides, how)
+        if not by_table:
+            compile_search()
+            started += monotonic() - compiling  # once on a machine
+        meter = how.meter()
+        meter.started = started
+        with interruptible(meter):
+            found = _found(met.domain, sides, how, meter, different, by_table=by_table)
+    finally:
+        if isinstance(told, Bar):
+            told.close()
+    notes = (*_notes(both, met), *([] if not outside else [_left_out(outside, rows)]))
+    return _comparison(met.domain, sides, labels, notes, found, different)
+
+
+def _read(
+    old: object,
+    new: object,
+    data: Rows,
+    domain: Domain | Mapping[str, Any] | None,
+    said: dict[str, Any],
+) -> tuple[Network | RuleList, Network | RuleList]:
+    """Read what are models; where nothing says their domain, it is the other's."""
+    found: list[Network | RuleList] = []
+    for one, beside in ((old, new), (new, old)):
+        if isinstance(one, Network | RuleList):
+            found.append(one)
+            continue
+        own = domain
+        if data is None and isinstance(beside, Network | RuleList):
+            own = domain or beside.domain
+        found.append(read_network(one, data=data, domain=own, **said))
+    return found[0], found[1]
+
+
+def _rows(met: Meeting, data: Rows) -> tuple[GivenRows, int]:
+    """Read rows, and leave out those that only one of two domains has."""
+    if not met.differences:
+        return GivenRows(met.domain, *met.domain.inputs_of(data)), 0
+    codes = met.domain.encode(data, unknown="mark")
+    inside = np.flatnonzero((codes >= 0).all(axis=1))
+    if len(inside) < len(codes):
+        data = picked_rows(data, inside)
+    rows = GivenRows(met.domain, *met.domain.inputs_of(data))
+    return rows, len(codes) - len(inside)
+
+
+def _left_out(outside: int, rows: GivenRows | None) -> str:
+    n_rows = outside + (0 if rows is None else len(rows))
+    return (
+        f"{outside:,} of {count(n_rows, 'row')} lie outside of what both know, and are "
+        f"left out."
+    )
+
+
+def _different(sides: tuple[Side, Side], rows: GivenRows) -> DifferentRows:
+    """Return the rows on which two sides differ."""
+    codes, numbers = rows.distinct
+    if not len(codes):
+        return DifferentRows(0, codes, numbers, rows.weights, [])
+    old, new = (side.answers(codes, numbers) for side in sides)
+    where = np.flatnonzero(old != new)
+    pairs = [*zip(old[where].tolist(), new[where].tolist(), strict=True)]
+    own = None if numbers is None else numbers[where]
+    return DifferentRows(len(rows), codes[where], own, rows.weights[where], pairs)
+
+
+def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:
+    """Tell whether every input is compared with the others, one by one."""
+    domain = table_domain(sides)
+    if engine == "search":
+        return False
+    if engine == "table" and domain is None:
+        raise UnsupportedModelError(
+            "a table lists every input, and a feature of these is a range of numbers, "
+            "or there are too many features or classes; use the engine 'search'"
+        )
+    if domain is None:
+        return False
+    most = how.limits.memory if engine == "table" else COVERED_INPUTS
+    return fits(domain, how.limits) and domain.n_inputs <= most
+
+
+def _found(
+    domain: Domain,
+    sides: tuple[Side, Side],
+    how: Looking,
+    meter: Meter,
+    different: DifferentRows | None,
+    *,
+    by_table: bool,
+) -> Found:
+    """Compare two sides with the engine that was chosen."""
+    listed = table_domain(sides)
+    if by_table and listed is not None:
+        return compare_tables(listed, sides, replace(how, progress=None), meter)
+    old, new = sides
+    if (
+        isinstance(old, NetworkSide)
+        and isinstance(new, NetworkSide)
+        and is_same_function(old.network, new.network)
+    ):
+        return nothing(domain, True, "weights")
+    if meter.budget.seconds is None and meter.budget.boxes is None:
+        meter.budget = replace(meter.budget, boxes=_MOST_BOXES)
+    rows: Point | None = None
+    if different is not None and len(different.codes):
+        rows = different.codes, different.numbers
+    return compare_by_search(domain, sides, meter, seed=how.seed, rows=rows)
+
+
+def _notes(
+    both: tuple[Network | RuleList, Network | RuleList], met: Meeting
+) -> list[str]:
+    """Say what a reader must know of the two."""
+    notes = []
+    if met.differences:
+        notes.append(
+            f"Compared on what both know, for their domains differ: "
+            f"{'; '.join(met.differences)}."
+        )
+    for name, one, beside in (("old", *both), ("new", *both[::-1])):
+        own = [c for c in one.classes if not _has(beside.classes, c)]
+        if own:
+            verb = "class" if len(own) == 1 else "classes"
+            shown = ", ".join(map(text_of, own))
+            notes.append(f"Only the {name} one has the {verb} {shown}.")
+        if isinstance(one, RuleList) and one.scope == "support":
+            notes.append(
+                f"The {name} rules claim nothing where none of them holds: there they "
+                f"answer “no rule”, which is another answer than any class."
+            )
+    return notes
+
+
+def _has(labels: Sequence[Value], label: Value) -> bool:
+    try:
+        place_of(labels, label)
+    except ValueError:
+        return False
+    return True
+
+
+def _comparison(
+    domain: Domain,
+    sides: tuple[Side, Side],
+    labels: tuple[Value, ...],
+    notes: Sequence[str],
+    found: Found,
+    different: DifferentRows | None,
+) -> Comparison:
+    point, pair = found.example, None
+    if different is not None and different.pairs:
+        numbers = None if different.numbers is None else different.numbers[0]
+        point = different.codes[0], numbers
+    example = None
+    if point is not None:
+        codes, numbers = point[0][np.newaxis], point[1]
+        own = None if numbers is None else numbers[np.newaxis]
+        example = domain.decode(codes, own)[0]
+        pair = _pair(sides, codes, own)
+    answers = None if pair is None else labelled(labels, pair)
+    return Comparison(domain, labels, tuple(notes), example, answers, found, different)
+
+
+def _pair(sides: tuple[Side, Side], codes: Any, numbers: Any) -> Pair:
+    old, new = (int(side.answers(codes, numbers)[0]) for side in sides)
+    return old, new
