@@ -9,7 +9,7 @@ import numpy as np
 
 from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
-from nn2rules.comparing.by_search import compare_by_search
+from nn2rules.comparing.by_search import compare_by_search, compile_search
 from nn2rules.comparing.by_table import compare_tables
 from nn2rules.comparing.comparison import Comparison, DifferentRows
 from nn2rules.comparing.found import Found, Pair, Point, nothing
@@ -24,7 +24,6 @@ from nn2rules.comparing.sides import (
     sides_of,
     table_domain,
 )
-from nn2rules.cover.compiling import compile_search
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.interrupts import interruptible

@@ -6,7 +6,8 @@ on which the two differ. Where the budget ends first, what was found is still tr
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,16 @@ from nn2rules.comparing.looking import (
     RulesLook,
     look_of,
 )
-from nn2rules.comparing.sides import Side
+from nn2rules.comparing.sides import NetworkSide, Side
 from nn2rules.comparing.widening import Widening, few_boxes
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.domain import Domain
-from nn2rules.engine import Meter
+from nn2rules.engine import Budget, Meter
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.feature import Feature
+from nn2rules.layer import Layer
+from nn2rules.network import Network
 
 _DRAWN = 4096  # inputs that are tried before anything else
 _WIDENING = 0.4  # of the time is left for it
@@ -74,6 +78,19 @@ def compare_by_search(
     else:
         boxes, pairs = _some(widening, pieces, seeds)
     return _found(domain, pieces, boxes, pairs)
+
+
+@cache
+def compile_search() -> None:
+    """Compare two small networks, so that all kernels are there before a clock runs."""
+    domain = Domain((Feature.real("number", 0, 9), Feature("word", ("a", "b"))))
+    hidden = Layer(np.array([[1.0], [2.0], [-3.0]]), np.array([-4.0]), "relu")
+    last = Layer(np.ones((1, 1)), np.array([-1.0]), "sigmoid")
+    network = Network(domain, (hidden, last), (0, 1))
+    old = NetworkSide(network, np.array([0, 1]))
+    new = NetworkSide(replace(network, threshold=0.7), np.array([0, 1]))
+    meter = Meter(Budget(boxes=50))
+    compare_by_search(domain, (old, new), meter, seed=0, rows=None)
 
 
 def _found(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -80,7 +80,7 @@ class DifferentRows:
     pairs: list[Pair]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Whether two decide the same, and where they do not.
 
@@ -104,8 +104,8 @@ class Comparison:
     notes: tuple[str, ...]
     counterexample: dict[str, Value] | None
     answers: tuple[Value, Value] | None
-    _found: Found = field(repr=False)
-    _rows: DifferentRows | None = field(repr=False)
+    _found: Found
+    _rows: DifferentRows | None
 
     @property
     def equal(self) -> bool | None:
@@ -277,6 +277,10 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        words = {True: "equal", False: "different", None: "open"}
+        return f"<Comparison: {words[self.equal]}>"
 
     def _repr_html_(self) -> str:
         return html_of_page(page_of(self, "most"))
