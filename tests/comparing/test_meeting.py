@@ -180,6 +180,21 @@ def test_values_that_read_the_same_are_the_same():
     assert compare(one, Network(new, (same, last), one.classes)).equal is True
 
 
+def test_values_for_all_others_know_what_only_one_lists():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        old = network_on(rng, Feature("job", ("a", "b", None, "other"), other="other"))
+        new = network_on(rng, Feature("job", ("c", "a", "rest"), other="rest"))
+        found = check(old, new, rows_of(job=("a", "b", "c", "z")), common=True)
+        rows = rows_of(job=("z", "c", "b", "b"))
+        counted = compare(old, new, rows, common=True)
+        assert counted.rows == (old.predict(rows) != new.predict(rows)).sum()
+        assert found.domain.feature("job").values == ("a", "b", "c", "other")
+        listed = network_on(rng, Feature("job", ("c", "a")))
+        check(old, listed, rows_of(job=("a", "c")), common=True)
+        check(listed, old, rows_of(job=("a", "c")), common=True)
+
+
 def test_a_value_for_all_others_is_a_difference():
     old = Domain((Feature("job", ("a", "b"), other=None),))
     new = Domain((Feature("job", ("a", "b"), other="b"),))

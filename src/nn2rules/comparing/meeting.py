@@ -48,17 +48,14 @@ def meeting_of(old: Domain, new: Domain, *, common: bool) -> Meeting:
     features: list[Feature | None] = []
     said: list[str] = []
     for feature in old.features:
-        if feature.name not in new.names:
-            features.append(feature)
-            said.append(f"only the old one has the feature {feature.name!r}")
-            continue
-        found, difference = _met(feature, new.feature(feature.name))
+        found: Feature | None = feature
+        difference = ""
+        if feature.name in new.names:
+            found, difference = _met(feature, new.feature(feature.name))
         features.append(found)
         said += [difference] if difference else []
-    for feature in new.features:
-        if feature.name not in old.names:
-            features.append(feature)
-            said.append(f"only the new one has the feature {feature.name!r}")
+    features += [feature for feature in new.features if feature.name not in old.names]
+    said += _features_of_one("old", old, new) + _features_of_one("new", new, old)
     if said and not common:
         raise DomainError(
             f"the two have different domains: {'; '.join(said)}; with common=True "
@@ -71,6 +68,13 @@ def meeting_of(old: Domain, new: Domain, *, common: bool) -> Meeting:
             f"belongs to both: {'; '.join(said)}"
         )
     return Meeting(Domain(tuple(f for f in features if f is not None)), tuple(said))
+
+
+def _features_of_one(side: str, own: Domain, other: Domain) -> list[str]:
+    """Say which features only one of two domains has."""
+    names = [repr(name) for name in own.names if name not in other.names]
+    noun = "feature" if len(names) == 1 else "features"
+    return [f"only the {side} one has the {noun} {', '.join(names)}"] if names else []
 
 
 def _met(old: Feature, new: Feature) -> tuple[Feature | None, str]:
@@ -86,15 +90,16 @@ def _met(old: Feature, new: Feature) -> tuple[Feature | None, str]:
         return _met_ranges(old, new)
     if old.edges is not None:
         return _met_bins(old, new)
-    kept = [value for value in old.values if _code(new, value) is not None]
     said = [
         f"only the {side} one has {_listed(one, other)}"
         for side, one, other in (("old", old, new), ("new", new, old))
         if _missing(one, other)
     ]
-    if old.other != new.other and (old.other is None or new.other is None):
+    if (old.other is None) != (new.other is None):
         said.append("only one of the two takes any other value")
-    return _only(old, kept), f"{name}: {', '.join(said)}" if said else ""
+    if not said:
+        return old, ""
+    return _met_values(old, new), f"{name}: {', '.join(said)}"
 
 
 def _kind(feature: Feature) -> str:
@@ -163,20 +168,36 @@ def _met_bins(old: Feature, new: Feature) -> tuple[Feature, str]:
     return found, f"feature {old.name!r}: {what}"
 
 
-def _only(feature: Feature, kept: Sequence[Value]) -> Feature | None:
-    """Return a feature with some of its values."""
-    if len(kept) == len(feature) or not kept:
-        return feature if kept else None
+def _met_values(old: Feature, new: Feature) -> Feature | None:
+    """Return the values that two features know; one for others knows all that exist."""
+    kept = [value for value in old.values if value != old.other and _knows(new, value)]
+    added = [
+        value
+        for value in _missing(new, old)
+        if value != new.other and _knows(old, value)
+    ]
+    rest = [value for value in kept if value is None]
+    kept = [value for value in kept if value is not None]
+    both = old.other is not None and new.other is not None
+    if not (kept or added or rest or both):
+        return None
     labels = None
-    if feature.labels is not None:
-        shown = dict(zip(feature.values, feature.labels, strict=True))
-        labels = tuple(shown[value] for value in kept)
-    return replace(
-        feature,
-        values=tuple(kept),
+    if old.labels is not None and not added:
+        shown = dict(zip(old.values, old.labels, strict=True))
+        known = [*kept, *rest, *([old.other] if both else [])]
+        labels = tuple(shown[value] for value in known)
+    return Feature(
+        old.name,
+        (*kept, *added, *rest, *([old.other] if both else [])),
+        ordered=old.ordered and not added,
         labels=labels,
-        other=feature.other if feature.other in kept else None,
+        other=old.other if both else None,
     )
+
+
+def _knows(feature: Feature, value: Value) -> bool:
+    is_other = feature.other is not None and value is not None
+    return is_other or _code(feature, value) is not None
 
 
 def _code(feature: Feature, value: Value) -> int | None:
@@ -195,7 +216,10 @@ def codes_of(own: Feature, met: Feature) -> list[int]:
     Both may be ranges, or bins, cut at different numbers; the second more finely.
     """
     if own.edges is None:
-        return [_known(own, value) for value in met.values]
+        return [
+            _known(own, value, is_other=met.other is not None and value == met.other)
+            for value in met.values
+        ]
     starts: Sequence[float] = met.edges or ()
     first = -np.inf if met.limits is None else met.limits[0]
     plain = [bisect_right(own.edges, start) for start in (first, *starts)]
@@ -203,10 +227,10 @@ def codes_of(own: Feature, met: Feature) -> list[int]:
     return [*plain, *(own.n_plain + own.values[own.n_plain :].index(v) for v in rest)]
 
 
-def _known(feature: Feature, value: Value) -> int:
-    code = _code(feature, value)
-    assert code is not None, "what both have, each has"
-    return code
+def _known(feature: Feature, value: Value, *, is_other: bool) -> int:
+    """Return the code of a value that a feature has, or that its one for others is."""
+    code = None if is_other else _code(feature, value)
+    return feature.values.index(feature.other) if code is None else code
 
 
 def columns_of(own: Domain, met: Domain) -> NDArray[np.int64]:
