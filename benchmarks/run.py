@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_adult
+import bench_compare
 import bench_engine
 import bench_models
 import bench_numbers
@@ -35,6 +36,7 @@ SECTIONS = {
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,
     "reach": bench_reach.reach,
+    "compare": bench_compare.compare,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -137,7 +137,7 @@ def check(found, old, new, domain):
 def test_two_networks_differ_just_where_brute_force_says(engine, n_classes, activation):
     rng = np.random.default_rng(n_classes)
     seen = set()
-    for _ in range(40):
+    for _ in range(25):
         domain = random_domain(rng)
         old = random_network(rng, domain, activation, n_classes)
         new = near(rng, old)
@@ -152,7 +152,7 @@ def test_two_networks_differ_just_where_brute_force_says(engine, n_classes, acti
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_network_and_rules_in_both_orders(engine):
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(30):
         domain = random_domain(rng)
         network = random_network(rng, domain)
         rules = random_rules(rng, domain)
@@ -163,7 +163,7 @@ def test_a_network_and_rules_in_both_orders(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_two_rule_lists(engine):
     rng = np.random.default_rng(2)
-    for _ in range(100):
+    for _ in range(50):
         domain = random_domain(rng)
         old, new = (random_rules(rng, domain) for _ in range(2))
         check(compare(old, new, engine=engine), old, new, domain)

@@ -82,8 +82,6 @@ def compare(
     )
     both = _loaded((old, new), given)
     table = None if data is None else read_table(data)
-    for one in both if table is not None else ():
-        table.check(one.domain)
     with progress_bar() as progress:
         asked: dict[str, Any] = {
             "common": common,
@@ -95,6 +93,8 @@ def compare(
         if table is None:
             found = nn2rules.compare(*both, **asked)
         else:
+            for one in both:
+                table.check(one.domain)
             with table.naming_lines():
                 found = nn2rules.compare(*both, table.rows, **asked)
     if as_json:

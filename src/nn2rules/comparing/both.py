@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any, Literal
 
@@ -38,6 +39,9 @@ from nn2rules.rules import RuleList
 from nn2rules.text import count
 from nn2rules.values import Value, text_of
 from nn2rules.waiting import Bar, Shown, teller
+
+COMPARED_INPUTS = 1 << 25
+"""Up to so many inputs "auto" compares every one; up to four million have few rules."""
 
 _MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
 
@@ -111,7 +115,11 @@ def compare(
     >>> rules = nn2rules.extract(network)
     >>> print(nn2rules.compare(network, rules))
     Equal on all 6 inputs: proved, compared one by one.
-    >>> print(nn2rules.compare(network, rules.take([])))
+    >>> found = nn2rules.compare(network, rules.take([]))
+    >>> found.equal, found.inputs, found.counterexample
+    (False, 2, {'color': 'red', 'size': 'medium'})
+    >>> [(rule.old, rule.new, rule.inputs) for rule in found.rules]
+    [('ripe', 'unripe', 2)]
     """
     started = monotonic()
     told = teller(progress)
@@ -212,8 +220,9 @@ def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:
         )
     if domain is None:
         return False
-    most = how.limits.memory if engine == "table" else COVERED_INPUTS
-    return fits(domain, how.limits) and domain.n_inputs <= most
+    if engine == "table":
+        return True
+    return fits(domain, how.limits) and domain.n_inputs <= COMPARED_INPUTS
 
 
 def _found(
@@ -228,8 +237,23 @@ def _found(
     """Compare two sides with the engine that was chosen."""
     listed = table_domain(sides)
     if by_table and listed is not None:
-        return compare_tables(listed, sides, replace(how, progress=None), meter)
-    old, new = sides
+        found = compare_tables(listed, sides, replace(how, progress=None), meter)
+        if found.equal is not False or listed.n_inputs <= COVERED_INPUTS:
+            return found
+        searched = partial(_searched, domain, sides, how, None, different)
+        return replace(found, covering=lambda: searched().covering())
+    return _searched(domain, sides, how, meter, different)
+
+
+def _searched(
+    domain: Domain,
+    sides: tuple[Side, Side],
+    how: Looking,
+    meter: Meter | None,
+    different: DifferentRows | None,
+) -> Found:
+    """Compare two sides by search, after a look at their weights."""
+    meter, (old, new) = meter or Meter(how.limits), sides
     if (
         isinstance(old, NetworkSide)
         and isinstance(new, NetworkSide)

@@ -23,7 +23,7 @@ from nn2rules.values import Value, whole_number
 if TYPE_CHECKING:
     from nn2rules.comparing.comparison import Change, Comparison, Difference
 
-_FEW, _SHOWN = 20, 10  # so few rules of a change are all shown; of more, so many
+_FEW, _SHOWN = 10, 5  # so few rules of a change are all shown; of more, so many
 
 
 def labelled(labels: Sequence[Value], pair: Pair) -> tuple[Value, Value]:
