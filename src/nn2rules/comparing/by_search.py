@@ -33,6 +33,7 @@ from nn2rules.layer import Layer
 from nn2rules.network import Network
 
 _DRAWN = 4096  # inputs that are tried before anything else
+_DIGITS = 3  # of the numbers among them
 _WIDENING = 0.4  # of the time is left for it
 _ROWS, _PIECES = 200, 200  # so many are widened where not all is known
 
@@ -283,9 +284,12 @@ def _drawn(
     if not domain.has_ranges:
         return codes, None
     low, high = domain.limits
-    numbers = np.clip(rng.uniform(low, high, size=codes.shape), low, high)
+    wide = np.maximum(high - low, np.finfo(np.float64).tiny)
+    step = 10.0 ** np.floor(np.log10(wide) - _DIGITS)  # so that numbers are readable
     whole = np.array([feature.whole for feature in domain.features])
-    numbers = np.where(whole, np.round(numbers), numbers)
+    step = np.where(whole, 1.0, np.maximum(step, np.finfo(np.float64).tiny))
+    drawn = rng.uniform(low, high, size=codes.shape)
+    numbers = np.clip(np.round(drawn / step) * step, low, high)
     is_number = domain.offsets[:-1] + codes == domain.ranges
     return codes, np.where(is_number, numbers, 1.0)
 

@@ -76,6 +76,7 @@ class Widening:
                 if at == wall:
                     break
                 aim = at / 2 + wall / 2
+                aim = roundest(aim, aim / 2 + wall / 2)
                 if own.whole:
                     aim = float(np.floor(aim) if step < 0 else np.ceil(aim))
                 aim = wall if aim == at else aim  # no number lies between
@@ -93,6 +94,25 @@ class Widening:
         return slice(
             int(self.domain.offsets[feature]), int(self.domain.offsets[feature + 1])
         )
+
+
+def roundest(one: float, other: float) -> float:
+    """Return a number from one to another that has few digits.
+
+    Examples
+    --------
+    >>> roundest(11941.398, 12377.656), roundest(-0.126, -0.124), roundest(2.5, 2.5)
+    (12000.0, -0.125, 2.5)
+    """
+    low, high = min(one, other), max(one, other)
+    if not low < high:
+        return one
+    first = -int(np.floor(np.log10(max(abs(low), abs(high))))) - 1
+    for digits in range(first, first + 17):
+        found = round(low / 2 + high / 2, digits)
+        if low <= found <= high:
+            return float(found)
+    return one
 
 
 def few_boxes(
