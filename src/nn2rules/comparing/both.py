@@ -12,7 +12,13 @@ from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
 from nn2rules.comparing.by_search import compare_by_search, compile_search
 from nn2rules.comparing.by_table import compare_tables
-from nn2rules.comparing.comparison import Comparison, DifferentRows
+from nn2rules.comparing.comparison import Comparison
+from nn2rules.comparing.different_rows import (
+    DifferentRows,
+    different_rows,
+    left_out,
+    rows_on,
+)
 from nn2rules.comparing.found import Found, Pair, Point, nothing
 from nn2rules.comparing.meeting import Meeting, meeting_of
 from nn2rules.comparing.same import is_same_function
@@ -31,12 +37,10 @@ from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.table import fits
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.extraction import COVERED_INPUTS
-from nn2rules.frames import Rows, picked_rows
-from nn2rules.given_rows import GivenRows
+from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.options import Looking
 from nn2rules.rules import RuleList
-from nn2rules.text import count
 from nn2rules.values import Value, text_of
 from nn2rules.waiting import Bar, Shown, teller
 
@@ -137,9 +141,9 @@ def compare(
     met = meeting_of(both[0].domain, both[1].domain, common=common)
     labels = labels_of(both[0].classes, both[1].classes)
     sides = sides_of(met.domain, both, labels)
-    rows, outside = (None, 0) if data is None else _rows(met, data)
+    rows, outside = (None, 0) if data is None else rows_on(met, data)
     try:
-        different = None if rows is None else _different(sides, rows)
+        different = None if rows is None else different_rows(sides, rows)
         compiling = monotonic()
         by_table = _is_table(engine, sides, how)
         if not by_table:
@@ -152,7 +156,7 @@ def compare(
     finally:
         if isinstance(told, Bar):
             told.close()
-    notes = (*_notes(both, met), *([] if not outside else [_left_out(outside, rows)]))
+    notes = (*_notes(both, met), *([] if not outside else [left_out(outside, rows)]))
     return _comparison(met.domain, sides, labels, notes, found, different)
 
 
@@ -174,38 +178,6 @@ def _read(
             own = domain or beside.domain
         found.append(read_network(one, data=data, domain=own, **said))
     return found[0], found[1]
-
-
-def _rows(met: Meeting, data: Rows) -> tuple[GivenRows, int]:
-    """Read rows, and leave out those that only one of two domains has."""
-    if not met.differences:
-        return GivenRows(met.domain, *met.domain.inputs_of(data)), 0
-    codes = met.domain.encode(data, unknown="mark")
-    inside = np.flatnonzero((codes >= 0).all(axis=1))
-    if len(inside) < len(codes):
-        data = picked_rows(data, inside)
-    rows = GivenRows(met.domain, *met.domain.inputs_of(data))
-    return rows, len(codes) - len(inside)
-
-
-def _left_out(outside: int, rows: GivenRows | None) -> str:
-    n_rows = outside + (0 if rows is None else len(rows))
-    return (
-        f"{outside:,} of {count(n_rows, 'row')} lie outside of what both know, and are "
-        f"left out."
-    )
-
-
-def _different(sides: tuple[Side, Side], rows: GivenRows) -> DifferentRows:
-    """Return the rows on which two sides differ."""
-    codes, numbers = rows.distinct
-    if not len(codes):
-        return DifferentRows(0, codes, numbers, rows.weights, [])
-    old, new = (side.answers(codes, numbers) for side in sides)
-    where = np.flatnonzero(old != new)
-    pairs = [*zip(old[where].tolist(), new[where].tolist(), strict=True)]
-    own = None if numbers is None else numbers[where]
-    return DifferentRows(len(rows), codes[where], own, rows.weights[where], pairs)
 
 
 def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:

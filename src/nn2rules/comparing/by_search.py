@@ -21,6 +21,7 @@ from nn2rules.comparing.looking import (
     RulesLook,
     look_of,
 )
+from nn2rules.comparing.seeds import Seeds, drawn_inputs
 from nn2rules.comparing.sides import NetworkSide, Side
 from nn2rules.comparing.widening import Widening, few_boxes
 from nn2rules.cover.thresholds import cut_at_ends
@@ -32,8 +33,6 @@ from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 
-_DRAWN = 4096  # inputs that are tried before anything else
-_DIGITS = 3  # of the numbers among them
 _WIDENING = 0.4  # of the time is left for it
 _ROWS, _PIECES = 200, 200  # so many are widened where not all is known
 
@@ -58,8 +57,8 @@ def compare_by_search(
 ) -> Found:
     """Compare two sides on a domain of any size; `rows` are inputs to begin with."""
     pieces, most = Pieces(), meter.budget.boxes
-    seeds = _Seeds(domain, sides)
-    seeds.try_inputs(*_drawn(domain, np.random.default_rng(seed)))
+    seeds = Seeds(domain, sides)
+    seeds.try_inputs(*drawn_inputs(domain, np.random.default_rng(seed)))
     if rows is not None:
         seeds.try_inputs(*rows)
     pieces.example = seeds.first
@@ -123,7 +122,7 @@ def _found(
 
 
 def _some(
-    widening: Widening, pieces: Pieces, seeds: "_Seeds"
+    widening: Widening, pieces: Pieces, seeds: Seeds
 ) -> tuple[list[Box], list[Pair]]:
     """Widen differing rows, and the largest pieces, where not all is known."""
     order = sorted(
@@ -235,63 +234,6 @@ class Exploring:
             codes = np.array([int(np.argmax(part)) for part in parts])
             is_number = self.domain.offsets[:-1] + codes == self.domain.ranges
             self._note(codes, np.where(is_number, box[1][0], 1.0))
-
-
-class _Seeds:
-    """Inputs on which two sides differ, and what they answer there."""
-
-    def __init__(self, domain: Domain, sides: tuple[Side, Side]) -> None:
-        self.domain, self.sides = domain, sides
-        self.points: list[Point] = []
-        self.pairs: list[Pair] = []
-
-    @property
-    def first(self) -> Point | None:
-        return self.points[-1] if self.points else None
-
-    def try_inputs(
-        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
-    ) -> None:
-        """Keep those of some inputs on which the two differ."""
-        try:
-            old, new = (side.answers(codes, numbers) for side in self.sides)
-        except UndecidedError:  # no arithmetic tells the answer of one of them
-            return
-        for row in np.flatnonzero(old != new)[::-1].tolist():
-            own = None if numbers is None else numbers[row]
-            self.points.append((codes[row], own))
-            self.pairs.append((int(old[row]), int(new[row])))
-
-    def boxes(self) -> list[tuple[Box, Pair]]:
-        """Return them as boxes, those that came last first."""
-        found = []
-        for (codes, numbers), pair in zip(self.points, self.pairs, strict=True):
-            allowed = np.zeros(int(self.domain.offsets[-1]), dtype=np.bool_)
-            allowed[self.domain.offsets[:-1] + codes] = True
-            ends = self.domain.limits.copy()
-            if numbers is not None:
-                is_number = self.domain.offsets[:-1] + codes == self.domain.ranges
-                ends[:, is_number] = numbers[is_number]
-            found.append(((allowed, ends), pair))
-        return found[::-1]
-
-
-def _drawn(
-    domain: Domain, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Draw inputs of a domain."""
-    codes = rng.integers(0, domain.sizes, size=(_DRAWN, len(domain.sizes)))
-    if not domain.has_ranges:
-        return codes, None
-    low, high = domain.limits
-    wide = np.maximum(high - low, np.finfo(np.float64).tiny)
-    step = 10.0 ** np.floor(np.log10(wide) - _DIGITS)  # so that numbers are readable
-    whole = np.array([feature.whole for feature in domain.features])
-    step = np.where(whole, 1.0, np.maximum(step, np.finfo(np.float64).tiny))
-    drawn = rng.uniform(low, high, size=codes.shape)
-    numbers = np.clip(np.round(drawn / step) * step, low, high)
-    is_number = domain.offsets[:-1] + codes == domain.ranges
-    return codes, np.where(is_number, numbers, 1.0)
 
 
 def size_of(domain: Domain, box: Box) -> int | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.boxes import Condition
+from nn2rules.comparing.different_rows import DifferentRows
 from nn2rules.comparing.found import Covering, Found, Pair
 from nn2rules.comparing.shown import changed_text, frame_of, json_of, labelled, page_of
 from nn2rules.comparing.sides import cut_codes, sizes_of
@@ -57,27 +58,6 @@ class Change:
     new: Value
     inputs: int | None
     rows: int | None
-
-
-@dataclass(frozen=True, eq=False)
-class DifferentRows:
-    """The different rows of data on which two differ, out of `n_rows`.
-
-    Attributes
-    ----------
-    n_rows : int
-    codes, numbers
-        As `Domain.inputs_of` gives them, each row once.
-    weights : ndarray of int
-        How often each occurs.
-    pairs : list of Pair
-    """
-
-    n_rows: int
-    codes: NDArray[np.int64]
-    numbers: NDArray[np.float64] | None
-    weights: NDArray[np.int64]
-    pairs: list[Pair]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
