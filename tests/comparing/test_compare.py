@@ -282,6 +282,16 @@ def test_networks_written_differently_are_equal_however_large():
         assert str(found).endswith("for their\nweights make one function.")
 
 
+def test_the_same_rules_are_equal_however_large_their_domain():
+    rng = np.random.default_rng(9)
+    rules = random_rules(rng, plain_domain([9] * 30), n_rules=20)
+    found = compare(rules, rules.replace(form="set"), budget=Budget(boxes=1))
+    assert (found.equal, found.how) == (True, "rules")
+    assert str(found).endswith("for their\nrules are the same.")
+    fewer = rules.take(range(1, len(rules)))
+    assert compare(rules, fewer, budget=Budget(boxes=1)).equal is not True
+
+
 def test_one_form_means_one_function():
     rng = np.random.default_rng(5)
     n_same = 0

@@ -21,7 +21,7 @@ from nn2rules.comparing.different_rows import (
 )
 from nn2rules.comparing.found import Found, Pair, Point, nothing
 from nn2rules.comparing.meeting import Meeting, meeting_of
-from nn2rules.comparing.same import is_same_function
+from nn2rules.comparing.same import is_written_the_same
 from nn2rules.comparing.shown import labelled
 from nn2rules.comparing.sides import (
     NetworkSide,
@@ -96,7 +96,8 @@ def compare(
         is returned: `equal` is None where nothing is. A search without a limit on
         time or boxes ends after some 260,000 boxes.
     time : float, optional
-        A budget of so many seconds.
+        A budget of so many seconds. Rules that are looked for when they are asked for
+        have as many again.
     n_jobs : int, optional
         How many threads; the result is the same whatever their number.
     progress : callable or False, optional
@@ -226,12 +227,9 @@ def _searched(
 ) -> Found:
     """Compare two sides by search, after a look at their weights."""
     meter, (old, new) = meter or Meter(how.limits), sides
-    if (
-        isinstance(old, NetworkSide)
-        and isinstance(new, NetworkSide)
-        and is_same_function(old.network, new.network)
-    ):
-        return nothing(domain, True, "weights")
+    if is_written_the_same(old, new):
+        is_network = isinstance(old, NetworkSide)
+        return nothing(domain, True, "weights" if is_network else "rules")
     if meter.budget.seconds is None and meter.budget.boxes is None:
         meter.budget = replace(meter.budget, boxes=_MOST_BOXES)
     rows: Point | None = None

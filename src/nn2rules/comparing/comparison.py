@@ -94,7 +94,7 @@ class Comparison:
 
     @property
     def how(self) -> str:
-        """How that is known: by "table", by "search", or by "weights" that are one."""
+        """How that is known: by "table" or "search", or by "weights" or "rules"."""
         return self._found.how
 
     @property

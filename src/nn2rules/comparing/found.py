@@ -45,7 +45,7 @@ class Found:
     ----------
     equal : bool or None
         None if the budget was spent before that was known.
-    how : {"table", "search", "weights"}
+    how : {"table", "search", "weights", "rules"}
         How it was found out.
     inputs : dict from Pair to int, or None
         On how many inputs the answers differ so; None where nobody knows.

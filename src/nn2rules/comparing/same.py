@@ -1,4 +1,4 @@
-"""Whether two networks are one function by their weights alone, however written.
+"""Whether two sides are one function by what they are made of, without a search.
 
 The form of a network is worked out in fractions: what does not count is taken out, and
 what can be written in several ways is written in one. Networks of one form are equal
@@ -13,6 +13,9 @@ activation is odd, what all values of a feature add alike, and the scale of the 
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+
+from nn2rules.comparing.sides import NetworkSide, RulesSide, Side
 from nn2rules.domain import Domain
 from nn2rules.network import Network
 
@@ -22,6 +25,16 @@ Form: TypeAlias = tuple[object, ...]
 _SCALED = ("relu", "leaky_relu", "identity")
 _ODD = ("identity", "tanh", "hard_tanh")
 _MOST_WEIGHTS = 1 << 18
+
+
+def is_written_the_same(old: Side, new: Side) -> bool:
+    """Tell whether two sides are seen to be equal by what they are made of."""
+    if isinstance(old, NetworkSide) and isinstance(new, NetworkSide):
+        return is_same_function(old.network, new.network)
+    if isinstance(old, RulesSide) and isinstance(new, RulesSide):
+        same = np.array_equal(old.boxes, new.boxes) and old.rest == new.rest
+        return same and np.array_equal(old.places, new.places)
+    return False
 
 
 def is_same_function(old: Network, new: Network) -> bool:

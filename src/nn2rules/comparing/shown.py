@@ -97,6 +97,7 @@ def _equal(found: "Comparison") -> str:
         "table": "compared one by one",
         "search": "by search",
         "weights": "for their weights make one function",
+        "rules": "for their rules are the same",
     }
     return f"Equal on {where}: proved, {by[found.how]}."
 
