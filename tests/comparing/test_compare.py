@@ -103,11 +103,13 @@ def truth(one, rows):
     return [rest if index < 0 else one.rules[index].then for index in found]
 
 
-def check(found, old, new, domain):
+def check(found, old, new, domain, *, decided=False):
     """Compare a comparison with brute force, ``==``."""
     rows = [domain.input(number) for number in range(domain.n_inputs)]
     both = [*zip(truth(old, rows), truth(new, rows), strict=True)]
     differing = {i: pair for i, pair in enumerate(both) if pair[0] != pair[1]}
+    if decided:
+        differing = {i: pair for i, pair in differing.items() if None not in pair}
     assert found.equal is (not differing)
     assert found.inputs == len(differing) == found.at_least
     assert found.n_inputs == len(rows)
@@ -158,6 +160,8 @@ def test_a_network_and_rules_in_both_orders(engine):
         rules = random_rules(rng, domain)
         check(compare(network, rules, engine=engine), network, rules, domain)
         check(compare(rules, network, engine=engine), rules, network, domain)
+        found = compare(rules, network, engine=engine, decided=True)
+        check(found, rules, network, domain, decided=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -167,6 +171,8 @@ def test_two_rule_lists(engine):
         domain = random_domain(rng)
         old, new = (random_rules(rng, domain) for _ in range(2))
         check(compare(old, new, engine=engine), old, new, domain)
+        found = compare(old, new, engine=engine, decided=True)
+        check(found, old, new, domain, decided=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -483,6 +489,22 @@ def test_no_rule_is_an_answer_of_its_own():
     assert "no rule → no   2 inputs, 1 rule" in str(found)
     assert "answer “no rule”" in found.notes[0]
     assert compare(some, some).equal is True
+
+
+def test_rules_for_rows_are_proved_wherever_they_decide():
+    rng = np.random.default_rng(10)
+    network = large_network(rng)
+    rows = network.domain.decode(rng.integers(0, 4, size=(40, 20)))
+    rules = extract(network, rows, scope="support", effort=0)
+    found = compare(network, rules, rows, decided=True)
+    assert (found.equal, found.how, found.rows) == (True, "search", 0)
+    assert found.notes == (
+        "Inputs for which none of the new rules holds are left out: the rules claim "
+        "nothing about them.",
+    )
+    assert str(found).startswith("Equal on every input for which a rule holds: proved")
+    wrong = rules.replace(answers=1 - rules.answers)
+    assert compare(network, wrong, decided=True, time=1).equal is False
 
 
 def test_classes_that_one_does_not_have_are_said():

@@ -46,6 +46,12 @@ def compare(
             "--common", help="Where features or values differ, compare what both know."
         ),
     ] = False,
+    decided: Annotated[
+        bool,
+        typer.Option(
+            "--decided", help="Leave out inputs about which rules claim nothing."
+        ),
+    ] = False,
     values: ValuesOption = None,
     other: OtherOption = False,
     encoder: EncoderOption = None,
@@ -85,6 +91,7 @@ def compare(
     with progress_bar() as progress:
         asked: dict[str, Any] = {
             "common": common,
+            "decided": decided,
             "time": seconds,
             "effort": effort,
             "seed": seed,

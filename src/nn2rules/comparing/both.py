@@ -24,6 +24,7 @@ from nn2rules.comparing.meeting import Meeting, meeting_of
 from nn2rules.comparing.same import is_written_the_same
 from nn2rules.comparing.shown import labelled
 from nn2rules.comparing.sides import (
+    NOTHING,
     NetworkSide,
     Side,
     labels_of,
@@ -50,6 +51,14 @@ COMPARED_INPUTS = 1 << 25
 _MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
 
 
+_OPEN = {
+    False: "The {} rules claim nothing where none of them holds: there they answer “no "
+    "rule”, which is another answer than any class.",
+    True: "Inputs for which none of the {} rules holds are left out: the rules claim "
+    "nothing about them.",
+}
+
+
 def compare(
     old: object,
     new: object,
@@ -62,6 +71,7 @@ def compare(
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
     common: bool = False,
+    decided: bool = False,
     effort: int = 1,
     seed: int = 0,
     engine: Literal["auto", "table", "search"] = "auto",
@@ -87,6 +97,9 @@ def compare(
     common : bool
         Whether to compare what both know, if their domains differ: values that both
         have, and parts of ranges. What does not have a feature does not look at it.
+    decided : bool
+        Whether to leave out the inputs about which rules claim nothing: is a set right
+        wherever one of its rules holds?
     effort, seed
         How hard to look for few rules, where every input is in a table.
     engine : {"auto", "table", "search"}
@@ -142,9 +155,10 @@ def compare(
     met = meeting_of(both[0].domain, both[1].domain, common=common)
     labels = labels_of(both[0].classes, both[1].classes)
     sides = sides_of(met.domain, both, labels)
+    skipped = len(labels) if decided else NOTHING
     rows, outside = (None, 0) if data is None else rows_on(met, data)
     try:
-        different = None if rows is None else different_rows(sides, rows)
+        different = None if rows is None else different_rows(sides, rows, skipped)
         compiling = monotonic()
         by_table = _is_table(engine, sides, how)
         if not by_table:
@@ -153,12 +167,21 @@ def compare(
         meter = how.meter()
         meter.started = started
         with interruptible(meter):
-            found = _found(met.domain, sides, how, meter, different, by_table=by_table)
+            found = _found(
+                met.domain, sides, how, meter, different, skipped, by_table=by_table
+            )
     finally:
         if isinstance(told, Bar):
             told.close()
-    notes = (*_notes(both, met), *([] if not outside else [left_out(outside, rows)]))
-    return _comparison(met.domain, sides, labels, notes, found, different)
+    notes = (
+        *_notes(both, met, decided=decided),
+        *([] if not outside else [left_out(outside, rows)]),
+    )
+    is_open = any(isinstance(one, RuleList) and one.scope == "support" for one in both)
+    decided = decided and is_open
+    return _comparison(
+        met.domain, sides, labels, notes, found, different, decided=decided
+    )
 
 
 def _read(
@@ -204,18 +227,21 @@ def _found(
     how: Looking,
     meter: Meter,
     different: DifferentRows | None,
+    skipped: int,
     *,
     by_table: bool,
 ) -> Found:
     """Compare two sides with the engine that was chosen."""
     listed = table_domain(sides)
     if by_table and listed is not None:
-        found = compare_tables(listed, sides, replace(how, progress=None), meter)
+        found = compare_tables(
+            listed, sides, replace(how, progress=None), meter, skipped
+        )
         if found.equal is not False or listed.n_inputs <= COVERED_INPUTS:
             return found
-        searched = partial(_searched, domain, sides, how, None, different)
+        searched = partial(_searched, domain, sides, how, None, different, skipped)
         return replace(found, covering=lambda: searched().covering())
-    return _searched(domain, sides, how, meter, different)
+    return _searched(domain, sides, how, meter, different, skipped)
 
 
 def _searched(
@@ -224,6 +250,7 @@ def _searched(
     how: Looking,
     meter: Meter | None,
     different: DifferentRows | None,
+    skipped: int,
 ) -> Found:
     """Compare two sides by search, after a look at their weights."""
     meter, (old, new) = meter or Meter(how.limits), sides
@@ -235,11 +262,13 @@ def _searched(
     rows: Point | None = None
     if different is not None and len(different.codes):
         rows = different.codes, different.numbers
-    return compare_by_search(domain, sides, meter, seed=how.seed, rows=rows)
+    return compare_by_search(
+        domain, sides, meter, seed=how.seed, rows=rows, skipped=skipped
+    )
 
 
 def _notes(
-    both: tuple[Network | RuleList, Network | RuleList], met: Meeting
+    both: tuple[Network | RuleList, Network | RuleList], met: Meeting, *, decided: bool
 ) -> list[str]:
     """Say what a reader must know of the two."""
     notes = []
@@ -255,10 +284,7 @@ def _notes(
             shown = ", ".join(map(text_of, own))
             notes.append(f"Only the {name} one has the {verb} {shown}.")
         if isinstance(one, RuleList) and one.scope == "support":
-            notes.append(
-                f"The {name} rules claim nothing where none of them holds: there they "
-                f"answer “no rule”, which is another answer than any class."
-            )
+            notes.append(_OPEN[decided].format(name))
     return notes
 
 
@@ -277,6 +303,8 @@ def _comparison(
     notes: Sequence[str],
     found: Found,
     different: DifferentRows | None,
+    *,
+    decided: bool,
 ) -> Comparison:
     point, pair = found.example, None
     if different is not None and different.pairs:
@@ -289,7 +317,9 @@ def _comparison(
         example = domain.decode(codes, own)[0]
         pair = _pair(sides, codes, own)
     answers = None if pair is None else labelled(labels, pair)
-    return Comparison(domain, labels, tuple(notes), example, answers, found, different)
+    return Comparison(
+        domain, labels, tuple(notes), example, answers, decided, found, different
+    )
 
 
 def _pair(sides: tuple[Side, Side], codes: Any, numbers: Any) -> Pair:

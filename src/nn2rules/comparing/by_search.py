@@ -22,7 +22,7 @@ from nn2rules.comparing.looking import (
     look_of,
 )
 from nn2rules.comparing.seeds import Seeds, drawn_inputs
-from nn2rules.comparing.sides import NetworkSide, Side
+from nn2rules.comparing.sides import NOTHING, NetworkSide, Side
 from nn2rules.comparing.widening import Widening, few_boxes
 from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.domain import Domain
@@ -54,10 +54,14 @@ def compare_by_search(
     *,
     seed: int,
     rows: Point | None,
+    skipped: int = NOTHING,
 ) -> Found:
-    """Compare two sides on a domain of any size; `rows` are inputs to begin with."""
+    """Compare two sides on a domain of any size; `rows` are inputs to begin with.
+
+    Inputs to which one of them answers `skipped` are left out.
+    """
     pieces, most = Pieces(), meter.budget.boxes
-    seeds = Seeds(domain, sides)
+    seeds = Seeds(domain, sides, skipped)
     seeds.try_inputs(*drawn_inputs(domain, np.random.default_rng(seed)))
     if rows is not None:
         seeds.try_inputs(*rows)
@@ -65,7 +69,7 @@ def compare_by_search(
     looks = look_of(sides[0], meter), look_of(sides[1], meter)
     try:
         with meter.leaving(_WIDENING):
-            Exploring(domain, looks, pieces, meter).explore()
+            Exploring(domain, looks, pieces, meter, skipped).explore()
     except BudgetExceededError:
         pieces.is_complete = False
     if pieces.example is None:
@@ -138,9 +142,15 @@ class Exploring:
     """Divides the domain until each part is the same on both sides, or different."""
 
     def __init__(
-        self, domain: Domain, looks: tuple[Look, Look], pieces: Pieces, meter: Meter
+        self,
+        domain: Domain,
+        looks: tuple[Look, Look],
+        pieces: Pieces,
+        meter: Meter,
+        skipped: int,
     ) -> None:
         self.domain, self.pieces, self.meter = domain, pieces, meter
+        self.skipped = skipped
         # Rules are looked at first, for they answer at once.
         self.is_turned = isinstance(looks[1], RulesLook)
         self.first, self.second = looks[::-1] if self.is_turned else looks
@@ -155,6 +165,8 @@ class Exploring:
             return
         n_rules = len(first.side.places)
         for rule in range(n_rules + 1):
+            if first.answer(rule) == self.skipped:
+                continue
             roots = [whole]
             if rule < n_rules:
                 own = np.flatnonzero(first.of_rule == rule)
@@ -195,13 +207,14 @@ class Exploring:
                     self.pieces.is_complete &= bool(parts)
                     waiting += [(part, None) for part in parts]
                     continue
-            if known == ELSEWHERE or self._is_equal(box, known):
+            is_left_out = known in (ELSEWHERE, self.skipped)
+            if is_left_out or self._is_equal(box, known):
                 continue
             other, parts = self.second.look(box)
             if other is None:
                 self.pieces.is_complete &= bool(parts)
                 waiting += [(part, known) for part in parts]
-            elif other != known:
+            elif other not in (known, self.skipped):
                 self._add(box, known, other)
 
     def _is_equal(self, box: Box, known: int) -> bool:

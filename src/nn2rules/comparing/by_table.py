@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.comparing.found import Covering, Found, Pair, nothing
-from nn2rules.comparing.sides import Side, weights_of
+from nn2rules.comparing.sides import Side, is_different, weights_of
 from nn2rules.cover.effort import effort_of
 from nn2rules.cover.packing import Rules
 from nn2rules.cover.rule_set import rule_set
@@ -19,14 +19,14 @@ from nn2rules.options import Looking
 
 
 def compare_tables(
-    domain: Domain, sides: tuple[Side, Side], how: Looking, meter: Meter
+    domain: Domain, sides: tuple[Side, Side], how: Looking, meter: Meter, skipped: int
 ) -> Found:
-    """Compare the answers to every input of a domain."""
+    """Compare the answers to every input of a domain, but where one is `skipped`."""
     try:
         old, new = (side.table(meter, how.n_jobs) for side in sides)
     except BudgetExceededError:
         return nothing(domain, None, "table")
-    where = np.flatnonzero(old != new)
+    where = np.flatnonzero(is_different(old, new, skipped))
     if not len(where):
         return nothing(domain, True, "table")
     both = 256 * old[where].astype(np.int64) + new[where]

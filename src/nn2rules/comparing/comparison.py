@@ -77,6 +77,8 @@ class Comparison:
         An input on which they differ: a row of the data, if one does.
     answers : (old, new), or None
         The answers to it; None among them where no rule holds.
+    decided : bool
+        Whether inputs about which rules claim nothing were left out.
     """
 
     domain: Domain
@@ -84,6 +86,7 @@ class Comparison:
     notes: tuple[str, ...]
     counterexample: dict[str, Value] | None
     answers: tuple[Value, Value] | None
+    decided: bool
     _found: Found
     _rows: DifferentRows | None
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nn2rules.comparing.found import Pair
 from nn2rules.comparing.meeting import Meeting
-from nn2rules.comparing.sides import Side
+from nn2rules.comparing.sides import Side, is_different
 from nn2rules.frames import Rows, picked_rows
 from nn2rules.given_rows import GivenRows
 from nn2rules.text import count
@@ -55,13 +55,15 @@ def left_out(outside: int, rows: GivenRows | None) -> str:
     )
 
 
-def different_rows(sides: tuple[Side, Side], rows: GivenRows) -> DifferentRows:
+def different_rows(
+    sides: tuple[Side, Side], rows: GivenRows, skipped: int
+) -> DifferentRows:
     """Return the rows on which two sides differ."""
     codes, numbers = rows.distinct
     if not len(codes):
         return DifferentRows(0, codes, numbers, rows.weights, [])
     old, new = (side.answers(codes, numbers) for side in sides)
-    where = np.flatnonzero(old != new)
+    where = np.flatnonzero(is_different(old, new, skipped))
     pairs = [*zip(old[where].tolist(), new[where].tolist(), strict=True)]
     own = None if numbers is None else numbers[where]
     return DifferentRows(len(rows), codes[where], own, rows.weights[where], pairs)

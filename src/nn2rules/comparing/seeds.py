@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from nn2rules.comparing.found import Pair, Point
 from nn2rules.comparing.looking import Box
-from nn2rules.comparing.sides import Side
+from nn2rules.comparing.sides import Side, is_different
 from nn2rules.domain import Domain
 from nn2rules.errors import UndecidedError
 
@@ -16,8 +16,8 @@ _DIGITS = 3  # of the numbers among them
 class Seeds:
     """Inputs on which two sides differ, and what they answer there."""
 
-    def __init__(self, domain: Domain, sides: tuple[Side, Side]) -> None:
-        self.domain, self.sides = domain, sides
+    def __init__(self, domain: Domain, sides: tuple[Side, Side], skipped: int) -> None:
+        self.domain, self.sides, self.skipped = domain, sides, skipped
         self.points: list[Point] = []
         self.pairs: list[Pair] = []
 
@@ -34,7 +34,7 @@ class Seeds:
             old, new = (side.answers(codes, numbers) for side in self.sides)
         except UndecidedError:  # no arithmetic tells the answer of one of them
             return
-        for row in np.flatnonzero(old != new)[::-1].tolist():
+        for row in np.flatnonzero(is_different(old, new, self.skipped))[::-1].tolist():
             own = None if numbers is None else numbers[row]
             self.points.append((codes[row], own))
             self.pairs.append((int(old[row]), int(new[row])))

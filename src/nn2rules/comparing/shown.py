@@ -93,6 +93,8 @@ def _equal(found: "Comparison") -> str:
     where = "every input"
     if found.n_inputs is not None:
         where = f"all {count(found.n_inputs, 'input')}"
+    if found.decided:
+        where = "every input for which a rule holds"
     by = {
         "table": "compared one by one",
         "search": "by search",

@@ -7,7 +7,7 @@ claim nothing, with one more, which stands for *no rule*.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.spans import cells_of
 from nn2rules.values import Value, text_of
+
+NOTHING = -2
+"""In place of an answer: no side gives it."""
 
 Codes: TypeAlias = NDArray[np.int64]
 _MOST_DIMENSIONS = 64  # of an array, in numpy
@@ -101,6 +104,13 @@ def sides_of(
         rest = len(labels) if is_open else int(places[one.classes.index(one.default)])
         found.append(RulesSide(cut, boxes, places[answers], rest))
     return found[0], found[1]
+
+
+def is_different(
+    old: NDArray[Any], new: NDArray[Any], skipped: int
+) -> NDArray[np.bool_]:
+    """Tell which answers differ, leaving out those where a side says `skipped`."""
+    return np.asarray((old != new) & (old != skipped) & (new != skipped))
 
 
 def labels_of(old: Sequence[Value], new: Sequence[Value]) -> tuple[Value, ...]:
