@@ -154,7 +154,7 @@ def test_two_networks_differ_just_where_brute_force_says(engine, n_classes, acti
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_network_and_rules_in_both_orders(engine):
     rng = np.random.default_rng(1)
-    for _ in range(30):
+    for _ in range(20):
         domain = random_domain(rng)
         network = random_network(rng, domain)
         rules = random_rules(rng, domain)
@@ -167,7 +167,7 @@ def test_a_network_and_rules_in_both_orders(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_two_rule_lists(engine):
     rng = np.random.default_rng(2)
-    for _ in range(50):
+    for _ in range(30):
         domain = random_domain(rng)
         old, new = (random_rules(rng, domain) for _ in range(2))
         check(compare(old, new, engine=engine), old, new, domain)

@@ -20,7 +20,8 @@ from nn2rules.comparing.different_rows import (
     rows_on,
 )
 from nn2rules.comparing.found import Found, Pair, Point, nothing
-from nn2rules.comparing.meeting import Meeting, meeting_of
+from nn2rules.comparing.meeting import meeting_of
+from nn2rules.comparing.notes import notes_on
 from nn2rules.comparing.same import is_written_the_same
 from nn2rules.comparing.shown import labelled
 from nn2rules.comparing.sides import (
@@ -28,7 +29,6 @@ from nn2rules.comparing.sides import (
     NetworkSide,
     Side,
     labels_of,
-    place_of,
     sides_of,
     table_domain,
 )
@@ -42,21 +42,13 @@ from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.options import Looking
 from nn2rules.rules import RuleList
-from nn2rules.values import Value, text_of
+from nn2rules.values import Value
 from nn2rules.waiting import Bar, Shown, teller
 
 COMPARED_INPUTS = 1 << 25
 """Up to so many inputs "auto" compares every one; up to four million have few rules."""
 
 _MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
-
-
-_OPEN = {
-    False: "The {} rules claim nothing where none of them holds: there they answer “no "
-    "rule”, which is another answer than any class.",
-    True: "Inputs for which none of the {} rules holds are left out: the rules claim "
-    "nothing about them.",
-}
 
 
 def compare(
@@ -174,7 +166,7 @@ def compare(
         if isinstance(told, Bar):
             told.close()
     notes = (
-        *_notes(both, met, decided=decided),
+        *notes_on(both, met, decided=decided),
         *([] if not outside else [left_out(outside, rows)]),
     )
     is_open = any(isinstance(one, RuleList) and one.scope == "support" for one in both)
@@ -265,35 +257,6 @@ def _searched(
     return compare_by_search(
         domain, sides, meter, seed=how.seed, rows=rows, skipped=skipped
     )
-
-
-def _notes(
-    both: tuple[Network | RuleList, Network | RuleList], met: Meeting, *, decided: bool
-) -> list[str]:
-    """Say what a reader must know of the two."""
-    notes = []
-    if met.differences:
-        notes.append(
-            f"Compared on what both know, for their domains differ: "
-            f"{'; '.join(met.differences)}."
-        )
-    for name, one, beside in (("old", *both), ("new", *both[::-1])):
-        own = [c for c in one.classes if not _has(beside.classes, c)]
-        if own:
-            verb = "class" if len(own) == 1 else "classes"
-            shown = ", ".join(map(text_of, own))
-            notes.append(f"Only the {name} one has the {verb} {shown}.")
-        if isinstance(one, RuleList) and one.scope == "support":
-            notes.append(_OPEN[decided].format(name))
-    return notes
-
-
-def _has(labels: Sequence[Value], label: Value) -> bool:
-    try:
-        place_of(labels, label)
-    except ValueError:
-        return False
-    return True
 
 
 def _comparison(
