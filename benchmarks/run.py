@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_adult
+import bench_compare
 import bench_engine
 import bench_models
 import bench_numbers
@@ -38,6 +39,7 @@ SECTIONS = {
     "reach": bench_reach.reach,
     "readable": bench_readable.readable,
     "by heart": bench_readable.by_heart,
+    "compare": bench_compare.compare,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -787,6 +787,80 @@ def test_check_exits_1_and_shows_where_the_two_differ():
     )
 
 
+CHANGED = """\
+Different on 2 of 6 inputs (33.3 %) and on 1 of 3 rows (33.3 %).
+For example color = red · size = small: unripe → ripe.
+Proved: the rules below hold exactly the inputs that differ, and each is true on
+its own.
+
+unripe → ripe   1 input, 1 row, 1 rule    inputs   rows
+ A1  color = red · size = small                1      1
+
+ripe → unripe   1 input, 0 rows, 1 rule   inputs   rows
+ B1  color = red · size = medium               1      0
+"""
+
+
+def test_compare_exits_0_if_both_are_equal():
+    assert done("compare", "net.json", "rules.json") == (
+        "Equal on all 6 inputs: proved, compared one by one.\n"
+    )
+    assert done("compare", "rules.json", "net.json", "--json").startswith(
+        '{\n  "equal": true,\n  "how": "table",\n  "inputs": 0,'
+    )
+
+
+def test_compare_exits_1_and_shows_what_became_of_each_class():
+    text = replaced('["medium"]}', '["small"]}', Path("rules.json").read_text())
+    Path("new.json").write_text(
+        re.sub(r'"certificate": .*}', '"certificate": {}}', text)
+    )
+    Path("rows.csv").write_text("color,size\nred,small\nred,big\nyellow,big\n")
+    asked = ("compare", "net.json", "new.json", "--data", "rows.csv")
+    result = run(*asked)
+    assert (result.exit_code, result.stdout) == (1, CHANGED)
+    result = run(*asked, "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert (found["inputs"], found["rows"], found["complete"]) == (2, 1, True)
+    assert found["rules"][0] == {
+        "rule": "A1",
+        "old": "unripe",
+        "new": "ripe",
+        "if": {"color": ["red"], "size": ["small"]},
+        "inputs": 1,
+        "rows": 1,
+    }
+
+
+def test_compare_exits_3_where_the_time_ends_first():
+    result = run("compare", "net.json", "rules.json", "--time", "0")
+    assert result.exit_code == 3
+    assert result.stdout.startswith("Open: no difference was found before the budget")
+
+
+def test_compare_of_different_domains_offers_the_common_part():
+    Path("new.json").write_text(replaced('"big"', '"huge"'))
+    message = refused("compare", "net.json", "new.json")
+    assert "only the old one has big, only the new one has huge" in message
+    assert "with common=True (--common) they are compared" in message
+    text = done("compare", "net.json", "new.json", "--common")
+    assert text.startswith("Equal on all 4 inputs: proved, compared one by one.\n")
+    assert "Compared on what both know" in text
+
+
+def test_compare_says_which_line_or_option_is_wrong():
+    Path("rows.csv").write_text("color,size\nred,small\nred,tiny\n")
+    asked = ("compare", "net.json", "rules.json")
+    message = refused(*asked, "--data", "rows.csv")
+    assert message.startswith("rows.csv, line 3: feature 'size' has no value 'tiny'")
+    Path("rows.csv").write_text("color\nred\n")
+    assert "size" in refused(*asked, "--data", "rows.csv")
+    assert refused(*asked, "--classes", "a,b") == (
+        "--classes is for models; a network file has it inside"
+    )
+
+
 def test_check_of_a_support_list_says_what_it_does_not_claim():
     Path("rows.csv").write_text("color,size\nred,big\n")
     options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")

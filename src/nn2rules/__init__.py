@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nn2rules.adapters import read_network
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
+    from nn2rules.comparing import compare
     from nn2rules.cover.proofs import write_proofs
     from nn2rules.domain import Domain
     from nn2rules.engine import Budget
@@ -84,6 +85,7 @@ __all__ = [
     "UnsupportedModelError",
     "__version__",
     "check",
+    "compare",
     "datasets",
     "engine",
     "evaluate",
@@ -105,6 +107,7 @@ _HOMES = {
     "adapters": ["read_network"],
     "boxes": ["Condition"],
     "checker": ["check"],
+    "comparing": ["compare"],
     "cover.proofs": ["write_proofs"],
     "domain": ["Domain"],
     "engine": ["Budget"],

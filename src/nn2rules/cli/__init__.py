@@ -3,10 +3,19 @@
 import io
 import sys
 
-from nn2rules.cli import check, demo, extract, neurons, paper, predict, train
+from nn2rules.cli import (
+    check,
+    compare,
+    demo,
+    extract,
+    neurons,
+    paper,
+    predict,
+    train,
+)
 from nn2rules.cli.app import app
 
-COMMANDS = (extract, predict, check, train, neurons, paper, demo)
+COMMANDS = (extract, predict, check, compare, train, neurons, paper, demo)
 """In the order of the help."""
 
 

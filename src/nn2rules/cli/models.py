@@ -113,7 +113,7 @@ def load(path: Path, given: Given) -> Loaded:
     """Read a model file, and the rows."""
     model = load_model(path, trust=given.trust)
     if isinstance(model, Network):
-        _refuse_for_network(given)
+        refuse_for_network(given)
     if given.data is None:
         if given.labels is not None:
             raise OptionError("--labels names a column of --data; give that, too")
@@ -180,7 +180,8 @@ def _classes_of(
     return [found[cell] for cell in cells]
 
 
-def _refuse_for_network(given: Given) -> None:
+def refuse_for_network(given: Given) -> None:
+    """Refuse what says how to read a model, where there is none."""
     for name, value in (
         ("--encoder", given.encoder),
         ("--values", given.values),

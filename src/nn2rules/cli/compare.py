@@ -1,0 +1,132 @@
+"""nn2rules compare: where two models, or a model and rules, decide differently."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import nn2rules
+from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.models import (
+    ClassesOption,
+    EncoderOption,
+    Given,
+    GivesOption,
+    OtherOption,
+    ThresholdOption,
+    TrustOption,
+    ValuesOption,
+    load,
+    refuse_for_network,
+)
+from nn2rules.cli.output import width
+from nn2rules.domain import Domain
+from nn2rules.formats.table import read_table
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+
+_FILE = "A network or rules (.json), or a model, as extract takes it."
+
+
+@app.command()
+@plain_errors
+def compare(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help=_FILE)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help=_FILE)],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROWS.csv", help="Rows on which differences are counted, too."
+        ),
+    ] = None,
+    common: Annotated[
+        bool,
+        typer.Option(
+            "--common", help="Where features or values differ, compare what both know."
+        ),
+    ] = False,
+    decided: Annotated[
+        bool,
+        typer.Option(
+            "--decided", help="Leave out inputs about which rules claim nothing."
+        ),
+    ] = False,
+    values: ValuesOption = None,
+    other: OtherOption = False,
+    encoder: EncoderOption = None,
+    classes: ClassesOption = None,
+    threshold: ThresholdOption = None,
+    gives: GivesOption = None,
+    trust: TrustOption = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--time", min=0, help="Seconds after which it may stay open."),
+    ] = None,
+    effort: Annotated[
+        int, typer.Option(min=0, help="How hard to look for few rules.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same rules.")] = 0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every rule.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare two models, or rules: exit 0 if they are equal, 1 if not, 3 if open.
+
+    Where they differ, prints rules from an old class to a new one.
+    """
+    given = Given(
+        data=data,
+        encoder=encoder,
+        values=tuple(values or ()),
+        classes=classes,
+        threshold=threshold,
+        gives=gives,
+        other=other,
+        trust=trust,
+    )
+    both = _loaded((old, new), given)
+    table = None if data is None else read_table(data)
+    with progress_bar() as progress:
+        asked: dict[str, Any] = {
+            "common": common,
+            "decided": decided,
+            "time": seconds,
+            "effort": effort,
+            "seed": seed,
+            "progress": progress,
+        }
+        if table is None:
+            found = nn2rules.compare(*both, **asked)
+        else:
+            for one in both:
+                table.check(one.domain)
+            with table.naming_lines():
+                found = nn2rules.compare(*both, table.rows, **asked)
+    if as_json:
+        print(found.to_json())
+    else:
+        print(found.text("all" if everything else "most", width=width()))
+    if not found.equal:
+        raise typer.Exit(3 if found.equal is None else 1)
+
+
+def _loaded(
+    paths: tuple[Path, Path], given: Given
+) -> tuple[Network | RuleList, Network | RuleList]:
+    """Read both files; where nothing says the domain of a model, it is the other's."""
+    found: dict[int, Network | RuleList] = {
+        place: nn2rules.load(path)
+        for place, path in enumerate(paths)
+        if path.suffix == ".json"
+    }
+    if len(found) == len(paths):
+        refuse_for_network(given)
+    known: Domain | None = None
+    if given.data is None and not given.values:
+        known = next((one.domain.uncut for one in found.values()), None)
+    for place, path in enumerate(paths):
+        if place not in found:
+            found[place] = load(path, replace(given, domain=known)).network
+    return found[0], found[1]

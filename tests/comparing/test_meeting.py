@@ -1,0 +1,202 @@
+"""Two domains become one: what is refused, what is said, what is compared."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from nn2rules import (
+    Condition,
+    Domain,
+    DomainError,
+    Feature,
+    Layer,
+    Network,
+    Rule,
+    RuleList,
+    compare,
+)
+from nn2rules.comparing.meeting import meeting_of
+
+COLOR = Feature("color", ("red", "green", "blue"))
+SIZE = Feature("size", ("small", "big"), ordered=True)
+
+
+def network_on(rng, *features):
+    domain = Domain(features)
+    hidden = Layer(rng.normal(size=(int(domain.offsets[-1]), 3)), [0, 0, 0], "relu")
+    last = Layer(rng.normal(size=(3, 1)), [0.1], "sigmoid")
+    return Network(domain, (hidden, last), ("no", "yes"))
+
+
+def check(old, new, rows, **options):
+    """Compare on `rows`, which are all inputs that both know."""
+    found = compare(old, new, **options)
+    differing = old.predict(rows) != new.predict(rows)
+    assert found.n_inputs == len(rows)
+    assert found.inputs == differing.sum()
+    if found.rule_list is not None:
+        assert ((found.rule_list.predict(rows) != "same") == differing).all()
+    return found
+
+
+def rows_of(**values):
+    return [dict(zip(values, row, strict=True)) for row in product(*values.values())]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_features_and_values_is_no_difference(seed):
+    rng = np.random.default_rng(seed)
+    old = network_on(rng, COLOR, SIZE)
+    turned = Feature("color", ("blue", "red", "green"))
+    order = [3, 4, 2, 0, 1]
+    hidden, last = old.layers
+    same = Layer(hidden.weights[order], hidden.bias, hidden.activation)
+    new = Network(Domain((SIZE, turned)), (same, last), old.classes)
+    for engine in ("table", "search"):
+        found = check(
+            old, new, rows_of(color=COLOR.values, size=SIZE.values), engine=engine
+        )
+        assert found.equal is True
+        assert found.notes == ()
+        other = network_on(rng, SIZE, turned)
+        check(old, other, rows_of(color=COLOR.values, size=SIZE.values), engine=engine)
+
+
+def test_what_differs_is_said_and_the_common_part_is_offered():
+    rng = np.random.default_rng(0)
+    old = network_on(rng, COLOR, SIZE)
+    new = network_on(
+        rng, Feature("color", ("red", "pink", "blue")), Feature("age", (1, 2))
+    )
+    with pytest.raises(DomainError) as error:
+        compare(old, new)
+    assert str(error.value) == (
+        "the two have different domains: feature 'color': only the old one has green, "
+        "only the new one has pink; only the old one has the feature 'size'; only the "
+        "new one has the feature 'age'; with common=True (--common) they are compared "
+        "on what they have in common"
+    )
+
+
+@pytest.mark.parametrize("engine", ["table", "search"])
+def test_the_common_part_is_compared(engine):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        old = network_on(rng, COLOR, SIZE)
+        colors = Feature("color", ("pink", "blue", "red"))
+        new = network_on(rng, Feature("age", (1, 2, 3)), colors)
+        rows = rows_of(color=("red", "blue"), size=SIZE.values, age=(1, 2, 3))
+        found = check(old, new, rows, common=True, engine=engine)
+        assert found.domain.names == ("color", "size", "age")
+        assert found.notes[0].startswith("Compared on what both know")
+        rules = RuleList(
+            new.domain,
+            (Rule((Condition("color", ("pink",)),), "yes"),),
+            "no",
+            ("no", "yes"),
+        )
+        assert compare(old, rules, common=True, engine=engine).inputs == int(
+            (old.predict(rows) == "yes").sum()
+        )
+
+
+def test_rows_outside_of_the_common_part_are_left_out():
+    rng = np.random.default_rng(1)
+    old = network_on(rng, COLOR, SIZE)
+    new = network_on(rng, Feature("color", ("red", "pink", "blue")), SIZE)
+    rows = rows_of(color=("red", "green", "blue", "pink"), size=SIZE.values)
+    found = compare(old, new, rows, common=True)
+    inside = [row for row in rows if row["color"] in ("red", "blue")]
+    assert found.n_rows == len(inside)
+    assert found.rows == (old.predict(inside) != new.predict(inside)).sum()
+    assert found.notes[-1] == (
+        "4 of 8 rows lie outside of what both know, and are left out."
+    )
+
+
+def test_ranges_that_overlap():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        old = network_on(rng, Feature.real("age", 10, 30, whole=True, missing=True))
+        new = network_on(rng, Feature.real("age", 20, 40, whole=True, special=[99]))
+        with pytest.raises(
+            DomainError, match="'age' goes from 10 to 30 in the old one"
+        ):
+            compare(old, new)
+        check(old, new, rows_of(age=range(20, 31)), common=True)
+    old = network_on(rng, Feature.real("age", 0, 1, missing=True))
+    new = network_on(rng, Feature.real("age", 0, 1))
+    with pytest.raises(DomainError, match="'age' has other values beside its range"):
+        compare(old, new)
+    apart = network_on(rng, Feature.real("age", 2, 3))
+    with pytest.raises(DomainError, match="nothing in common in the feature 'age'"):
+        compare(new, apart, common=True)
+
+
+@pytest.mark.parametrize("engine", ["table", "search"])
+def test_bins_cut_elsewhere_are_cut_at_both(engine):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        old = network_on(rng, Feature.bins("age", (20, 40)), SIZE)
+        new = network_on(rng, Feature.bins("age", (30, 40, 50)), SIZE)
+        with pytest.raises(DomainError, match="bins are cut at 20, 40 in the old one"):
+            compare(old, new)
+        rows = rows_of(age=(10, 20, 30, 40, 50), size=SIZE.values)
+        found = check(old, new, rows, common=True, engine=engine)
+        assert found.domain.feature("age").edges == (20, 30, 40, 50)
+
+
+def test_bins_of_other_names_are_the_same_bins():
+    rng = np.random.default_rng(0)
+    named = Feature("age", ("young", "old"), ordered=True, edges=(30,))
+    old = network_on(rng, named)
+    new = Network(Domain((Feature.bins("age", (30,)),)), old.layers, old.classes)
+    assert compare(old, new).equal is True
+    moved = Feature("age", ("young", "old"), ordered=True, edges=(40,))
+    with pytest.raises(DomainError, match="cut at 30 in the old one, 40 in the new"):
+        compare(old, Network(Domain((moved,)), old.layers, old.classes))
+
+
+def test_other_kinds_of_one_feature_have_nothing_in_common():
+    rng = np.random.default_rng(0)
+    old = network_on(rng, Feature.real("age", 10, 30))
+    new = network_on(rng, Feature("age", (10, 20)))
+    with pytest.raises(
+        DomainError, match="a range of real numbers in the old one and a"
+    ):
+        compare(old, new, common=True)
+
+
+def test_values_that_read_the_same_are_the_same():
+    old = Domain((Feature("doors", (2, 3, None)),))
+    new = Domain((Feature("doors", (None, "3", "2")),))
+    met = meeting_of(old, new, common=False)
+    assert met.domain == old
+    rng = np.random.default_rng(0)
+    one = network_on(rng, *old.features)
+    hidden, last = one.layers
+    same = Layer(hidden.weights[[2, 1, 0]], hidden.bias, hidden.activation)
+    assert compare(one, Network(new, (same, last), one.classes)).equal is True
+
+
+def test_values_for_all_others_know_what_only_one_lists():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        old = network_on(rng, Feature("job", ("a", "b", None, "other"), other="other"))
+        new = network_on(rng, Feature("job", ("c", "a", "rest"), other="rest"))
+        found = check(old, new, rows_of(job=("a", "b", "c", "z")), common=True)
+        rows = rows_of(job=("z", "c", "b", "b"))
+        counted = compare(old, new, rows, common=True)
+        assert counted.rows == (old.predict(rows) != new.predict(rows)).sum()
+        assert found.domain.feature("job").values == ("a", "b", "c", "other")
+        listed = network_on(rng, Feature("job", ("c", "a")))
+        check(old, listed, rows_of(job=("a", "c")), common=True)
+        check(listed, old, rows_of(job=("a", "c")), common=True)
+
+
+def test_a_value_for_all_others_is_a_difference():
+    old = Domain((Feature("job", ("a", "b"), other=None),))
+    new = Domain((Feature("job", ("a", "b"), other="b"),))
+    with pytest.raises(DomainError, match="only one of the two takes any other value"):
+        meeting_of(old, new, common=False)
