@@ -23,7 +23,7 @@ from nn2rules.training.peers import encoder
 FIGURE = Path(__file__).parents[1] / "docs" / "explanation" / "path.svg"
 SETS = ("car", "nursery", "contraception", "contraception, raw", "adult, raw")
 LEAVES = (2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200)
-SECONDS = 60
+SECONDS = 30
 
 
 def readable() -> str:
