@@ -1,0 +1,138 @@
+"""Numbers of ranges that turn a row, moved no further than they must be.
+
+Of one number the nearest that turns, to a step. Of several that move together: first
+all go the same share of their way, as little as is possible; then each is moved back,
+in the order of the features, as far as the others allow.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from math import ceil, floor
+
+import numpy as np
+
+from nn2rules.engine._kernels.boxes import Boxes
+from nn2rules.explaining.asking import Block, Case, Point, inside
+from nn2rules.explaining.ladders import Walk
+
+_MOST_TRIED = 64
+
+
+def nearest(
+    case: Case,
+    chosen: Mapping[int, Block],
+    walks: Mapping[int, Walk],
+    turned: Point,
+    forbidden: Boxes | None,
+) -> Point:
+    """Return the nearest input that turns.
+
+    Parameters
+    ----------
+    chosen : mapping from features to blocks
+        Values, or numbers on one side of the row's.
+    walks : mapping from features to walks
+        Steps away from the row's number, of some of these.
+    turned : Point
+        An input of them that turns.
+    """
+    near = _Nearest(case, dict(chosen), walks, turned, forbidden)
+    near.shrink()
+    return near.rounded()
+
+
+class _Nearest:
+    def __init__(
+        self,
+        case: Case,
+        chosen: dict[int, Block],
+        walks: Mapping[int, Walk],
+        turned: Point,
+        forbidden: Boxes | None,
+    ) -> None:
+        self.case, self.chosen, self.turned = case, chosen, turned
+        self.forbidden = forbidden
+        self.walks = {
+            index: walk
+            for index, walk in walks.items()
+            if chosen[index].values[0] and chosen[index].low < chosen[index].high
+        }
+        self.is_up = {i: chosen[i].low > walk.number for i, walk in self.walks.items()}
+        self.most = {i: walk.n_steps for i, walk in self.walks.items()}
+
+    def shrink(self) -> None:
+        """Take fewer steps: all together, then each alone."""
+        if len(self.walks) > 1:
+            self._least(max(self.most.values()), self._together)
+        for index in self.walks:
+            self._least(self.most[index], partial(self._alone, index))
+
+    def _alone(self, index: int, steps: int) -> dict[int, int]:
+        return {**self.most, index: steps}
+
+    def _together(self, steps: int) -> dict[int, int]:
+        most = max(self.most.values())
+        return {i: ceil(steps * n / most) for i, n in self.most.items()}
+
+    def _least(self, most: int, taken: Callable[[int], dict[int, int]]) -> None:
+        """Find the fewest steps with which something turns, by halving."""
+        low, high = 1, most
+        while low < high:
+            middle = (low + high) // 2
+            within = self._within(taken(middle))
+            is_empty = any(block.low > block.high for block in within.values())
+            turned = None
+            if not is_empty:
+                turned = self.case.ask(within, self.forbidden).point
+            if turned is None:  # or open: then it is not claimed
+                low = middle + 1
+            else:
+                high, self.turned = middle, turned
+        self.most = taken(high)
+
+    def _within(self, steps: Mapping[int, int]) -> dict[int, Block]:
+        blocks = dict(self.chosen)
+        for index, walk in self.walks.items():
+            block, end = blocks[index], walk.at(steps[index])
+            low, high = block.low, min(block.high, end)
+            if not self.is_up[index]:
+                low, high = max(block.low, walk.at(-steps[index])), block.high
+            blocks[index] = Block(block.values, low, high)
+        return blocks
+
+    def rounded(self) -> Point:
+        """Return the input with round numbers instead, where these turn as well."""
+        choices = []
+        for index, walk in self.walks.items():
+            block = self._within(self.most)[index]
+            found = float(self.turned.numbers[index])
+            choices.append([*_round(walk, block, is_up=self.is_up[index]), found])
+        for count, numbers in enumerate(product(*choices)):
+            tried = self.turned.numbers.copy()
+            tried[list(self.walks)] = numbers
+            codes = self.turned.codes
+            is_in = self.forbidden is not None and bool(
+                inside(
+                    self.case.domain,
+                    self.forbidden,
+                    codes[np.newaxis],
+                    tried[np.newaxis],
+                )[0]
+            )
+            if not is_in and self.case.turns(codes, tried):
+                return Point(codes, tried)
+            if count == _MOST_TRIED:
+                break
+        return self.turned
+
+
+def _round(walk: Walk, block: Block, *, is_up: bool) -> list[float]:
+    """Return round numbers of the last step: a multiple of steps, and its far end."""
+    step = Fraction(repr(float(walk.step)))
+    far = block.high if is_up else block.low
+    times = Fraction(repr(far)) / step
+    multiple = float((floor(times) if is_up else ceil(times)) * step)
+    found = [multiple] if block.low <= multiple <= block.high else []
+    return [*found, far]

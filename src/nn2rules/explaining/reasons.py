@@ -1,0 +1,143 @@
+"""Reasons: features whose values alone force the row's class.
+
+A set of features is *sufficient* if every input with the row's values there is of the
+row's class, and a *reason* if, besides, no feature can be left out. What turns the
+class is the other side of this: a sufficient set has a feature in common with every
+set of features whose change turns it. So the smallest reason is the smallest set that
+hits all of these, which are found one by one, where a guess is refuted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nn2rules.errors import BudgetExceededError
+from nn2rules.explaining.asking import Case, Point, is_changed
+from nn2rules.explaining.hitting import Demands
+
+
+@dataclass(slots=True)
+class Reasons:
+    """The reasons that were found, and what is proved of them.
+
+    Attributes
+    ----------
+    found : list of tuples of features
+        Each is sufficient, whatever else is open.
+    is_minimal : bool
+        No feature can be left out of any of them.
+    is_smallest : bool
+        There is none with fewer features than the first; they are in order of size.
+    is_every : bool
+        There are no others.
+    at_least : int
+        No reason has fewer features.
+    """
+
+    found: list[tuple[int, ...]] = field(default_factory=list)
+    is_minimal: bool = True
+    is_smallest: bool = False
+    is_every: bool = False
+    at_least: int = 0
+
+
+def find_reasons(
+    case: Case, order: Sequence[int], number: int, *, smallest: bool
+) -> Reasons:
+    """Look for so many reasons, the smallest first if asked for.
+
+    Parameters
+    ----------
+    case : Case
+    order : sequence of int
+        All features, those first that seem to matter least.
+    """
+    reasons = Reasons()
+    every = tuple(range(len(order)))
+    demands = Demands([[1]] * len(order), case.judge.meter)
+    try:
+        if not smallest:
+            _add(reasons, demands, _minimal(case, every, order, reasons))
+        while len(reasons.found) < number and reasons.is_minimal:
+            if not _next_reason(case, order, demands, reasons, smallest=smallest):
+                break
+    except BudgetExceededError:
+        reasons.is_minimal = bool(reasons.found) and reasons.is_minimal
+        if not reasons.found:
+            reasons.found = [every]
+    if not reasons.found:  # what is open was in the way
+        reasons.found = [every]
+        reasons.is_minimal = False
+    reasons.is_smallest = smallest and len(reasons.found[0]) <= reasons.at_least
+    return reasons
+
+
+def _add(reasons: Reasons, demands: Demands, found: tuple[int, ...]) -> None:
+    reasons.found.append(found)
+    demands.block(tuple(int(f in found) for f in range(len(demands.costs))))
+
+
+def _next_reason(
+    case: Case,
+    order: Sequence[int],
+    demands: Demands,
+    reasons: Reasons,
+    *,
+    smallest: bool,
+) -> bool:
+    """Find one more reason; False if there is none, or none can be proved."""
+    while True:
+        levels = demands.cheapest()
+        if levels is None:
+            reasons.is_every = True
+            return False
+        guess = tuple(feature for feature, level in enumerate(levels) if level)
+        if not reasons.found:
+            reasons.at_least = len(guess)
+        asked = case.ask({f: case.whole(f) for f in order if f not in guess})
+        if asked.point is not None:
+            needed = _differing(case, asked.point)
+            demands.add(dict.fromkeys(needed, 1))
+        elif asked.status == "proved":
+            is_shrunk = not smallest
+            found = _minimal(case, guess, order, reasons) if is_shrunk else guess
+            _add(reasons, demands, found)
+            return True
+        else:
+            reasons.is_minimal = False
+            return False
+
+
+def _minimal(
+    case: Case, sufficient: Sequence[int], order: Sequence[int], reasons: Reasons
+) -> tuple[int, ...]:
+    """Leave features out of a sufficient set, one by one, for as long as it is one."""
+    kept = set(sufficient)
+    try:
+        for feature in order:
+            if feature in kept:
+                free = [f for f in order if f not in kept or f == feature]
+                asked = case.ask({f: case.whole(f) for f in free})
+                if asked.status == "proved":
+                    kept.remove(feature)
+                elif asked.status == "open":
+                    reasons.is_minimal = False
+    except BudgetExceededError:
+        reasons.is_minimal = False
+    return tuple(sorted(kept))
+
+
+def _differing(case: Case, turned: Point) -> list[int]:
+    """Return where an input differs from the row, once what need not is put back."""
+    codes, numbers = turned.codes.copy(), turned.numbers.copy()
+    row = case.point
+    left = np.flatnonzero(is_changed(case, codes, numbers)).tolist()
+    for feature in list(left):
+        kept = codes[feature], numbers[feature]
+        codes[feature], numbers[feature] = row.codes[feature], row.numbers[feature]
+        if len(left) > 1 and case.turns(codes, numbers):
+            left.remove(feature)
+        else:
+            codes[feature], numbers[feature] = kept
+    return left
