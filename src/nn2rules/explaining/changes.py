@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import BudgetExceededError, InternalError, UndecidedError
-from nn2rules.explaining.asking import Asked, Block, Case, Point, TableJudge, inside, is_changed
+from nn2rules.explaining.asking import (
+    Asked,
+    Block,
+    Case,
+    Point,
+    TableJudge,
+    inside,
+    is_changed,
+)
 from nn2rules.explaining.hitting import Demands, Levels
 from nn2rules.explaining.ladders import Ladder
 from nn2rules.explaining.nearest import nearest

@@ -114,6 +114,14 @@ def explain(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.explain(network, {"color": "red", "size": "small"}))
+    The answer is unripe (probability 0.731, margin 1).
+    It follows from these conditions alone, whatever the other feature is:
+      size = small
+    It turns with 1 change, in 2 ways:
+      size: small → medium   (ripe)
+      size: small → big   (ripe)
+    Nothing less turns it.
+    A single feature can turn it.
     """
     told = teller(progress)
     how = Looking(1, 0, None, budget, told, time)

@@ -104,16 +104,16 @@ class Demands:
         if any(bits & blocked == blocked for blocked in self._blocked):
             return None
         left = [d & ~banned for d in self._demands if not bits & d]
-        if not left:
-            return levels
         left.sort(key=int.bit_count)
-        if not left[0]:
+        if left and not left[0]:
             return None
         bound = cost + self._at_least(left, levels)
         if bound > self._least:
             if self._next is None or bound < self._next:
                 self._next = bound
             return None
+        if not left:
+            return levels
         for bit in sorted(bits_of(left[0]), key=lambda b: (self._more(b, levels), b)):
             feature = self._feature[bit]
             first = self._first[feature]

@@ -1,6 +1,7 @@
 """Numbers of ranges that turn a row, moved no further than they must be.
 
-Of one number the nearest that turns, to a step. Of several that move together: first
+Of one number the fewest steps, and then a multiple of the step if one turns there, or
+just beyond: so it is within two steps of the nearest number that turns. Of several that move together: first
 all go the same share of their way, as little as is possible; then each is moved back,
 in the order of the features, as far as the others allow.
 """
@@ -106,9 +107,10 @@ class _Nearest:
         """Return the input with round numbers instead, where these turn as well."""
         choices = []
         for index, walk in self.walks.items():
-            block = self._within(self.most)[index]
+            near, is_up = self._within(self.most)[index], self.is_up[index]
             found = float(self.turned.numbers[index])
-            choices.append([*_round(walk, block, is_up=self.is_up[index]), found])
+            rounded = _round(walk, near, self.chosen[index], is_up=is_up)
+            choices.append([*rounded, found])
         for count, numbers in enumerate(product(*choices)):
             tried = self.turned.numbers.copy()
             tried[list(self.walks)] = numbers
@@ -128,11 +130,16 @@ class _Nearest:
         return self.turned
 
 
-def _round(walk: Walk, block: Block, *, is_up: bool) -> list[float]:
-    """Return round numbers of the last step: a multiple of steps, and its far end."""
+def _round(walk: Walk, near: Block, whole: Block, *, is_up: bool) -> list[float]:
+    """Return multiples of the step, of the last one and just beyond; then its far end.
+
+    The one beyond only where the `whole` block that was chosen reaches so far.
+    """
     step = Fraction(repr(float(walk.step)))
-    far = block.high if is_up else block.low
+    far = near.high if is_up else near.low
     times = Fraction(repr(far)) / step
-    multiple = float((floor(times) if is_up else ceil(times)) * step)
-    found = [multiple] if block.low <= multiple <= block.high else []
-    return [*found, far]
+    both = [floor(times), ceil(times)] if is_up else [ceil(times), floor(times)]
+    inner, outer = (float(multiple * step) for multiple in both)
+    found = [inner] if near.low <= inner <= near.high else []
+    found += [outer] if whole.low <= outer <= whole.high else []
+    return [*dict.fromkeys([*found, far])]

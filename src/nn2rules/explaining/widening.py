@@ -2,7 +2,8 @@
 
 Each feature of a reason is given more values, one after the other, for as long as every
 input keeps the row's class. Values in an order, and numbers, are added from the row's
-own outwards, so that they stay a range; in the end no value more could be added. Ends
+own outwards, so that they stay a range; where the row's value stands beside a range,
+such as missing, all numbers are added or none. In the end no value more could be. Ends
 of ranges of real numbers are multiples of a step, and a step further it is no longer
 true.
 """
@@ -53,6 +54,8 @@ class _Widening:
         codes = [c for c in range(len(feature)) if c != code]
         if feature.limits is not None:
             codes = [c for c in codes if c]
+            if code:
+                self._add_range(index)
         plain = [c for c in codes if is_plain(feature, feature.values[c])]
         is_range = feature.ordered and feature.limits is None
         is_range = is_range and is_plain(feature, feature.values[code])
@@ -77,6 +80,14 @@ class _Widening:
             values[code] = True
             self.blocks[index] = self.blocks[index]._replace(values=values)
         return is_true
+
+    def _add_range(self, index: int) -> None:
+        """Add all numbers of a range, or none, to a value that stands beside it."""
+        whole, block = self.case.whole(index), self.blocks[index]
+        slab, values = np.zeros_like(block.values), block.values.copy()
+        slab[0] = values[0] = True
+        if self._holds(index, whole._replace(values=slab)):
+            self.blocks[index] = whole._replace(values=values)
 
     def numbers(self, index: int, step: float) -> None:
         """Move the two ends of a range outwards, to multiples of a step."""

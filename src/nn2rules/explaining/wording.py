@@ -114,7 +114,9 @@ def _reasons(explanation: "Explanation") -> Section:
         return Section("It is the answer to every input, whatever the values are.")
     if len(reasons) == 1:
         rest = n_features - len(reasons[0])
-        others = f"the other {count(rest, 'feature')} {'is' if rest == 1 else 'are'}"
+        others = (
+            f"the other {rest} features are" if rest > 1 else "the other feature is"
+        )
         whatever = f", whatever {others}" if rest else ""
         title = f"It follows from these conditions alone{whatever}:"
     else:
