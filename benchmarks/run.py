@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_adult
 import bench_engine
+import bench_explain
 import bench_models
 import bench_numbers
 import bench_predict
@@ -35,6 +36,7 @@ SECTIONS = {
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,
     "reach": bench_reach.reach,
+    "explain": bench_explain.explain,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -96,7 +96,8 @@ def explain(
     adverse : class label, optional
         The only class whose rows get reason codes.
     rules : RuleList, optional
-        Rules of the same features: those that hold for a row are named.
+        Rules of the same features: of a set those that hold for a row are named, of a
+        list the one that answers.
     engine : {"auto", "table", "search"}
         Who answers: a table of all inputs, by default up to a million, or a search.
     budget : Budget, optional
@@ -118,8 +119,7 @@ def explain(
     It follows from these conditions alone, whatever the other feature is:
       size = small
     It turns with 1 change, in 2 ways:
-      size: small → medium   (ripe)
-      size: small → big   (ripe)
+      size: small → medium or big   (ripe)
     Nothing less turns it.
     A single feature can turn it.
     """

@@ -52,6 +52,8 @@ class Proved:
         if there is no change, nothing that is allowed turns the answer.
     every_change : bool
         All changes that cost as little are listed.
+    nearest : bool
+        Numbers of ranges are moved by the fewest steps.
     """
 
     minimal: bool = True
@@ -60,6 +62,7 @@ class Proved:
     widest: bool = True
     fewest: bool = True
     every_change: bool = True
+    nearest: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ class Explanation:
     codes : list of str
         The user's texts, at most four.
     rules : list of HeldRule, or None
+        Of a set all rules that hold; of a list the one that answers.
     proved : Proved
     open : list of str
         What is not known, as sentences, because the budget was spent, or because a

@@ -22,11 +22,16 @@ def checked_rules(network: Network, rules: object) -> RuleList | None:
 
 
 def held_rules(rules: RuleList, network: Network, point: Point) -> list[HeldRule]:
-    """Return the rules that hold for a row; the first of them decides."""
+    """Return the rules that hold for a row; the first of them decides.
+
+    Of a list that is all: what stands below it does not answer this row, and may say
+    anything.
+    """
     numbers = point.numbers[np.newaxis] if network.domain.has_ranges else None
     given = GivenRows(network.domain, point.codes[np.newaxis], numbers)
     columns = given.codes_in(rules.domain)[0] + rules.domain.offsets[:-1]
     holding = np.flatnonzero(rules.boxes[:, columns].all(axis=1)).tolist()
+    holding = holding[:1] if rules.form == "list" else holding
     return [
         HeldRule(
             rules.names[index],

@@ -69,6 +69,13 @@ class Demands:
         """Leave out what is raised to these levels, or beyond."""
         self._blocked.append(self._bits(levels))
 
+    def start_at(self, cost: int) -> None:
+        """Look no longer for the cheapest levels below a cost.
+
+        Others may then be returned first that cost less than that.
+        """
+        self._least = max(self._least, cost)
+
     def cost(self, levels: Levels) -> int:
         """Return what levels cost."""
         return sum(self.costs[f][level - 1] for f, level in enumerate(levels) if level)

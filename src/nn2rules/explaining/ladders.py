@@ -134,7 +134,7 @@ class Ladder:
         step: float,
     ) -> None:
         self.feature, self.own = case.domain.features[index], case.own(index)
-        self._allowed = allowed
+        self._allowed, self._blocks = allowed, dict[int, Block]()
         change, each = price
         self._values = self._value_costs(case, index, change, each)
         self.walk: Walk | None = None
@@ -191,6 +191,11 @@ class Ladder:
 
     def block(self, level: int) -> Block:
         """Return all that costs no more than a level, the row's own value included."""
+        if level not in self._blocks:
+            self._blocks[level] = self._block(level)
+        return self._blocks[level]
+
+    def _block(self, level: int) -> Block:
         if not level:
             return self.own
         most, values = self.costs[level - 1], self.own.values.copy()

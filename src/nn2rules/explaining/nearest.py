@@ -1,9 +1,9 @@
 """Numbers of ranges that turn a row, moved no further than they must be.
 
 Of one number the fewest steps, and then a multiple of the step if one turns there, or
-just beyond: so it is within two steps of the nearest number that turns. Of several that move together: first
-all go the same share of their way, as little as is possible; then each is moved back,
-in the order of the features, as far as the others allow.
+just beyond: so it is within two steps of the nearest number that turns. Of several that
+move together: first all go the same share of their way, as little as is possible; then
+each is moved back, in the order of the features, as far as the others allow.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,8 +27,8 @@ def nearest(
     walks: Mapping[int, Walk],
     turned: Point,
     forbidden: Boxes | None,
-) -> Point:
-    """Return the nearest input that turns.
+) -> tuple[Point, bool]:
+    """Return the nearest input that turns, and whether it is known to be.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def nearest(
     """
     near = _Nearest(case, dict(chosen), walks, turned, forbidden)
     near.shrink()
-    return near.rounded()
+    return near.rounded(), near.is_sure
 
 
 class _Nearest:
@@ -54,7 +54,7 @@ class _Nearest:
         forbidden: Boxes | None,
     ) -> None:
         self.case, self.chosen, self.turned = case, chosen, turned
-        self.forbidden = forbidden
+        self.forbidden, self.is_sure = forbidden, True
         self.walks = {
             index: walk
             for index, walk in walks.items()
@@ -86,8 +86,10 @@ class _Nearest:
             is_empty = any(block.low > block.high for block in within.values())
             turned = None
             if not is_empty:
-                turned = self.case.ask(within, self.forbidden).point
-            if turned is None:  # or open: then it is not claimed
+                asked = self.case.ask(within, self.forbidden)
+                turned = asked.point
+                self.is_sure = self.is_sure and asked.status != "open"
+            if turned is None:
                 low = middle + 1
             else:
                 high, self.turned = middle, turned

@@ -14,7 +14,12 @@ import numpy as np
 
 from nn2rules.errors import BudgetExceededError
 from nn2rules.explaining.asking import Case, Point, is_changed
+from nn2rules.explaining.few import Few, turning_sets
 from nn2rules.explaining.hitting import Demands
+from nn2rules.explaining.ladders import Ladder
+
+_FIRST = 2
+"""All sets of so many features that turn the row are looked for first."""
 
 
 @dataclass(slots=True)
@@ -43,7 +48,12 @@ class Reasons:
 
 
 def find_reasons(
-    case: Case, order: Sequence[int], number: int, *, smallest: bool
+    case: Case,
+    order: Sequence[int],
+    number: int,
+    *,
+    smallest: bool,
+    ladders: Sequence[Ladder],
 ) -> Reasons:
     """Look for so many reasons, the smallest first if asked for.
 
@@ -52,6 +62,8 @@ def find_reasons(
     case : Case
     order : sequence of int
         All features, those first that seem to matter least.
+    ladders : sequence of Ladder
+        On which everything may change, and all changes cost 1.
     """
     reasons = Reasons()
     every = tuple(range(len(order)))
@@ -59,6 +71,9 @@ def find_reasons(
     try:
         if not smallest:
             _add(reasons, demands, _minimal(case, every, order, reasons))
+        if smallest or number > 1:
+            for turning in turning_sets(Few(case, ladders, None), _FIRST):
+                demands.add(dict.fromkeys(turning, 1))
         while len(reasons.found) < number and reasons.is_minimal:
             if not _next_reason(case, order, demands, reasons, smallest=smallest):
                 break

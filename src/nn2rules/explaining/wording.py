@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nn2rules.explaining.explanation import Explanation
 
 _HTML_CHANGES = 10
+_LINE = 80  # characters of conditions that share a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,13 @@ def _feature(explanation: "Explanation", name: str) -> Feature:
 
 
 def reason_text(explanation: "Explanation", reason: Mapping[str, Any]) -> str:
+    """Return the conditions of a reason in one line."""
+    texts = conditions(explanation, reason)
+    return " · ".join(texts) or "(nothing: every input is of this class)"
+
+
+def conditions(explanation: "Explanation", reason: Mapping[str, Any]) -> list[str]:
     """Return the conditions of a reason, as rules print them."""
-    if not reason:
-        return "(nothing: every input is of this class)"
     texts = []
     for name, allowed in reason.items():
         feature = _feature(explanation, name)
@@ -43,7 +48,7 @@ def reason_text(explanation: "Explanation", reason: Mapping[str, Any]) -> str:
                 v if isinstance(v, tuple) or v in beside else (v, v) for v in values
             ]
         texts.append(condition_text(feature, values))
-    return " · ".join(texts)
+    return texts
 
 
 def change_text(explanation: "Explanation", change: Mapping[str, Value]) -> str:
@@ -93,9 +98,9 @@ def _answer(explanation: "Explanation") -> Section:
 
 def _share(probability: float) -> str:
     """Return a probability with three decimals, never rounded to 0 or 1."""
-    if 0 < probability < 0.001:
+    if probability < 0.001:
         return "below 0.001"
-    if 0.999 < probability < 1:
+    if probability > 0.999:
         return "above 0.999"
     return f"{probability:.3f}"
 
@@ -113,6 +118,8 @@ def _reasons(explanation: "Explanation") -> Section:
     if not reasons[0]:
         return Section("It is the answer to every input, whatever the values are.")
     if len(reasons) == 1:
+        if len(texts[0]) > _LINE:
+            texts = conditions(explanation, reasons[0])
         rest = n_features - len(reasons[0])
         others = (
             f"the other {rest} features are" if rest > 1 else "the other feature is"
@@ -132,14 +139,13 @@ def _changes(explanation: "Explanation", most: int) -> Section:
         if proved.fewest:
             title = "No change that is allowed turns it; this is proved."
         return Section(title, (), radius)
-    lines = [
-        f"{change_text(explanation, change)}   ({label_text(outcome)})"
-        for change, outcome in zip(changes[:most], explanation.outcomes, strict=False)
-    ]
-    rest = len(changes) - len(lines)
+    grouped = _grouped(explanation)
+    lines = [line for line, _ in grouped[:most]]
+    rest = sum(number for _, number in grouped[most:])
     more = "or more " if not proved.every_change else ""
     if rest:
-        lines.append(f"… and {rest:,} {more}others like these")
+        ways = "way" if rest == 1 and not more else "ways"
+        lines.append(f"… and {rest:,} {more}other {ways}")
     size = count(len(changes[0]), "change")
     if explanation.is_cost:
         size = f"changes that cost {explanation.cost:g}"
@@ -147,6 +153,27 @@ def _changes(explanation: "Explanation", most: int) -> Section:
     title = f"It turns with {size}{ways}:"
     below = ["Nothing less turns it."] if proved.fewest else []
     return Section(title, tuple(lines), (*below, *radius))
+
+
+def _grouped(explanation: "Explanation") -> list[tuple[str, int]]:
+    """Return changes as lines, and how many each holds.
+
+    Those of one feature to the same class share a line.
+    """
+    groups: dict[Any, list[dict[str, Value]]] = {}
+    both = zip(explanation.changes, explanation.outcomes, strict=True)
+    for place, (change, outcome) in enumerate(both):
+        key = tuple(change) if len(change) == 1 else place
+        groups.setdefault((key, outcome), []).append(change)
+    lines = []
+    for (_, outcome), changes in groups.items():
+        text = change_text(explanation, changes[0])
+        if len(changes) > 1:
+            [name] = changes[0]
+            others = [_shown(explanation, name, other[name]) for other in changes[1:]]
+            text = f"{', '.join([text, *others[:-1]])} or {others[-1]}"
+        lines.append((f"{text}   ({label_text(outcome)})", len(changes)))
+    return lines
 
 
 def _radius(explanation: "Explanation") -> tuple[str, ...]:

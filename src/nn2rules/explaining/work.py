@@ -17,19 +17,21 @@ from nn2rules.explaining.asking import (
     inside,
     is_changed,
 )
-from nn2rules.explaining.changes import Changes, check_changes, find_changes
+from nn2rules.explaining.changes import check_changes, find_changes
 from nn2rules.explaining.codes import Codes, reason_codes
 from nn2rules.explaining.constraints import Constraints, allowed_of, forbidden_boxes
 from nn2rules.explaining.explanation import Explanation, Proved
 from nn2rules.explaining.gains import Gain, gains_of
 from nn2rules.explaining.held import held_rules
-from nn2rules.explaining.ladders import Prices, ladders_of
+from nn2rules.explaining.ladders import Ladder, Prices, ladders_of
 from nn2rules.explaining.reasons import Reasons, find_reasons
+from nn2rules.explaining.searching import Changes
 from nn2rules.explaining.widening import widened
 from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.spans import Span
+from nn2rules.text import count
 from nn2rules.values import Value, plain_number
 
 
@@ -98,7 +100,13 @@ class Work:
         wanted = self.wanted
         margin, probability, gains = gains_of(case)
         order = sorted(range(len(gains)), key=lambda i: (gains[i].amount, i))
-        reasons = find_reasons(case, order, wanted.number, smallest=wanted.smallest)
+        reasons = find_reasons(
+            case,
+            order,
+            wanted.number,
+            smallest=wanted.smallest,
+            ladders=self._plain_ladders(case),
+        )
         found = _Found(reasons, [], True)
         for reason in reasons.found:
             blocks = {index: case.own(index) for index in reason}
@@ -111,6 +119,12 @@ class Work:
         _tell_open(found, wanted)
         return self._made(case, found, (margin, probability), gains)
 
+    def _plain_ladders(self, case: Case) -> list[Ladder]:
+        """Return ladders on which everything may change, and all changes cost 1."""
+        whole = [case.whole(index) for index in range(len(case.domain.features))]
+        plain = Prices((1,) * len(whole), (0,) * len(whole))
+        return ladders_of(case, whole, plain, self.wanted.steps)
+
     def _change(self, case: Case, order: Sequence[int], found: _Found) -> None:
         wanted, limits = self.wanted, self.wanted.limits
         allowed = allowed_of(case, limits)
@@ -120,19 +134,16 @@ class Work:
         check_changes(case, changes)
         found.changes = nearest = changes
         if limits.has_any or wanted.has_costs:
-            n_features = len(order)
-            plain = Prices((1,) * n_features, (0,) * n_features)
-            whole = [case.whole(index) for index in range(n_features)]
-            ladders = ladders_of(case, whole, plain, wanted.steps)
-            nearest = find_changes(case, ladders, order, first=True)
+            plain = self._plain_ladders(case)
+            nearest = find_changes(case, plain, order, first=True)
         if nearest.is_none:
             found.radius = len(order)
         elif nearest.is_cheapest and nearest.cost is not None:
             found.radius = nearest.cost - 1
         else:
+            known = max(0, nearest.at_least - 1)
             found.open.append(
-                f"how many features can change: any {max(0, nearest.at_least - 1)} "
-                f"can, perhaps more"
+                f"how many features can change before it can turn; at least {known} can"
             )
 
     def _made(
@@ -183,7 +194,7 @@ def _tell_open(found: _Found, wanted: Wanted) -> None:
         said.append("whether the reason needs all of its features")
     if wanted.smallest and not reasons.is_smallest:
         said.append(
-            f"whether a reason has fewer features; it has {reasons.at_least} at least"
+            f"whether a reason has fewer features; it has at least {reasons.at_least}"
         )
     if len(reasons.found) < wanted.number and not reasons.is_every:
         said.append("whether there are more reasons")
@@ -191,10 +202,15 @@ def _tell_open(found: _Found, wanted: Wanted) -> None:
         said.append("whether the reason is true more widely")
     if changes is not None and not changes.is_cheapest:
         least = wanted.prices.amount(changes.at_least)
-        unit = "a cost" if wanted.has_costs else "changes, their number"
-        said.append(f"whether less turns it: {unit} of {least:g} at least is needed")
+        if wanted.has_costs:
+            said.append(f"whether a lower cost turns it; it is at least {least:g}")
+        else:
+            needed = count(max(1, changes.at_least), "change")
+            said.append(f"whether less turns it; at least {needed} must be made")
     if changes is not None and changes.found and not changes.is_every:
         said.append("whether there are more changes like these")
+    if changes is not None and not changes.is_nearest:
+        said.append("whether nearer numbers turn it")
     found.open = said + found.open
 
 
@@ -207,6 +223,7 @@ def _proved(found: _Found) -> Proved:
         widest=found.is_widest,
         fewest=changes is not None and changes.is_cheapest,
         every_change=changes is not None and changes.is_every,
+        nearest=changes is not None and changes.is_nearest,
     )
 
 
