@@ -14,6 +14,7 @@ from by_force import (
 )
 
 from nn2rules import explain
+from nn2rules.explaining import few
 from nn2rules.explaining.hitting import Demands
 
 
@@ -136,7 +137,15 @@ def random_options(rng, world):
     return options, is_allowed, cost
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.fixture(params=["few are tried", "none is tried"])
+def _both_ways(request, monkeypatch):
+    """Look for changes by trying few of them, and by demands alone."""
+    if request.param == "none is tried":
+        monkeypatch.setattr(few, "_TRIED", -1)
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("seed", range(2))
 def test_listed_values_by_table_and_by_search(seed):
     rng = np.random.default_rng([7, seed])
     for _ in range(100):
@@ -202,7 +211,8 @@ def steps_between(world, row, one):
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("seed", range(2))
 def test_ranges_of_whole_numbers(seed):
     rng = np.random.default_rng([8, seed])
     for _ in range(40):

@@ -233,16 +233,22 @@ class Case:
             ends[:, feature] = block.low, block.high
         return self.judge.ask(box, ends, self.index, ignoring)
 
-    def turns(self, codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
-        """Tell whether an input can occur and is of another class than the row.
+    def turned(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which inputs can occur and are of another class than the row.
 
         One that no arithmetic can decide counts as not turned.
         """
         try:
-            [found] = self.judge.classes_of(codes[np.newaxis], numbers[np.newaxis])
+            found = self.judge.classes_of(codes, numbers)
         except UndecidedError:
-            return False
-        return int(found) not in (self.index, DONT_CARE)
+            halves = [slice(0, len(codes) // 2), slice(len(codes) // 2, None)]
+            if len(codes) == 1:
+                return np.zeros(1, dtype=np.bool_)
+            both = [self.turned(codes[half], numbers[half]) for half in halves]
+            return np.concatenate(both)
+        return np.asarray((found != self.index) & (found != DONT_CARE))
 
 
 def is_changed(

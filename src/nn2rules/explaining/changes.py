@@ -65,6 +65,8 @@ def _by_table(
 
 def check_changes(case: Case, changes: Changes) -> None:
     """Ask the network itself about every change that is listed."""
-    for point in changes.found:
-        if not case.turns(point.codes, point.numbers):
+    if changes.found:
+        codes = np.array([point.codes for point in changes.found])
+        numbers = np.array([point.numbers for point in changes.found])
+        if not case.turned(codes, numbers).all():
             raise InternalError("a change does not turn the answer")

@@ -54,6 +54,7 @@ class Demands:
             self._feature += [feature] * len(levels)
             self._cost += levels
             n_bits += len(levels)
+        self._is_plain = all(levels in ([], [1]) for levels in self.costs)
         self._demands: list[int] = []
         self._blocked: list[int] = []
         self._least = 0
@@ -144,6 +145,8 @@ class Demands:
 
     def _at_least(self, left: Iterable[int], levels: Sequence[int]) -> int:
         """Bound what demands cost: those that have no feature in common add up."""
+        if self._is_plain:
+            return _disjoint(left)
         used: set[int] = set()
         total = 0
         for demand in left:
@@ -152,6 +155,16 @@ class Demands:
                 used |= features
                 total += min(self._more(bit, levels) for bit in bits_of(demand))
         return total
+
+
+def _disjoint(demands: Iterable[int]) -> int:
+    """Return how many demands, one after the other, have no bit in common."""
+    used = total = 0
+    for demand in demands:
+        if not demand & used:
+            used |= demand
+            total += 1
+    return total
 
 
 def bits_of(mask: int) -> list[int]:

@@ -116,17 +116,12 @@ class _Nearest:
         for count, numbers in enumerate(product(*choices)):
             tried = self.turned.numbers.copy()
             tried[list(self.walks)] = numbers
-            codes = self.turned.codes
+            one = self.turned.codes[np.newaxis], tried[np.newaxis]
             is_in = self.forbidden is not None and bool(
-                inside(
-                    self.case.domain,
-                    self.forbidden,
-                    codes[np.newaxis],
-                    tried[np.newaxis],
-                )[0]
+                inside(self.case.domain, self.forbidden, *one)[0]
             )
-            if not is_in and self.case.turns(codes, tried):
-                return Point(codes, tried)
+            if not is_in and self.case.turned(*one)[0]:
+                return Point(self.turned.codes, tried)
             if count == _MOST_TRIED:
                 break
         return self.turned

@@ -112,7 +112,7 @@ def _next_reason(
             reasons.at_least = len(guess)
         asked = case.ask({f: case.whole(f) for f in order if f not in guess})
         if asked.point is not None:
-            needed = _differing(case, asked.point)
+            needed = _differing(case, asked.point, order)
             demands.add(dict.fromkeys(needed, 1))
         elif asked.status == "proved":
             is_shrunk = not smallest
@@ -143,16 +143,24 @@ def _minimal(
     return tuple(sorted(kept))
 
 
-def _differing(case: Case, turned: Point) -> list[int]:
-    """Return where an input differs from the row, once what need not is put back."""
-    codes, numbers = turned.codes.copy(), turned.numbers.copy()
-    row = case.point
-    left = np.flatnonzero(is_changed(case, codes, numbers)).tolist()
-    for feature in list(left):
-        kept = codes[feature], numbers[feature]
-        codes[feature], numbers[feature] = row.codes[feature], row.numbers[feature]
-        if len(left) > 1 and case.turns(codes, numbers):
-            left.remove(feature)
-        else:
-            codes[feature], numbers[feature] = kept
-    return left
+def _differing(case: Case, turned: Point, order: Sequence[int]) -> list[int]:
+    """Return where an input differs from the row, once what need not is put back.
+
+    As many features as can be are put back at once, those that matter least first; the
+    next one then has to stay.
+    """
+    is_other = is_changed(case, turned.codes, turned.numbers)
+    left, kept = [feature for feature in order if is_other[feature]], []
+    row, codes, numbers = case.point, turned.codes, turned.numbers
+    while left:
+        tried = np.tile(codes, (len(left), 1)), np.tile(numbers, (len(left), 1))
+        for place, feature in enumerate(left):
+            tried[0][place:, feature] = row.codes[feature]
+            tried[1][place:, feature] = row.numbers[feature]
+        places = np.flatnonzero(case.turned(*tried))
+        n_back = int(places[-1]) + 1 if len(places) else 0
+        if n_back:
+            codes, numbers = tried[0][n_back - 1], tried[1][n_back - 1]
+        kept += left[n_back : n_back + 1]
+        left = left[n_back + 1 :]
+    return kept

@@ -242,9 +242,8 @@ class Search:
         try:
             classes = case.judge.classes_of(codes, numbers)
             is_turned = (classes != case.index) & (classes != DONT_CARE)
-        except UndecidedError:  # one of them; the others are asked one by one
-            both = zip(codes, numbers, strict=True)
-            is_turned = np.array([case.turns(*one) for one in both], dtype=np.bool_)
+        except UndecidedError:  # of one of them, which may turn
+            is_turned = case.turned(codes, numbers)
             self.changes.is_every = False
         if self.forbidden is not None:
             is_turned &= ~inside(case.domain, self.forbidden, codes, numbers)
