@@ -182,6 +182,16 @@ def test_what_never_changes_has_an_empty_reason():
     assert reason == "(nothing: every input is of this class)"
 
 
+def test_a_row_is_explained_alike_whatever_rows_stand_before_it():
+    network = nn2rules.load(nn2rules.datasets.network_file("adult"))
+    sizes = network.domain.sizes
+    codes = np.random.default_rng(0).integers(0, sizes, size=(12, len(sizes)))
+    rows = network.domain.decode(codes)
+    options = {"smallest": True, "engine": "search", "changes": False}
+    several = explain(network, rows, **options)
+    assert [explain(network, row, **options) for row in rows] == list(several)
+
+
 # Changes
 
 

@@ -13,7 +13,7 @@ from by_force import (
     ranged_domain,
 )
 
-from nn2rules import explain
+from nn2rules import datasets, explain, load
 from nn2rules.explaining import few
 from nn2rules.explaining.hitting import Demands
 
@@ -287,3 +287,21 @@ def test_cheapest_levels_are_those_of_all_levels():
             if not rng.integers(0, 3):
                 blocked.append(found)
                 demands.block(found)
+
+
+@pytest.mark.parametrize("name", ["car", "nursery", "contraception", "adult"])
+def test_data_sets_by_table_and_by_search(name):
+    network = load(datasets.network_file(name))
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, network.domain.sizes, size=(12, len(network.domain.sizes)))
+    rows = network.domain.decode(codes)
+    ordered = [f.name for f in network.domain.features if f.ordered]
+    options = {"increase": ordered[:1], "costs": dict.fromkeys(ordered, (1, 0.5))}
+    for some in ({"smallest": True}, {"reasons": 3}, options):
+        by_table = explain(network, rows, engine="table", **some)
+        by_search = explain(network, rows, engine="search", **some)
+        for one, other in zip(by_table, by_search, strict=True):
+            both = one.to_dict(), other.to_dict()
+            sizes = [[*map(len, found.pop("reasons"))] for found in both]
+            assert sizes[0] == sizes[1] or "smallest" not in some
+            assert both[0] == both[1]

@@ -9,7 +9,8 @@ import numpy as np
 
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import BudgetExceededError, InternalError
-from nn2rules.explaining.asking import Case, Point, TableJudge, is_changed
+from nn2rules.explaining.asking import Case, is_changed
+from nn2rules.explaining.judges import Point, TableJudge
 from nn2rules.explaining.ladders import Ladder
 from nn2rules.explaining.searching import MOST_CHANGES, Changes, Search
 

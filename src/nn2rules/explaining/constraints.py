@@ -12,7 +12,8 @@ from nn2rules.cover.thresholds import parts_of
 from nn2rules.domain import Domain
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.explaining.asking import Block, Case, joined
+from nn2rules.explaining.asking import Block, Case
+from nn2rules.explaining.judges import joined
 from nn2rules.feature import Feature, Lookup
 from nn2rules.spans import Span, checked_spans
 from nn2rules.values import Value, is_number, plain_number

@@ -9,11 +9,11 @@ from nn2rules.domain import Domain
 from nn2rules.engine import Budget
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.errors import OptionError
-from nn2rules.explaining.asking import judge_of
 from nn2rules.explaining.codes import codes_table
 from nn2rules.explaining.constraints import constraints_of, steps_of
 from nn2rules.explaining.explanation import Explanations
 from nn2rules.explaining.held import checked_rules
+from nn2rules.explaining.judges import judge_of
 from nn2rules.explaining.ladders import prices_of
 from nn2rules.explaining.work import Wanted, Work
 from nn2rules.frames import Rows, listed_rows

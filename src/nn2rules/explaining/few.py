@@ -9,7 +9,8 @@ import numpy as np
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import UndecidedError
-from nn2rules.explaining.asking import Case, Point, inside, is_changed
+from nn2rules.explaining.asking import Case, is_changed
+from nn2rules.explaining.judges import Point, inside
 from nn2rules.explaining.ladders import Ladder
 
 _TRIED, _ASKED = 4000, 100

@@ -3,8 +3,8 @@
 import numpy as np
 
 from nn2rules.errors import OptionError
-from nn2rules.explaining.asking import Point
 from nn2rules.explaining.explanation import HeldRule
+from nn2rules.explaining.judges import Point
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList

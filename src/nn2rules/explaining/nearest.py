@@ -15,7 +15,8 @@ from math import ceil, floor
 import numpy as np
 
 from nn2rules.engine._kernels.boxes import Boxes
-from nn2rules.explaining.asking import Block, Case, Point, inside
+from nn2rules.explaining.asking import Block, Case
+from nn2rules.explaining.judges import Point, inside
 from nn2rules.explaining.ladders import Walk
 
 _MOST_TRIED = 64

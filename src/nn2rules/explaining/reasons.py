@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nn2rules.errors import BudgetExceededError
-from nn2rules.explaining.asking import Case, Point, is_changed
+from nn2rules.explaining.asking import Case, is_changed
 from nn2rules.explaining.few import Few, turning_sets
 from nn2rules.explaining.hitting import Demands
+from nn2rules.explaining.judges import Point
 from nn2rules.explaining.ladders import Ladder
 
 _FIRST = 2

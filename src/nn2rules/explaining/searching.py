@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import BudgetExceededError, UndecidedError
-from nn2rules.explaining.asking import Asked, Block, Case, Point, inside
+from nn2rules.explaining.asking import Block, Case
 from nn2rules.explaining.few import Few
 from nn2rules.explaining.hitting import Demands, Levels
+from nn2rules.explaining.judges import Asked, Point, inside
 from nn2rules.explaining.ladders import Ladder
 from nn2rules.explaining.nearest import nearest
 

@@ -8,21 +8,14 @@ import numpy as np
 
 from nn2rules.engine.table import fragile_margins
 from nn2rules.errors import RowsError
-from nn2rules.explaining.asking import (
-    Block,
-    Case,
-    Point,
-    SearchJudge,
-    TableJudge,
-    inside,
-    is_changed,
-)
+from nn2rules.explaining.asking import Block, Case, is_changed
 from nn2rules.explaining.changes import check_changes, find_changes
 from nn2rules.explaining.codes import Codes, reason_codes
 from nn2rules.explaining.constraints import Constraints, allowed_of, forbidden_boxes
 from nn2rules.explaining.explanation import Explanation, Proved
 from nn2rules.explaining.gains import Gain, gains_of
 from nn2rules.explaining.held import held_rules
+from nn2rules.explaining.judges import Point, SearchJudge, TableJudge, inside
 from nn2rules.explaining.ladders import Ladder, Prices, ladders_of
 from nn2rules.explaining.reasons import Reasons, find_reasons
 from nn2rules.explaining.searching import Changes
@@ -90,6 +83,7 @@ class Work:
             point = Point(codes[place], numbers[place])
             key = point.codes.tobytes() + point.numbers.tobytes()
             if key not in self._known:
+                self.judge.forget()
                 case = Case(self.network, self.judge, point, int(answer))
                 self._known[key] = self._explained(case)
             found.append(self._known[key])
