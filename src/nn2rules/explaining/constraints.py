@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,7 @@ def step_of(feature: Feature, given: Any = None) -> float:
     """Return how far a step in a range of numbers goes.
 
     By default 1 for whole numbers, and else the power of ten next below a thousandth
-    of the range.
+    of the range, or what parts two of its floats.
 
     Examples
     --------
@@ -272,7 +273,10 @@ def step_of(feature: Feature, given: Any = None) -> float:
     low, high = feature.limits
     if feature.whole or low == high:
         return 1.0
-    return float(f"1e{math.floor(math.log10((high - low) / 1000) + 1e-9)}")
+    share = (Fraction(high) - Fraction(low)) / 1000  # floats might overflow
+    power = math.log10(share.numerator) - math.log10(share.denominator)
+    between = math.log10(math.ulp(max(abs(low), abs(high))))  # two floats of the range
+    return float(f"1e{max(math.floor(power + 1e-9), math.ceil(between))}")
 
 
 def steps_of(domain: Domain, given: Any) -> dict[int, float]:

@@ -68,7 +68,7 @@ def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
     for index, (some, amounts) in enumerate(tried):
         own = found[1 + starts[index] : 1 + starts[index + 1]]
         best = int(np.argmin(own))
-        amount = max(0.0, float(found[0] - own[best]))
+        amount = max(0.0, float(found[0]) - float(own[best]))
         direction = _direction(case, index, int(some[best]), float(amounts[best]))
         gains.append(Gain(amount, direction))
     share = probability(case.network, case.index, scores[:1])
@@ -79,7 +79,8 @@ def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float6
     feature = case.domain.features[index]
     if feature.limits is None:
         return np.arange(len(feature)), np.ones(len(feature))
-    numbers = np.linspace(*feature.limits, _TRIED)
+    (low, high), shares = feature.limits, np.linspace(0, 1, _TRIED)
+    numbers = np.clip(low * (1 - shares) + high * shares, low, high)
     numbers = np.unique(np.round(numbers)) if feature.whole else numbers
     beside = np.arange(1, len(feature))
     codes = np.append(np.zeros(len(numbers), dtype=np.int64), beside)

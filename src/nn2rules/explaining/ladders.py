@@ -93,14 +93,14 @@ class Walk:
     @cached_property
     def n_steps(self) -> int:
         """How many steps lead to the farther end."""
-        low, at, high = map(_decimal, (self.low, self.number, self.high))
+        low, at, high = map(decimal, (self.low, self.number, self.high))
         far = max(high - at, at - low)
-        return math.ceil(far / _decimal(self.step))
+        return math.ceil(far / decimal(self.step))
 
     def at(self, steps: int) -> float:
         """Return the number so many steps above, or below if they are negative."""
-        there = _decimal(self.number) + steps * _decimal(self.step)
-        return min(max(float(there), self.low), self.high)
+        there = decimal(self.number) + steps * decimal(self.step)
+        return float(min(max(there, decimal(self.low)), decimal(self.high)))
 
     def up(self, steps: int, after: int = 0) -> tuple[float, float]:
         """Return the numbers above, up to some steps away, behind so many others."""
@@ -111,7 +111,7 @@ class Walk:
         return self.at(-steps), neighbours(self.feature, self.at(-after))[0]
 
 
-def _decimal(number: float) -> Fraction:
+def decimal(number: float) -> Fraction:
     """Return a number as it is written."""
     return Fraction(repr(float(number)))
 

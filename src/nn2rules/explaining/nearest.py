@@ -7,7 +7,6 @@ each is moved back, in the order of the features, as far as the others allow.
 """
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import ceil, floor
@@ -17,7 +16,7 @@ import numpy as np
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.explaining.asking import Block, Case
 from nn2rules.explaining.judges import Point, inside
-from nn2rules.explaining.ladders import Walk
+from nn2rules.explaining.ladders import Walk, decimal
 
 _MOST_TRIED = 64
 
@@ -133,11 +132,11 @@ def _round(walk: Walk, near: Block, whole: Block, *, is_up: bool) -> list[float]
 
     The one beyond only where the `whole` block that was chosen reaches so far.
     """
-    step = Fraction(repr(float(walk.step)))
-    far = near.high if is_up else near.low
-    times = Fraction(repr(far)) / step
+    step, far = decimal(walk.step), near.high if is_up else near.low
+    times = decimal(far) / step
     both = [floor(times), ceil(times)] if is_up else [ceil(times), floor(times)]
-    inner, outer = (float(multiple * step) for multiple in both)
-    found = [inner] if near.low <= inner <= near.high else []
-    found += [outer] if whole.low <= outer <= whole.high else []
+    found = []
+    for multiple, block in zip(both, (near, whole), strict=True):
+        if decimal(block.low) <= multiple * step <= decimal(block.high):
+            found.append(float(multiple * step))
     return [*dict.fromkeys([*found, far])]

@@ -17,6 +17,7 @@ import numpy as np
 from nn2rules.errors import BudgetExceededError
 from nn2rules.explaining.asking import Block, Case
 from nn2rules.explaining.constraints import is_plain
+from nn2rules.explaining.ladders import decimal
 
 
 def widened(
@@ -94,15 +95,15 @@ class _Widening:
         limits = self.case.domain.features[index].limits
         assert limits is not None, "asked only of ranges"
         for end, is_up in zip(reversed(limits), (True, False), strict=True):
-            self._move(index, Fraction(repr(step)), float(end), is_up=is_up)
+            self._move(index, decimal(step), float(end), is_up=is_up)
 
     def _move(self, index: int, step: Fraction, end: float, *, is_up: bool) -> None:
         """Move one end as far as it goes, by halving between the row's and the last."""
         block = self.blocks[index]
-        start = Fraction(repr(block.high if is_up else block.low))
+        start = decimal(block.high if is_up else block.low)
         sign = 1 if is_up else -1
         first = (floor(start / step) + 1 if is_up else ceil(start / step) - 1) * step
-        most = max(0, floor((Fraction(repr(end)) - first) * sign / step) + 1)
+        most = max(0, floor((decimal(end) - first) * sign / step) + 1)
 
         def at(place: int) -> float:
             if place == most:

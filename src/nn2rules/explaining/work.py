@@ -64,7 +64,10 @@ class Work:
         self, network: Network, judge: TableJudge | SearchJudge, wanted: Wanted
     ) -> None:
         self.network, self.judge, self.wanted = network, judge, wanted
-        self.fragile = fragile_margins(network).get("model")
+        self.fragile: float | None = None
+        if network.model_error is not None:
+            with np.errstate(all="ignore"):
+                self.fragile = fragile_margins(network)["model"]
         self._known: dict[bytes, Explanation] = {}
 
     def explain(self, rows: Rows) -> list[Explanation]:
