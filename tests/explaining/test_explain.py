@@ -248,6 +248,22 @@ def test_equal_costs_are_equal_whatever_is_rounded():
         assert found.cost == 0.3
 
 
+@pytest.mark.parametrize("engine", ["table", "search"])
+def test_so_many_changes_are_listed(engine):
+    network = linear(
+        Feature("a", tuple(range(101))),
+        Feature("b", tuple(range(102))),
+        weights=[0, *[2] * 100, 0, *[2] * 101],
+        bias=-3,
+    )
+    found = explain(network, {"a": 0, "b": 0}, engine=engine)
+    assert (len(found.changes), found.cost) == (10_000, 2)
+    assert found.proved.fewest
+    assert not found.proved.every_change
+    assert found.open == ["all changes like these; 10,000 are listed"]
+    assert "It turns with 2 changes, in 10,000 or more ways:" in str(found)
+
+
 def test_what_may_not_change():
     row = {"income": 31417, "job": "some"}
     assert explain(INCOME, row, immutable=["income"]).changes == [{"job": "good"}]
@@ -411,6 +427,7 @@ def test_no_claim_is_wrong_however_small_the_budget():
 def test_parts_can_be_left_out():
     found = explain(TOMATO, RED, changes=False)
     assert (found.changes, found.radius, found.open) == ([], None, [])
+    assert "change" not in str(found)
 
 
 # Input that makes no sense
@@ -497,3 +514,29 @@ def test_rows_that_make_no_sense():
         explain(TOMATO, [RED, {**RED, "size": "huge"}])
     with pytest.raises(UnknownValueError, match="outside of 0 to 90000"):
         explain(INCOME, {"income": -5, "job": "none"})
+
+
+def test_a_model_with_its_data():
+    from sklearn.compose import make_column_transformer
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 80, 200), "job": rng.choice(["a", "b"], 200)}
+    )
+    labels = np.where(frame.age + 20 * (frame.job == "b") > 55, "yes", "no")
+    columns = make_column_transformer(
+        (StandardScaler(), ["age"]), (OneHotEncoder(), ["job"])
+    )
+    model = make_pipeline(columns, MLPClassifier((4,), solver="lbfgs", random_state=0))
+    model.fit(frame, labels)
+    row = {"age": 30, "job": "a"}
+    found = explain(model, row, data=frame)
+    assert found.answer == model.predict(pd.DataFrame([row]))[0] == "no"
+    for change, outcome in zip(found.changes, found.outcomes, strict=True):
+        assert model.predict(pd.DataFrame([{**row, **change}]))[0] == outcome == "yes"
+    [(low, high)] = [reason["age"] for reason in found.reasons]
+    ages = pd.DataFrame({"age": range(low, high + 1), "job": "a"})
+    assert set(model.predict(ages)) == {"no"}

@@ -120,6 +120,7 @@ class Explanation:
     proved: Proved = field(default_factory=Proved)
     open: list[str] = field(default_factory=list)
     is_cost: bool = field(default=False, repr=False)
+    has_changes: bool = field(default=True, repr=False)
     domain: Domain | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,6 +5,8 @@ class? The answer is one such input, a proof that there is none, or that it stay
 """
 
 from collections.abc import Sequence
+from functools import cache
+from time import monotonic
 from typing import Literal, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
@@ -18,6 +20,8 @@ from nn2rules.engine._kernels.boxes import Boxes, first_other
 from nn2rules.engine.answer import as_boxes
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
+from nn2rules.feature import Feature
+from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.spans import refuse_ranges
 
@@ -212,6 +216,9 @@ def judge_of(
         refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
         if obstacle is not None:
             raise OptionError(f"{obstacle}; use the engine 'search'")
+    began = monotonic()
+    _compile()
+    meter.started += monotonic() - began  # that is done once, and not for these rows
     is_small = domain.n_inputs <= TABLE_INPUTS and fits(domain, meter.budget)
     is_fit = is_small and not domain.has_ranges and obstacle is None
     if engine == "search" or not (engine == "table" or is_fit):
@@ -219,6 +226,20 @@ def judge_of(
     if network not in _tables:
         _tables[network] = build_table(network, meter=meter)
     return TableJudge(_tables[network], impossible, meter)
+
+
+@cache
+def _compile() -> None:
+    """Ask a network of one number and one word, and a table, so that all is there."""
+    word = Feature("word", ("a", "b"))
+    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
+    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
+    for features in ((Feature.real("number", 0, 9), word), (word,)):
+        hidden = Layer(weights[3 - sum(map(len, features)) :], np.ones(2), "relu")
+        network = Network(Domain(features), (hidden, last), ("no", "yes"))
+        box = np.ones(len(hidden.weights), dtype=np.bool_)
+        Oracle(network).ask(box, 0)
+    build_table(network).ask(box, 0)
 
 
 def no_boxes(domain: Domain) -> Boxes:

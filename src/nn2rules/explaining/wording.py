@@ -69,7 +69,9 @@ def _shown(explanation: "Explanation", name: str, value: Value) -> str:
 
 def sections_of(explanation: "Explanation", most: int) -> list[Section]:
     """Return all that is said of a row, with so many changes at most."""
-    found = [_answer(explanation), _reasons(explanation), _changes(explanation, most)]
+    found = [_answer(explanation), _reasons(explanation)]
+    if explanation.has_changes:
+        found.append(_changes(explanation, most))
     if explanation.codes is not None:
         numbered = [f"{n}. {text}" for n, text in enumerate(explanation.codes, 1)]
         found.append(Section("Reason codes", tuple(numbered or ["none"])))

@@ -18,7 +18,7 @@ from nn2rules.explaining.held import held_rules
 from nn2rules.explaining.judges import Point, SearchJudge, TableJudge, inside
 from nn2rules.explaining.ladders import Ladder, Prices, ladders_of
 from nn2rules.explaining.reasons import Reasons, find_reasons
-from nn2rules.explaining.searching import Changes
+from nn2rules.explaining.searching import MOST_CHANGES, Changes
 from nn2rules.explaining.widening import widened
 from nn2rules.frames import Rows
 from nn2rules.network import Network
@@ -180,6 +180,7 @@ class Work:
             proved=_proved(found),
             open=found.open,
             is_cost=wanted.has_costs,
+            has_changes=wanted.changes,
             domain=network.domain,
         )
 
@@ -205,7 +206,9 @@ def _tell_open(found: _Found, wanted: Wanted) -> None:
             needed = count(max(1, changes.at_least), "change")
             said.append(f"whether less turns it; at least {needed} must be made")
     if changes is not None and changes.found and not changes.is_every:
-        said.append("whether there are more changes like these")
+        is_full = len(changes.found) >= MOST_CHANGES
+        known = f"all changes like these; {MOST_CHANGES:,} are listed"
+        said.append(known if is_full else "whether there are more changes like these")
     if changes is not None and not changes.is_nearest:
         said.append("whether nearer numbers turn it")
     found.open = said + found.open
