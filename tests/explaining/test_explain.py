@@ -1,6 +1,7 @@
 """What `explain` says, of options one by one, and of input that makes no sense."""
 
 import json
+from time import monotonic
 
 import numpy as np
 import pandas as pd
@@ -422,6 +423,21 @@ def test_no_claim_is_wrong_however_small_the_budget():
             is_all = is_all and found.proved.widest and found.proved.fewest
             is_all = is_all and found.proved.every_change
             assert found.open or is_all
+
+
+def test_time_is_shared_by_rows_and_parts():
+    rng = np.random.default_rng(0)
+    features = [Feature(f"f{i}", tuple(range(5))) for i in range(20)]
+    hidden = Layer(rng.normal(size=(100, 64)) / 4, rng.normal(size=64), "relu")
+    last = Layer(rng.normal(size=(64, 1)), [0.0], "sigmoid")
+    network = Network(Domain(tuple(features)), (hidden, last), ("no", "yes"))
+    codes = rng.integers(0, 5, size=(4, 20))
+    began = monotonic()
+    found = explain(network, network.domain.decode(codes), smallest=True, time=1)
+    assert monotonic() - began < 15  # other work on the machine, and compiling
+    assert all(one.open for one in found)
+    assert any(one.changes for one in found)
+    assert all(len(one.reasons[0]) <= 20 for one in found)
 
 
 def test_parts_can_be_left_out():

@@ -7,6 +7,7 @@ demands at the least cost are asked next; so what turns first is the cheapest, w
 proof.
 """
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
@@ -24,6 +25,8 @@ from nn2rules.explaining.hitting import Demands, Levels
 from nn2rules.explaining.judges import Asked, Point, inside
 from nn2rules.explaining.ladders import Ladder
 from nn2rules.explaining.nearest import nearest
+
+_REMEMBERED = 100  # inputs that turn; the later ones are nearer
 
 MOST_CHANGES = 10_000
 """So many alternatives are listed, at most; more are said to be there."""
@@ -76,6 +79,7 @@ class Search:
         self.case, self.ladders, self.order = case, ladders, order
         self.forbidden = forbidden
         self.changes = Changes()
+        self._known: deque[Point] = deque(maxlen=_REMEMBERED)
         self.demands = Demands([ladder.costs for ladder in ladders], case.judge.meter)
 
     def find(self, *, first: bool) -> Changes:
@@ -107,10 +111,7 @@ class Search:
                 self._demand(levels if asked.status == "open" else self._grown(levels))
         except BudgetExceededError:
             solved = False
-            if asked.point is not None and not changes.found:
-                changes.found.append(asked.point)  # it turns, however far away it is
-                if changes.cost is None:
-                    changes.cost = self.demands.cost(self._levels_of(asked.point))
+            self._take_known()
         changes.is_every = changes.is_every and solved
         return changes
 
@@ -147,7 +148,19 @@ class Search:
             )
             if level
         }
-        return self.case.ask(blocks, self.forbidden)
+        asked = self.case.ask(blocks, self.forbidden)
+        if asked.point is not None:
+            self._known.append(asked.point)
+        return asked
+
+    def _take_known(self) -> None:
+        """Take the cheapest input that is known to turn, if nothing else was found."""
+        if self.changes.found or not self._known:
+            return
+        costs = [self.demands.cost(self._levels_of(point)) for point in self._known]
+        least = int(np.argmin(costs))
+        self.changes.found = [self._known[least]]
+        self.changes.cost = costs[least]
 
     def _levels_of(self, point: Point) -> Levels:
         """Return the least levels within which an input lies."""

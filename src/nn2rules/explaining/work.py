@@ -1,11 +1,14 @@
 """One row after the other: all that was asked for, and what stays open."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from nn2rules.engine import Meter
 from nn2rules.engine.table import fragile_margins
 from nn2rules.errors import RowsError
 from nn2rules.explaining.asking import Block, Case, is_changed
@@ -26,6 +29,9 @@ from nn2rules.rules import RuleList
 from nn2rules.spans import Span
 from nn2rules.text import count
 from nn2rules.values import Value, plain_number
+
+_FOR_REASONS = 0.5
+"""Of the time for a row; what is left is for changes, and then to widen reasons."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,8 @@ class Work:
             if key not in self._known:
                 self.judge.forget()
                 case = Case(self.network, self.judge, point, int(answer))
-                self._known[key] = self._explained(case)
+                with _share(meter, 1 / (len(codes) - place)):
+                    self._known[key] = self._explained(case)
             found.append(self._known[key])
             meter.report("explaining", (place + 1) / len(codes))
         return found
@@ -97,22 +104,23 @@ class Work:
         wanted = self.wanted
         margin, probability, gains = gains_of(case)
         order = sorted(range(len(gains)), key=lambda i: (gains[i].amount, i))
-        reasons = find_reasons(
-            case,
-            order,
-            wanted.number,
-            smallest=wanted.smallest,
-            ladders=self._plain_ladders(case),
-        )
+        with _share(self.judge.meter, _FOR_REASONS):
+            reasons = find_reasons(
+                case,
+                order,
+                wanted.number,
+                smallest=wanted.smallest,
+                ladders=self._plain_ladders(case),
+            )
         found = _Found(reasons, [], True)
+        if wanted.changes:
+            self._change(case, order, found)
         for reason in reasons.found:
             blocks = {index: case.own(index) for index in reason}
             if wanted.widen:
                 blocks, is_widest = widened(case, reason, wanted.steps)
                 found.is_widest = found.is_widest and is_widest
             found.blocks.append(blocks)
-        if wanted.changes:
-            self._change(case, order, found)
         _tell_open(found, wanted)
         return self._made(case, found, (margin, probability), gains)
 
@@ -183,6 +191,20 @@ class Work:
             has_changes=wanted.changes,
             domain=network.domain,
         )
+
+
+@contextmanager
+def _share(meter: Meter, share: float) -> Iterator[None]:
+    """Let work have a share of the time that is left, if there is a limit."""
+    whole = meter.budget
+    if whole.seconds is not None:
+        spent = monotonic() - meter.started
+        left = max(0.0, whole.seconds - spent)
+        meter.budget = replace(whole, seconds=min(whole.seconds, spent + share * left))
+    try:
+        yield
+    finally:
+        meter.budget = whole
 
 
 def _tell_open(found: _Found, wanted: Wanted) -> None:
