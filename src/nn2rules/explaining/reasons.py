@@ -67,24 +67,27 @@ def find_reasons(
         On which everything may change, and all changes cost 1.
     """
     reasons = Reasons()
-    every = tuple(range(len(order)))
     demands = Demands([[1]] * len(order), case.judge.meter)
+    first = _minimal(case, range(len(order)), order, reasons)
+    if not smallest:
+        _add(reasons, demands, first)
     try:
-        if not smallest:
-            _add(reasons, demands, _minimal(case, every, order, reasons))
         if smallest or number > 1:
             for turning in turning_sets(Few(case, ladders, None), _FIRST):
                 demands.add(dict.fromkeys(turning, 1))
-        while len(reasons.found) < number and reasons.is_minimal:
-            if not _next_reason(case, order, demands, reasons, smallest=smallest):
+        while len(reasons.found) < number and (smallest or reasons.is_minimal):
+            found = _next_reason(
+                case, order, demands, reasons, first if smallest else None
+            )
+            if found is None:
                 break
+            _add(reasons, demands, found)
     except BudgetExceededError:
-        reasons.is_minimal = bool(reasons.found) and reasons.is_minimal
-        if not reasons.found:
-            reasons.found = [every]
-    if not reasons.found:  # what is open was in the way
-        reasons.found = [every]
-        reasons.is_minimal = False
+        pass  # what was found is true
+    if not reasons.found:
+        reasons.found = [first]
+    elif smallest:  # of the smallest sets, none can lose a feature
+        reasons.is_minimal = True
     reasons.is_smallest = smallest and len(reasons.found[0]) <= reasons.at_least
     return reasons
 
@@ -99,30 +102,32 @@ def _next_reason(
     order: Sequence[int],
     demands: Demands,
     reasons: Reasons,
-    *,
-    smallest: bool,
-) -> bool:
-    """Find one more reason; False if there is none, or none can be proved."""
+    first: tuple[int, ...] | None,
+) -> tuple[int, ...] | None:
+    """Return one more reason; None if there is none, or none can be proved.
+
+    If the smallest are wanted, `first` is one that is known: once none can be smaller
+    it is the first of them.
+    """
     while True:
         levels = demands.cheapest()
         if levels is None:
             reasons.is_every = True
-            return False
+            return None
         guess = tuple(feature for feature, level in enumerate(levels) if level)
         if not reasons.found:
             reasons.at_least = len(guess)
+            if first is not None and len(first) == len(guess):
+                return first
         asked = case.ask({f: case.whole(f) for f in order if f not in guess})
         if asked.point is not None:
             needed = _differing(case, asked.point, order)
             demands.add(dict.fromkeys(needed, 1))
         elif asked.status == "proved":
-            is_shrunk = not smallest
-            found = _minimal(case, guess, order, reasons) if is_shrunk else guess
-            _add(reasons, demands, found)
-            return True
+            is_smallest = first is not None
+            return guess if is_smallest else _minimal(case, guess, order, reasons)
         else:
-            reasons.is_minimal = False
-            return False
+            return None
 
 
 def _minimal(
