@@ -23,7 +23,7 @@ def adult() -> str:
     frame, unseen = pd.DataFrame(train.columns), pd.DataFrame(test.columns)
     rows = []
     for units, times in RUNS.items():
-        model = _trained(HIDDEN[units], frame, train.labels)
+        model = trained(HIDDEN[units], frame, train.labels)
         rows += [(units, *_measured(model, frame, unseen, time_)) for time_ in times]
     header = ("units", "time", "took", "rules", "train decided", "test decided")
     return (
@@ -63,7 +63,8 @@ def _measured(
     )
 
 
-def _trained(hidden: tuple[int, ...], frame: pd.DataFrame, labels: Any) -> Any:
+def trained(hidden: tuple[int, ...], frame: pd.DataFrame, labels: Any) -> Any:
+    """Return a pipeline with a network of so many units, trained on raw rows."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import bench_adult
 import bench_compare
 import bench_engine
+import bench_explain
 import bench_models
 import bench_numbers
 import bench_predict
@@ -40,6 +41,7 @@ SECTIONS = {
     "readable": bench_readable.readable,
     "by heart": bench_readable.by_heart,
     "compare": bench_compare.compare,
+    "explain": bench_explain.explain,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

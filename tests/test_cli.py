@@ -599,6 +599,111 @@ def test_extract_reads_other_networks_exactly(form: str, text: str):
     assert agree("made.json")
 
 
+# explain
+
+UNRIPE = """\
+Row 0
+The answer is ripe (probability 0.731, margin 1).
+It follows from these conditions alone:
+  color = red · size ≠ small
+It turns with 1 change, in 2 ways:
+  color: red → yellow   (unripe)
+  size: big → small   (unripe)
+Nothing less turns it.
+A single feature can turn it.
+"""
+
+
+def test_explain_prints_reasons_and_changes():
+    assert done("explain", "net.json", "rows.csv", "--top", "1") == UNRIPE
+    text = done("explain", "net.json", "rows.csv", "--data", "rows.csv")
+    assert text.startswith(UNRIPE + "\nRow 1\n")
+
+
+def test_explain_prints_json():
+    found = json.loads(done("explain", "net.json", "rows.csv", "--json"))
+    assert [one["answer"] for one in found] == ["ripe", "unripe", "ripe", "ripe"]
+    assert found[0]["changes"] == [{"color": "yellow"}, {"size": "small"}]
+    assert all(one["proved"]["fewest"] for one in found)
+
+
+def test_explain_takes_every_option():
+    Path("codes.csv").write_text("feature,direction,text\nsize,,too big\n")
+    Path("boxes.json").write_text('[{"color": ["yellow"], "size": ["small"]}]')
+    text = done(
+        *("explain", "net.json", "rows.csv", "--top", "1", "--json", "--smallest"),
+        *("--reasons", "2", "--immutable", "color", "--cost", "size=1.5"),
+        *("--codes", "codes.csv", "--adverse", "ripe", "--rules", "rules.json"),
+        *("--impossible", "boxes.json", "--time", "60"),
+    )
+    [found] = json.loads(text)
+    assert (found["changes"], found["cost"]) == ([{"size": "small"}], 1.5)
+    assert found["codes"] == ["too big"]
+    assert [rule["name"] for rule in found["rules"]] == ["A2"]
+    forbidden = ("--forbid", "size=small", "--forbid", "color=yellow")
+    text = done("explain", "net.json", "rows.csv", "--top", "1", *forbidden)
+    assert "No change that is allowed turns it; this is proved." in text
+
+
+def test_explain_of_ranges_of_numbers():
+    domain = nn2rules.Domain(
+        (
+            nn2rules.Feature.real("age", 18, 99, whole=True),
+            nn2rules.Feature("job", ("a", "b")),
+        )
+    )
+    last = nn2rules.Layer([[1], [0], [2]], [-40], "sigmoid")
+    nn2rules.save(nn2rules.Network(domain, (last,), ("no", "yes")), "ages.json")
+    Path("ages.csv").write_text("age,job\n30,a\n")
+    Path("boxes.json").write_text('[{"age": [[41, 43]]}]')
+    [found] = json.loads(
+        done(
+            *("explain", "ages.json", "ages.csv", "--json"),
+            *("--forbid", "age=50..99,44", "--impossible", "boxes.json"),
+            *("--cost", "age=1+0.5", "--step", "age=5", "--increase", "age"),
+        )
+    )
+    assert (found["changes"], found["cost"]) == ([{"age": 45}], 2.5)
+    assert found["reasons"] == [{"age": [[18, 35]]}]
+
+
+def test_explain_says_what_is_open():
+    Path("large.json").write_text(large_network())
+    names = [f"f{i}" for i in range(30)]
+    Path("large.csv").write_text(",".join(names) + "\n" + ",".join("a" * 30) + "\n")
+    result = run("explain", "large.json", "large.csv", "--time", "0")
+    assert result.exit_code == 3
+    assert "Not known\n" in result.stdout
+    assert result.stderr == "note: of 1 of 1 rows not all is known\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "fact"),
+    [
+        (("--immutable", "hue"), "immutable: there is no feature 'hue'"),
+        (("--cost", "size"), "--cost: 'size', expected NAME=2, or NAME=1+0.5"),
+        (("--cost", "size=much"), "--cost: 'much' is not a number"),
+        (("--step", "size=1"), "steps: feature 'size' has listed values"),
+        (("--forbid", "hue=1"), "--forbid: there is no feature 'hue'"),
+        (("--forbid", "size=huge"), "forbidden: feature 'size' has no value 'huge'"),
+        (("--adverse", "green"), "--adverse: there is no class 'green'"),
+        (("--codes", "rows.csv"), "rows.csv: there is no column 'feature'"),
+        (("--impossible", "rows.csv"), "rows.csv: not JSON"),
+    ],
+)
+def test_explain_refuses_what_makes_no_sense(options: tuple[str, ...], fact: str):
+    assert fact in refused("explain", "net.json", "rows.csv", *options)
+
+
+def test_explain_names_the_line_of_a_row():
+    Path("rows.csv").write_text("color,size\nred,big\nred,huge\n")
+    message = refused("explain", "net.json", "rows.csv")
+    assert message.startswith("rows.csv, line 3: feature 'size' has no value 'huge'")
+    Path("rows.csv").write_text("color\nred\n")
+    message = refused("explain", "net.json", "rows.csv")
+    assert message.startswith("rows.csv: the feature 'size' is missing")
+
+
 # neurons
 
 

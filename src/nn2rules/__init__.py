@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from nn2rules.estimator import RuleListClassifier
     from nn2rules.evaluation import evaluate
+    from nn2rules.explaining import explain
     from nn2rules.extraction import extract
     from nn2rules.feature import Feature
     from nn2rules.formats import load, save
@@ -90,6 +91,7 @@ __all__ = [
     "engine",
     "evaluate",
     "experiments",
+    "explain",
     "extract",
     "influences",
     "load",
@@ -114,6 +116,7 @@ _HOMES = {
     "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
     "estimator": ["RuleListClassifier"],
     "evaluation": ["evaluate"],
+    "explaining": ["explain"],
     "extraction": ["extract"],
     "feature": ["Feature"],
     "formats": ["load", "save"],

@@ -14,6 +14,7 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     numbers    ranges of numbers: questions and rules
     proofs     proofs of rules, and forgeries of them
     lines      where scores bend and classes tie along such a range
+    explanations  reasons and changes of single rows
 
 Ctrl-C at any moment is in `interrupting`.
 """
@@ -24,6 +25,7 @@ from numpy.random import Generator
 
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
+from fuzz.explanations import explain_numbers, explain_rows
 from fuzz.numbers import (
     ask_lines,
     ask_numbers,
@@ -54,6 +56,8 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "uncovered numbers": ask_uncovered,
     "rules of numbers": make_number_rules,
     "proofs": prove_rules,
+    "explanations": explain_rows,
+    "explained numbers": explain_numbers,
     "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -7,6 +7,7 @@ from nn2rules.cli import (
     check,
     compare,
     demo,
+    explain,
     extract,
     neurons,
     paper,
@@ -15,7 +16,7 @@ from nn2rules.cli import (
 )
 from nn2rules.cli.app import app
 
-COMMANDS = (extract, predict, check, compare, train, neurons, paper, demo)
+COMMANDS = (extract, predict, explain, check, compare, train, neurons, paper, demo)
 """In the order of the help."""
 
 

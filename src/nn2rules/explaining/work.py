@@ -1,0 +1,300 @@
+"""One row after the other: all that was asked for, and what stays open."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from nn2rules.engine import Meter
+from nn2rules.engine.table import fragile_margins
+from nn2rules.errors import RowsError
+from nn2rules.explaining.asking import Block, Case, is_changed
+from nn2rules.explaining.changes import check_changes, find_changes
+from nn2rules.explaining.codes import Codes, reason_codes
+from nn2rules.explaining.constraints import Constraints, allowed_of, forbidden_boxes
+from nn2rules.explaining.explanation import Explanation, Proved
+from nn2rules.explaining.gains import Gain, gains_of
+from nn2rules.explaining.held import held_rules
+from nn2rules.explaining.judges import Point, SearchJudge, TableJudge, inside
+from nn2rules.explaining.ladders import Ladder, Prices, ladders_of
+from nn2rules.explaining.reasons import Reasons, find_reasons
+from nn2rules.explaining.searching import MOST_CHANGES, Changes
+from nn2rules.explaining.widening import widened
+from nn2rules.frames import Rows
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+from nn2rules.spans import Span
+from nn2rules.text import count
+from nn2rules.values import Value, plain_number
+
+_FOR_REASONS = 0.5
+"""Of the time for a row; what is left is for changes, and then to widen reasons."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; see `explain`."""
+
+    number: int
+    smallest: bool
+    widen: bool
+    changes: bool
+    limits: Constraints
+    prices: Prices
+    steps: Mapping[int, float]
+    codes: Codes | None
+    adverse: Value
+    rules: RuleList | None
+    has_costs: bool
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found of a row, part by part."""
+
+    reasons: Reasons
+    blocks: list[dict[int, Block]]
+    is_widest: bool
+    changes: Changes | None = None
+    radius: int | None = None
+    open: list[str] = field(default_factory=list)
+
+
+class Work:
+    """Explains the rows of one network, with one judge."""
+
+    def __init__(
+        self, network: Network, judge: TableJudge | SearchJudge, wanted: Wanted
+    ) -> None:
+        self.network, self.judge, self.wanted = network, judge, wanted
+        self.fragile: float | None = None
+        if network.model_error is not None:
+            with np.errstate(all="ignore"):
+                self.fragile = fragile_margins(network)["model"]
+        self._known: dict[bytes, Explanation] = {}
+
+    def explain(self, rows: Rows) -> list[Explanation]:
+        """Explain rows, those that are the same once."""
+        domain, meter = self.network.domain, self.judge.meter
+        codes, amounts = domain.inputs_of(rows)
+        numbers = np.ones(codes.shape) if amounts is None else amounts
+        is_out = inside(domain, self.wanted.limits.impossible, codes, numbers)
+        if is_out.any():
+            raise RowsError(
+                f"row {int(np.argmax(is_out))}: it is among the impossible inputs"
+            )
+        answers = self.network.predict_codes(codes, amounts)
+        found = []
+        for place, answer in enumerate(answers.tolist()):
+            point = Point(codes[place], numbers[place])
+            key = point.codes.tobytes() + point.numbers.tobytes()
+            if key not in self._known:
+                self.judge.forget()
+                case = Case(self.network, self.judge, point, int(answer))
+                with _share(meter, 1 / (len(codes) - place)):
+                    self._known[key] = self._explained(case)
+            found.append(self._known[key])
+            meter.report("explaining", (place + 1) / len(codes))
+        return found
+
+    def _explained(self, case: Case) -> Explanation:
+        wanted = self.wanted
+        margin, probability, gains = gains_of(case)
+        order = sorted(range(len(gains)), key=lambda i: (gains[i].amount, i))
+        with _share(self.judge.meter, _FOR_REASONS):
+            reasons = find_reasons(
+                case,
+                order,
+                wanted.number,
+                smallest=wanted.smallest,
+                ladders=self._plain_ladders(case),
+            )
+        found = _Found(reasons, [], True)
+        if wanted.changes:
+            self._change(case, order, found)
+        for reason in reasons.found:
+            blocks = {index: case.own(index) for index in reason}
+            if wanted.widen:
+                blocks, is_widest = widened(case, reason, wanted.steps)
+                found.is_widest = found.is_widest and is_widest
+            found.blocks.append(blocks)
+        _tell_open(found, wanted)
+        return self._made(case, found, (margin, probability), gains)
+
+    def _plain_ladders(self, case: Case) -> list[Ladder]:
+        """Return ladders on which everything may change, and all changes cost 1."""
+        whole = [case.whole(index) for index in range(len(case.domain.features))]
+        plain = Prices((1,) * len(whole), (0,) * len(whole))
+        return ladders_of(case, whole, plain, self.wanted.steps)
+
+    def _change(self, case: Case, order: Sequence[int], found: _Found) -> None:
+        wanted, limits = self.wanted, self.wanted.limits
+        allowed = allowed_of(case, limits)
+        ladders = ladders_of(case, allowed, wanted.prices, wanted.steps)
+        forbidden = forbidden_boxes(case, limits) if limits.spans else None
+        changes = find_changes(case, ladders, order, forbidden)
+        check_changes(case, changes)
+        found.changes = nearest = changes
+        if limits.has_any or wanted.has_costs:
+            plain = self._plain_ladders(case)
+            nearest = find_changes(case, plain, order, first=True)
+        if nearest.is_none:
+            found.radius = len(order)
+        elif nearest.is_cheapest and nearest.cost is not None:
+            found.radius = nearest.cost - 1
+        else:
+            known = max(0, nearest.at_least - 1)
+            found.open.append(
+                f"how many features can change before it can turn; at least {known} can"
+            )
+
+    def _made(
+        self,
+        case: Case,
+        found: _Found,
+        scores: tuple[float, float],
+        gains: Sequence[Gain],
+    ) -> Explanation:
+        network, wanted, changes = self.network, self.wanted, found.changes
+        point, classes = case.point, network.classes
+        [row] = network.domain.decode(
+            point.codes[np.newaxis], point.numbers[np.newaxis]
+        )
+        margin, probability = scores
+        codes = None
+        if wanted.codes is not None:
+            codes = []
+            if wanted.adverse in (None, classes[case.index]):
+                reason = found.reasons.found[0]
+                codes = [text for *_, text in reason_codes(wanted.codes, reason, gains)]
+        return Explanation(
+            row=row,
+            answer=classes[case.index],
+            margin=margin,
+            probability=probability,
+            is_fragile=self.fragile is not None and margin <= self.fragile,
+            reasons=[_said(case, blocks) for blocks in found.blocks],
+            changes=_new_values(case, changes),
+            outcomes=_outcomes(case, changes),
+            cost=_cost(changes, wanted.prices),
+            radius=found.radius,
+            codes=codes,
+            rules=None
+            if wanted.rules is None
+            else held_rules(wanted.rules, network, point),
+            proved=_proved(found),
+            open=found.open,
+            is_cost=wanted.has_costs,
+            has_changes=wanted.changes,
+            domain=network.domain,
+        )
+
+
+@contextmanager
+def _share(meter: Meter, share: float) -> Iterator[None]:
+    """Let work have a share of the time that is left, if there is a limit."""
+    whole = meter.budget
+    if whole.seconds is not None:
+        spent = monotonic() - meter.started
+        left = max(0.0, whole.seconds - spent)
+        meter.budget = replace(whole, seconds=min(whole.seconds, spent + share * left))
+    try:
+        yield
+    finally:
+        meter.budget = whole
+
+
+def _tell_open(found: _Found, wanted: Wanted) -> None:
+    """Say what is not known."""
+    reasons, changes, said = found.reasons, found.changes, []
+    if not reasons.is_minimal:
+        said.append("whether the reason needs all of its features")
+    if wanted.smallest and not reasons.is_smallest:
+        said.append(
+            f"whether a reason has fewer features; it has at least {reasons.at_least}"
+        )
+    if len(reasons.found) < wanted.number and not reasons.is_every:
+        said.append("whether there are more reasons")
+    if not found.is_widest:
+        said.append("whether the reason is true more widely")
+    if changes is not None and not changes.is_cheapest:
+        least = wanted.prices.amount(changes.at_least)
+        if wanted.has_costs:
+            said.append(f"whether a lower cost turns it; it is at least {least:g}")
+        else:
+            needed = count(max(1, changes.at_least), "change")
+            said.append(f"whether less turns it; at least {needed} must be made")
+    if changes is not None and changes.found and not changes.is_every:
+        is_full = len(changes.found) >= MOST_CHANGES
+        known = f"all changes like these; {MOST_CHANGES:,} are listed"
+        said.append(known if is_full else "whether there are more changes like these")
+    if changes is not None and not changes.is_nearest:
+        said.append("whether nearer numbers turn it")
+    found.open = said + found.open
+
+
+def _proved(found: _Found) -> Proved:
+    reasons, changes = found.reasons, found.changes
+    return Proved(
+        minimal=reasons.is_minimal,
+        smallest=reasons.is_smallest,
+        every_reason=reasons.is_every,
+        widest=found.is_widest,
+        fewest=changes is not None and changes.is_cheapest,
+        every_change=changes is not None and changes.is_every,
+        nearest=changes is not None and changes.is_nearest,
+    )
+
+
+def _said(case: Case, blocks: Mapping[int, Block]) -> dict[str, Any]:
+    """Return what a reason allows: a value, a pair of numbers, or a list of these."""
+    said: dict[str, Any] = {}
+    for index in sorted(blocks):
+        feature, block = case.domain.features[index], blocks[index]
+        found: list[Value | Span] = []
+        first = 0
+        if feature.limits is not None:
+            first = 1
+            low, high = plain_number(block.low), plain_number(block.high)
+            if block.values[0]:
+                found.append(low if low == high else (low, high))
+        codes = np.flatnonzero(block.values[first:]).tolist()
+        found += [feature.values[first + code] for code in codes]
+        said[feature.name] = found[0] if len(found) == 1 else found
+    return said
+
+
+def _new_values(case: Case, changes: Changes | None) -> list[dict[str, Value]]:
+    """Return what each change changes, and to what."""
+    if changes is None or not changes.found:
+        return []
+    codes = np.array([point.codes for point in changes.found])
+    numbers = np.array([point.numbers for point in changes.found])
+    is_other = is_changed(case, codes, numbers)
+    decoded = case.domain.decode(codes, numbers)
+    return [
+        {
+            name: value
+            for (name, value), new in zip(one.items(), other, strict=True)
+            if new
+        }
+        for one, other in zip(decoded, is_other.tolist(), strict=True)
+    ]
+
+
+def _outcomes(case: Case, changes: Changes | None) -> list[Value]:
+    if changes is None or not changes.found:
+        return []
+    codes = np.array([point.codes for point in changes.found])
+    numbers = np.array([point.numbers for point in changes.found])
+    found = case.judge.classes_of(codes, numbers)
+    return [case.network.classes[index] for index in found.tolist()]
+
+
+def _cost(changes: Changes | None, prices: Prices) -> int | float | None:
+    if changes is None or changes.cost is None:
+        return None
+    return prices.amount(changes.cost)
