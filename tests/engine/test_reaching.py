@@ -1,0 +1,107 @@
+"""Whether a class is reached, and two inputs that differ little: against every input."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ranged
+from nn2rules import Budget, BudgetExceededError, Domain, Feature, Layer, Network
+from nn2rules.engine import Meter, build_table
+from nn2rules.engine._kernels.boxes import Boxes
+from nn2rules.engine.answer import as_boxes
+from nn2rules.engine.reaching import find_class, find_twins
+from strategies import PIECEWISE_LINEAR, SMOOTH, boxes, networks
+
+
+def box_of_codes(domain, chosen):
+    box = np.zeros(int(domain.offsets[-1]), dtype=bool)
+    for start, size, codes in zip(domain.offsets, domain.sizes, chosen, strict=False):
+        box[start + np.array(range(size) if codes is None else codes)] = True
+    return box
+
+
+def drawn_boxes(data, domain, most):
+    shape = list(domain.sizes)
+    n_boxes = data.draw(st.integers(0, most))
+    chosen = [data.draw(boxes(shape)) for _ in range(n_boxes)]
+    found = np.array([box_of_codes(domain, each) for each in chosen], dtype=bool)
+    return found.reshape(-1, int(domain.offsets[-1]))
+
+
+def held(domain, boxes, codes):
+    return any(box[domain.offsets[:-1] + codes].all() for box in boxes)
+
+
+def inputs_in(domain, within, ignored):
+    """Every input that counts."""
+    every = product(*(range(size) for size in domain.sizes))
+    return [
+        np.array(codes)
+        for codes in every
+        if held(domain, within, np.array(codes))
+        and not held(domain, ignored, np.array(codes))
+    ]
+
+
+@settings(max_examples=120)
+@given(network=networks(PIECEWISE_LINEAR + SMOOTH), data=st.data())
+def test_a_class_is_found_just_where_there_is_one(network, data):
+    domain = network.domain
+    within = np.array([box_of_codes(domain, data.draw(boxes(list(domain.sizes))))])
+    ignored = drawn_boxes(data, domain, 2)
+    counted = inputs_in(domain, within, ignored)
+    answers = {tuple(c): network.predict_codes(c[np.newaxis])[0] for c in counted}
+    for index in range(len(network.classes)):
+        answer = find_class(
+            network,
+            index,
+            as_boxes(domain, within),
+            as_boxes(domain, ignored),
+            Meter(),
+        )
+        assert answer.proved == (index not in answers.values())
+        if not answer.proved:
+            assert answers[tuple(answer.counterexample)] == index
+
+
+@settings(max_examples=150)
+@given(network=networks(PIECEWISE_LINEAR + SMOOTH), data=st.data())
+def test_twins_are_found_just_where_there_are_some(network, data):
+    domain = network.domain
+    within = np.array([box_of_codes(domain, data.draw(boxes(list(domain.sizes))))])
+    ignored = drawn_boxes(data, domain, 2)
+    places = st.integers(0, len(domain.sizes) - 1)
+    features = sorted(data.draw(st.sets(places, min_size=1, max_size=2)))
+    ranks = None
+    if len(features) == 1 and data.draw(st.booleans()):
+        ranks = np.array(data.draw(st.permutations(range(int(domain.offsets[-1])))))
+        ranks = ranks.astype(np.float64)
+    counted = inputs_in(domain, within, ignored)
+    answers = {tuple(c): network.predict_codes(c[np.newaxis])[0] for c in counted}
+    classes = data.draw(st.permutations(range(len(network.classes))))[:2]
+
+    def are_twins(one, other):
+        pairs = zip(one, other, strict=True)
+        differing = [f for f, (a, b) in enumerate(pairs) if a != b]
+        if not differing or not set(differing) <= set(features):
+            return False
+        columns = [domain.offsets[features[0]] + x[features[0]] for x in (one, other)]
+        if ranks is not None and not ranks[columns[0]] < ranks[columns[1]]:
+            return False
+        return [answers[one], answers[other]] == classes
+
+    found = find_twins(
+        network,
+        features,
+        tuple(classes),
+        as_boxes(domain, within),
+        as_boxes(domain, ignored),
+        Meter(),
+        ranks=ranks,
+    )
+    assert (found is not None) == any(are_twins(*p) for p in product(answers, repeat=2))
+    if found is not None:
+        assert are_twins(*(tuple(codes) for codes in found.codes.tolist()))
