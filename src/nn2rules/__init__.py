@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nn2rules import datasets, engine, experiments, paper
+    from nn2rules import claims, datasets, engine, experiments, paper
     from nn2rules.adapters import read_network
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from nn2rules.model_files import load_model
     from nn2rules.network import Network
     from nn2rules.rules import Rule, RuleList
+    from nn2rules.verifying import Verdict, verify
     from nn2rules.version import __version__
 
 __all__ = [
@@ -80,8 +81,10 @@ __all__ = [
     "UndecidedError",
     "UnknownValueError",
     "UnsupportedModelError",
+    "Verdict",
     "__version__",
     "check",
+    "claims",
     "datasets",
     "engine",
     "evaluate",
@@ -93,6 +96,7 @@ __all__ = [
     "paper",
     "read_network",
     "save",
+    "verify",
     "write_proofs",
 ]
 
@@ -117,6 +121,7 @@ _HOMES = {
     "model_files": ["load_model"],
     "network": ["Network"],
     "rules": ["Rule", "RuleList"],
+    "verifying": ["Verdict", "verify"],
     "version": ["__version__"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

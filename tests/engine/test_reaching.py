@@ -1,16 +1,12 @@
-"""Whether a class is reached, and two inputs that differ little: against every input."""
+"""Whether a class is reached, and two inputs that differ little, by every input."""
 
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ranged
-from nn2rules import Budget, BudgetExceededError, Domain, Feature, Layer, Network
-from nn2rules.engine import Meter, build_table
-from nn2rules.engine._kernels.boxes import Boxes
+from nn2rules.engine import Meter
 from nn2rules.engine.answer import as_boxes
 from nn2rules.engine.reaching import find_class, find_twins
 from strategies import PIECEWISE_LINEAR, SMOOTH, boxes, networks
@@ -46,7 +42,7 @@ def inputs_in(domain, within, ignored):
     ]
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(network=networks(PIECEWISE_LINEAR + SMOOTH), data=st.data())
 def test_a_class_is_found_just_where_there_is_one(network, data):
     domain = network.domain
@@ -67,7 +63,7 @@ def test_a_class_is_found_just_where_there_is_one(network, data):
             assert answers[tuple(answer.counterexample)] == index
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(network=networks(PIECEWISE_LINEAR + SMOOTH), data=st.data())
 def test_twins_are_found_just_where_there_are_some(network, data):
     domain = network.domain

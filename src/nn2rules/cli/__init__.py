@@ -3,10 +3,10 @@
 import io
 import sys
 
-from nn2rules.cli import check, demo, extract, neurons, paper, predict
+from nn2rules.cli import check, demo, extract, neurons, paper, predict, verify
 from nn2rules.cli.app import app
 
-COMMANDS = (extract, predict, check, neurons, paper, demo)
+COMMANDS = (extract, predict, check, verify, neurons, paper, demo)
 """In the order of the help."""
 
 

@@ -173,10 +173,14 @@ class ConditionReader:
                         above = _TURNED[first[0]], low, place
                         yield from self._upper_end(index, above, end)
         if not is_name:
-            known = ", ".join(quoted(name) for name in self.domain.names)
-            word = self.scanner.shown(place)
-            reason = f"there is no feature {word}; there are {known}"
-            self.scanner.fail(place, reason if word else f"expected one of {known}")
+            self.refuse_name(place)
+
+    def refuse_name(self, place: int) -> None:
+        """Note that what stands at a place is no name of a feature."""
+        known = ", ".join(quoted(name) for name in self.domain.names)
+        word = self.scanner.shown(place)
+        reason = f"there is no feature {word}; there are {known}"
+        self.scanner.fail(place, reason if word else f"expected one of {known}")
 
     def _upper_end(
         self, index: int, above: tuple[str, Any, int], place: int

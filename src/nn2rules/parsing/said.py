@@ -88,3 +88,34 @@ def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowe
 def _one_number(feature: Feature, number: float) -> Allowed:
     """Return the one number of a range."""
     return common(compared(feature, "≥", number), compared(feature, "≤", number))
+
+
+def together(
+    domain: Domain, *parts: Sequence[Condition]
+) -> tuple[Condition, ...] | None:
+    """Return conditions that say what several say together; None if none can hold.
+
+    Examples
+    --------
+    >>> domain = Domain((Feature("size", (1, 2, 3)),))
+    >>> one, other = (Condition("size", (1, 2)),), (Condition("size", (2, 3)),)
+    >>> together(domain, one, other)
+    (Condition(feature='size', values=(2,)),)
+    """
+    told: dict[str, Allowed] = {}
+    for condition in (each for part in parts for each in part):
+        name, feature = condition.feature, domain.feature(condition.feature)
+        spans = [v for v in condition.values if isinstance(v, list | tuple)]
+        listed = [v for v in condition.values if not isinstance(v, list | tuple)]
+        allowed = Allowed(
+            tuple(sorted((span[0], span[1]) for span in spans)),
+            frozenset(feature.values.index(value) for value in listed),
+        )
+        told[name] = common(told[name], allowed) if name in told else allowed
+        if not told[name]:
+            return None
+    return tuple(
+        told[name].condition(domain.feature(name))
+        for name in domain.names
+        if name in told
+    )
