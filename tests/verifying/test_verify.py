@@ -4,19 +4,24 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+import nn2rules
+import ranged
 from nn2rules import (
+    Budget,
     Domain,
     Feature,
+    Layer,
     Network,
     OptionError,
+    ParseError,
     RuleList,
     claims,
     verify,
 )
-from nn2rules.errors import UndecidedError, UnsupportedModelError
+from nn2rules.errors import DomainError, UndecidedError, UnsupportedModelError
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rule_of
 from strategies import boxes as drawn_boxes
 
@@ -265,3 +270,248 @@ def test_probabilities_equal_every_input(network, ends, data):
         assert found.status == ("refuted" if broken.any() else "proved")
     searched = verify(network, claim, engine="search")
     assert searched.status == found.status
+
+
+@pytest.fixture
+def _no_tables_are_kept(monkeypatch):
+    monkeypatch.setattr("nn2rules.verifying.tables.KEPT_INPUTS", 0)
+
+
+@pytest.mark.usefixtures("_no_tables_are_kept")
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(case=cases(PIECEWISE_LINEAR))
+def test_a_table_of_a_part_equals_every_input(case):
+    network, claim, _, impossible = case
+    naive = Naive(*case)
+    if naive.inputs:
+        found = verify(network, claim, impossible=impossible)
+        assert (found.count, found.total) == (len(naive.broken), len(naive.inputs))
+
+
+def small_numbers():
+    """Whole numbers few enough to try all, with values beside them, and words."""
+    return Domain(
+        (
+            Feature.real("age", 2, 9, whole=True, special=[99], missing=True),
+            Feature.real("size", -3, 3, whole=True),
+            Feature("job", ("a", "b", "c")),
+        )
+    )
+
+
+NUMBERS = {
+    "age": [*range(2, 10), 99, None],
+    "size": list(range(-3, 4)),
+    "job": ["a", "b", "c"],
+}
+
+
+def broken_pairs(network, name, *, grows):
+    """Return whether two inputs that differ in a feature alone differ, or fall."""
+    rows = [dict(zip(NUMBERS, row, strict=True)) for row in product(*NUMBERS.values())]
+    answers: dict = {}
+    for row, answer in zip(rows, network.predict(rows), strict=True):
+        key = tuple(value for own, value in row.items() if own != name)
+        answers.setdefault(key, []).append((row[name], answer))
+    if not grows:
+        return any(len({a for _, a in line}) > 1 for line in answers.values())
+    return any(
+        low == network.classes[1] != high
+        for line in answers.values()
+        for (u, low), (v, high) in product(line, repeat=2)
+        if u not in (99, None) and v not in (99, None) and u < v
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ranges_of_numbers_equal_every_number(seed):
+    rng = np.random.default_rng(seed)
+    classes = ("no", "yes") if seed % 2 else ("a", "b", "c")
+    network = ranged.random_network(rng, small_numbers(), classes=classes)
+    for name in NUMBERS:
+        found = verify(network, claims.independent_of(name), time=20)
+        is_broken = broken_pairs(network, name, grows=False)
+        assert found.status == ("refuted" if is_broken else "proved")
+        check_pair(network, found, name)
+        if name == "job":
+            continue
+        claim = claims.monotone(name, toward=classes[1])
+        found = verify(network, claim, time=20)
+        is_broken = broken_pairs(network, name, grows=True)
+        assert found.status == ("refuted" if is_broken else "proved")
+        check_pair(network, found, name)
+
+
+def check_pair(network, found, name):
+    if found.counterexample is None:
+        return
+    one, other = found.counterexample
+    assert {key for key in one if one[key] != other[key]} == {name}
+    assert network.predict([one, other]).tolist() == list(found.answer)
+    assert found.answer[0] != found.answer[1]
+
+
+def test_a_part_of_a_range_can_be_impossible():
+    age = Domain((Feature.real("age", 0, 100),))
+    grown = Network(age, (Layer([[1.0]], [-18.0], "sigmoid"),), ("child", "grown up"))
+    claim = "never grown up if age < 30"
+    assert verify(grown, claim).status == "refuted"
+    assert verify(grown, claim, impossible=["age > 18"]).status == "proved"
+    assert verify(grown, claim, impossible=[{"age": (18, 100)}]).status == "proved"
+    assert verify(grown, claim, within="age ≤ 18").status == "proved"
+    assert verify(grown, "increasing in age").status == "proved"
+    falls = verify(grown, "decreasing in age")
+    assert falls.answer == ("child", "grown up")
+
+
+TOMATO = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+CAR = nn2rules.load(nn2rules.datasets.network_file("car"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "options", "error", "message"),
+    [
+        (
+            claims.implies({"colour": "red"}, "ripe"),
+            {},
+            DomainError,
+            "no feature 'co",
+        ),
+        (claims.implies({"color": "blue"}, "ripe"), {}, DomainError, "no value 'blue'"),
+        (claims.implies({}, "rotten"), {}, OptionError, "there is no class 'rotten'"),
+        (claims.independent_of("sex"), {}, DomainError, "there is no feature 'sex'"),
+        (claims.monotone("color"), {}, DomainError, "'color' has no order, so nothing"),
+        ("if color = red", {}, ParseError, "expected 'and' or 'then'"),
+        ("if color = red then rotten", {}, ParseError, "there is no class rotten"),
+        ("red is ripe", {}, ParseError, "a claim begins with one of: if, never"),
+        ("independent of sex", {}, ParseError, "there is no feature sex; there are"),
+        (
+            "probability between 2 and 3",
+            {},
+            ParseError,
+            "from 0 to 1, not 2.0",
+        ),
+        (["never ripe", "never rip"], {}, ParseError, "claim 2: there is no class rip"),
+        (3, {}, OptionError, "claim: a int, expected a text, or a claim of"),
+        ("never ripe", {"on": "rows"}, OptionError, "on 'rows' needs data"),
+        ("never ripe", {"on": "moon"}, OptionError, "on: 'moon', expected 'domain'"),
+        ("never ripe", {"engine": "x"}, OptionError, "engine: 'x', expected auto"),
+        ("never ripe", {"impossible": 3}, OptionError, "impossible: a list of boxes"),
+        (
+            "never ripe",
+            {"impossible": ["color = red", {"color": "yellow"}]},
+            OptionError,
+            "impossible: no input is left that can occur",
+        ),
+        (
+            "if color = red then ripe",
+            {"within": "color = yellow"},
+            OptionError,
+            "no input is left: these cannot hold together: color = red; color = yellow",
+        ),
+        (
+            claims.equivalent(RuleList(CAR.domain, (), "acc", CAR.classes)),
+            {},
+            DomainError,
+            "the rules answer 'unacc', and the model's classes are 'unripe', 'ripe'",
+        ),
+        (
+            claims.equivalent(RuleList(CAR.domain, (), "ripe", TOMATO.classes)),
+            {},
+            DomainError,
+            "the rules have other features than the model",
+        ),
+    ],
+)
+def test_mistakes(claim, options, error, message):
+    with pytest.raises(error) as raised:
+        verify(TOMATO, claim, **options)
+    assert message in str(raised.value)
+
+
+def test_mistakes_in_making_a_claim():
+    with pytest.raises(OptionError, match="a number from 0 to 1, not 2"):
+        claims.probability_between(0, 2)
+    with pytest.raises(OptionError, match=r"no probability is between 0\.9 and 0\.1"):
+        claims.probability_between(0.9, 0.1)
+    with pytest.raises(OptionError, match="expected names of features"):
+        claims.independent_of([])
+    with pytest.raises(OptionError, match="names a feature twice"):
+        claims.independent_of(["a", "a"])
+    with pytest.raises(OptionError, match="expected a RuleList, not a list"):
+        claims.equivalent([])
+    three = ranged.random_network(
+        np.random.default_rng(0), small_numbers(), classes=("a", "b", "c")
+    )
+    with pytest.raises(OptionError, match="say which must not be lost: toward="):
+        verify(three, "increasing in age")
+    with pytest.raises(OptionError, match="cannot be listed; use 'search'"):
+        verify(three, "never a", engine="table")
+    with pytest.raises(OptionError, match="a function of rows is asked about every"):
+        verify(three, "never a", impossible=lambda rows: [False] * len(rows))
+
+
+def test_a_spent_budget_leaves_a_claim_open():
+    rules = nn2rules.extract(CAR, effort=0)
+    claim = claims.equivalent(rules)
+    found = verify(CAR, claim, engine="search", budget=Budget(boxes=3))
+    assert found.status == "open"
+    assert (found.reason, found.boxes) == ("the budget of 3 boxes is spent", 4)
+    assert (
+        str(found).split("\n")[1].startswith("  the budget of 3 boxes is spent; spent")
+    )
+    assert verify(CAR, claim, engine="search").status == "proved"
+
+
+def test_impossible_inputs_as_a_function():
+    found = verify(
+        TOMATO,
+        "if color = red then ripe",
+        impossible=lambda rows: [row["size"] == "small" for row in rows],
+    )
+    assert (found.status, found.count, found.total) == ("proved", 0, 2)
+
+
+@settings(max_examples=60)
+@given(case=cases(PIECEWISE_LINEAR))
+def test_claims_are_read_as_they_are_written(case):
+    network, claim, _, _ = case
+    domain = network.domain
+    if isinstance(claim, claims.claim.Equivalent | claims.claim.Subsumes):
+        return
+    text = claims.claim_text(claim, domain)
+    read = claims.read_claim(text, domain, network.classes)
+    assert type(read) is type(claim)
+    assert claims.claim_text(read, domain) == text
+    assert verify(network, read).count == verify(network, claim).count
+
+
+def test_rules_of_a_file_are_compared(tmp_path):
+    rules = nn2rules.extract(TOMATO)
+    nn2rules.save(rules, tmp_path / "rules.json")
+    for kind in ("equivalent to", "subsumes"):
+        found = verify(TOMATO, f'{kind} "{tmp_path}/rules.json"')
+        assert (found.status, found.total) == ("proved", 6)
+
+
+def test_a_book_of_claims(tmp_path):
+    csv, listed = tmp_path / "book.csv", tmp_path / "book.json"
+    csv.write_text(
+        "name,claim\nred,if color = red then ripe\n,never ripe if size = big\n"
+    )
+    listed.write_text('["never ripe", {"name": "x", "claim": "independent of size"}]')
+    found = verify(TOMATO, claims.read_book(csv))
+    assert {name: each.status for name, each in found.items()} == {
+        "red": "refuted",
+        "2": "refuted",
+    }
+    assert list(verify(TOMATO, claims.read_book(listed))) == ["1", "x"]
+    listed.write_text('[{"calim": "never ripe"}]')
+    with pytest.raises(nn2rules.FormatError, match="unknown key 'calim'"):
+        claims.read_book(listed)
+    csv.write_text("text\nnever ripe\n")
+    with pytest.raises(OptionError, match="there is no column 'claim'"):
+        claims.read_book(csv)
+    csv.write_text("claim\n")
+    with pytest.raises(nn2rules.FormatError, match="there is no claim in it"):
+        claims.read_book(csv)

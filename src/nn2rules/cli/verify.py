@@ -109,9 +109,10 @@ def verify(
     )
     loaded = load(model, given)
     with progress_bar() as progress, loaded.naming_lines():
-        found: dict[str, Verdict] = nn2rules.verify(
+        is_one = len(asked) == 1
+        answered = nn2rules.verify(
             loaded.network,
-            asked,
+            next(iter(asked.values())) if is_one else asked,
             loaded.rows,
             on=on,
             within=within,
@@ -119,6 +120,7 @@ def verify(
             time=time,
             progress=progress,
         )
+    found: dict[str, Verdict] = dict.fromkeys(asked, answered) if is_one else answered
     print(_json(found, rules=rules) if as_json else _text(found, rules=rules))
     codes = {_CODES[verdict.status] for verdict in found.values()}
     if codes != {0}:

@@ -19,10 +19,10 @@ from nn2rules.parsing import Said, conditions_for
 from nn2rules.verifying.nearest import Point, moved_near, nearest_broken
 from nn2rules.verifying.pairs import (
     Paired,
-    Partners,
     paired_of,
     plain_only,
 )
+from nn2rules.verifying.partners import Partners
 from nn2rules.verifying.plain import plain_of
 from nn2rules.verifying.points import (
     breaks,

@@ -122,31 +122,34 @@ def verify(
         tables=Tables(Meter(limits), n_jobs),
     )
 
-    def ask(one: str | Claim) -> Verdict:
+    def ask(one: Claim) -> Verdict:
         meter = Meter(limits, told, started=monotonic())
         with interruptible(meter):
-            return asker.verdict(_read(one, network), meter)
+            return asker.verdict(one, meter)
 
     try:
-        return _each(claim, ask)
+        return _each(claim, network, ask)
     finally:
         if isinstance(told, Bar):
             told.close()
 
 
-def _each(claim: Any, ask: Callable[[str | Claim], Verdict]) -> Any:
-    """Ask one claim, or several, whose errors then say which one it was."""
+def _each(claim: Any, network: Network, ask: Callable[[Claim], Verdict]) -> Any:
+    """Ask one claim, or several, once all of them are read."""
     if isinstance(claim, Mapping):
-        return {name: _named(name, one, ask) for name, one in claim.items()}
+        read = {name: _named(name, one, network) for name, one in claim.items()}
+        return {name: ask(one) for name, one in read.items()}
     if isinstance(claim, Sequence) and not isinstance(claim, str):
         numbered = enumerate(claim, 1)
-        return [_named(str(number), one, ask) for number, one in numbered]
-    return ask(claim)
+        listed = [_named(str(number), one, network) for number, one in numbered]
+        return [ask(one) for one in listed]
+    return ask(_read(claim, network))
 
 
-def _named(name: str, one: Any, ask: Callable[[str | Claim], Verdict]) -> Verdict:
+def _named(name: str, one: object, network: Network) -> Claim:
+    """Read one of several claims; a mistake says in which it is."""
     try:
-        return ask(one)
+        return _read(one, network)
     except ParseError as error:
         reason = f"claim {name}: {error.reason}"
         raise ParseError(error.text, error.place, reason) from None

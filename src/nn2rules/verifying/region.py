@@ -79,19 +79,31 @@ class Region:
     def _blocks(self, box: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         return np.split(box, self.domain.offsets[1:-1])
 
+    def drawn(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Draw inputs that meet the conditions, whether they can occur or not.
+
+        Of each box as many, as codes and numbers; half of these are ends of ranges.
+        """
+        rng, domain = np.random.default_rng(0), self.domain
+        found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        for allowed, ends in zip(self.within.allowed, self.within.ends, strict=True):
+            blocks = [np.flatnonzero(block) for block in self._blocks(allowed)]
+            codes = np.stack([rng.choice(block, number) for block in blocks], axis=1)
+            shares = rng.random(codes.shape)
+            shares[rng.random(codes.shape) < 0.25] = 0
+            shares[rng.random(codes.shape) < 0.25] = 1
+            numbers = (1 - shares) * ends[0] + shares * ends[1]
+            whole = np.array([feature.whole for feature in domain.features])
+            numbers = np.where(whole, np.round(numbers), numbers)
+            numbers = np.clip(numbers, ends[0], ends[1])
+            numbers[codes + domain.offsets[:-1] != domain.ranges] = 1.0
+            found.append((codes, numbers))
+        return np.vstack([c for c, _ in found]), np.vstack([n for _, n in found])
+
     def check(self) -> None:
         """Refuse a region without an input, where that can be told."""
-        rng = np.random.default_rng(0)
-        for part in range(len(self.within.allowed)):
-            blocks = self._blocks(self.within.allowed[part])
-            codes = np.stack(
-                [rng.choice(np.flatnonzero(each), _DRAWN) for each in blocks], axis=1
-            )
-            ends = self.within.ends[part]
-            numbers = rng.choice(ends, _DRAWN)
-            numbers[codes + self.domain.offsets[:-1] != self.domain.ranges] = 1.0
-            if self.holds(codes, numbers).any():
-                return
+        if self.holds(*self.drawn(_DRAWN)).any():
+            return
         if self.listed is not None and self.is_impossible is None:
             outside = [self.impossible.allowed]
             whole = np.ones(int(self.domain.offsets[-1]), dtype=np.bool_)

@@ -13,16 +13,17 @@ from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.verifying.nearest import Point
-from nn2rules.verifying.pairs import Paired, search_pair
+from nn2rules.verifying.pairs import Paired
 from nn2rules.verifying.questions import Plain
 from nn2rules.verifying.region import Region
+from nn2rules.verifying.twins import search_pair
 
 
 def search(question: Plain | Paired, region: Region, meter: Meter) -> list[Point]:
     """Return inputs that break a claim; none is a proof that there are none."""
     if isinstance(question, Plain):
         return _search_plain(question, meter, region)
-    return _search_pair(question, meter, region)
+    return search_pair(question, region, meter)
 
 
 def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
@@ -42,13 +43,6 @@ def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
             if found.counterexample is not None and found.numbers is not None:
                 return [(found.counterexample, found.numbers)]
     return []
-
-
-def _search_pair(paired: Paired, meter: Meter, region: Region) -> list[Point]:
-    found = search_pair(paired, region, meter)
-    if found is None:
-        return []
-    return [(found.codes[i], found.numbers[i]) for i in range(2)]
 
 
 def compile_search(meter: Meter) -> None:
