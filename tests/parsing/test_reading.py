@@ -186,6 +186,11 @@ def test_conditions_as_a_mapping():
         Condition("income", ((0, 10), 9999)),
     )
     assert conditions_for(PEOPLE, None, "within") == ()
+    labelled = Domain((Feature("age", ("low", "high"), True, ("17–41", "42–90")),))
+    for value in ("high", "42–90"):
+        assert conditions_for(labelled, {"age": value}, "within") == (
+            Condition("age", ("high",)),
+        )
     everything = {"size": ["small", "medium", "big"]}
     assert conditions_for(PEOPLE, everything, "within") == ()
     with pytest.raises(OptionError, match="within: 3, expected a text, or a dict"):

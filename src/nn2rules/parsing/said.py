@@ -18,8 +18,8 @@ Said: TypeAlias = str | Mapping[str, Any] | Sequence[Condition] | None
 def conditions_for(domain: Domain, said: Said, what: str) -> tuple[Condition, ...]:
     """Return conditions, in whichever form they are said.
 
-    A mapping has for each feature a value or a list of values; of a range of numbers a
-    tuple (low, high) is all from one to the other.
+    A mapping has for each feature a value, or its label, or a list of them; of a range
+    of numbers a tuple (low, high) is all from one to the other.
 
     Parameters
     ----------
@@ -78,6 +78,9 @@ def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowe
             )
         low, high = compared(feature, "≥", value[0]), compared(feature, "≤", value[1])
         return common(low, high)
+    labels = feature.labels or ()
+    if value not in feature.values and value in labels:
+        return Allowed(codes=frozenset([labels.index(value)]))
     code = domain.code(feature.name, value)
     if feature.limits is not None and code < feature.n_plain:
         number = Lookup(feature).number(value)

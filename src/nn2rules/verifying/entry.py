@@ -91,7 +91,8 @@ def verify(
     >>> print(nn2rules.verify(network, "if color = red then ripe"))
     refuted: if color = red then ripe
       1 of 3 inputs breaks it (33.3 %)
-      as here: color = red, size = small: unripe
+      unripe here:
+        color = red, size = small
     >>> nn2rules.verify(network, "never ripe if color = yellow").status
     'proved'
     """

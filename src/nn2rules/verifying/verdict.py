@@ -7,11 +7,14 @@ from typing import Any, Literal
 
 from nn2rules.domain import Domain
 from nn2rules.rules import RuleList
+from nn2rules.rules.printing import filled
 from nn2rules.text import count, label_text, quoted, share, value_text
 from nn2rules.values import Value
 
 Status = Literal["proved", "refuted", "open"]
 Row = dict[str, Value]
+
+_WIDTH = 88
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +127,17 @@ def _lines(found: Verdict) -> list[str]:
     for noun, number, total, ways in nouns:
         if number is None or not total:
             continue
+        if number == 0:
+            all_of = f"all {total:,} {noun}s" if total > 1 else f"the only {noun}"
+            lines.append(f"  holds for {all_of}")
+            continue
         verb = "breaks" if number == 1 else "break"
         lines.append(
             f"  {number:,} of {count(total, noun)} {verb} it ({share(number, total)})"
         )
         if len(ways) > 1:
             lines += [f"    {n:,}  {way}" for way, n in ways.items()]
-    if found.contexts is not None and found.total_contexts:
+    if found.contexts and found.total_contexts:
         lines.append(
             f"  in {found.contexts:,} of {count(found.total_contexts, 'context')} of "
             f"the other features"
@@ -145,22 +152,29 @@ def _example(found: Verdict) -> list[str]:
         return []
     near = ""
     if found.distance is not None:
-        near = f" ({count(found.distance, 'feature')} from a row)"
-        near = " (a row)" if found.distance == 0 else near
+        near = f", {count(found.distance, 'feature')} from a row"
+        near = ", a row" if found.distance == 0 else near
     if isinstance(example, dict):
         assert not isinstance(answer, tuple), "one input has one answer"
-        return [f"  as here{near}: {_row(found, example)}: {label_text(answer)}"]
+        lines = [f"  {label_text(answer)} here{near}:"]
+        return lines + _wrapped(_parts(found, example))
     one, other = example
     assert isinstance(answer, tuple), "two inputs have two answers"
     shared = {name: value for name, value in one.items() if other[name] == value}
-    lines = [f"  as here{near}: {_row(found, shared)}"]
+    lines = [f"  as here{near}:", *_wrapped(_parts(found, shared))]
     for row, label in zip(example, answer, strict=True):
         own = {name: value for name, value in row.items() if name not in shared}
-        lines.append(f"    {_row(found, own)}: {label_text(label)}")
+        lines.append(f"    {', '.join(_parts(found, own))}: {label_text(label)}")
     return lines
 
 
-def _row(found: Verdict, row: Row) -> str:
+def _wrapped(parts: list[str]) -> list[str]:
+    if not parts:
+        return []
+    return [f"    {line}" for line in filled(parts, ", ", _WIDTH - 4)]
+
+
+def _parts(found: Verdict, row: Row) -> list[str]:
     """Return an input in the words of rules."""
     parts = []
     for name, value in row.items():
@@ -170,4 +184,4 @@ def _row(found: Verdict, row: Row) -> str:
             if feature.labels is not None:
                 text = value_text(feature, value)
         parts.append(f"{quoted(name)} = {text}")
-    return ", ".join(parts)
+    return parts
