@@ -22,7 +22,7 @@ from nn2rules import (
     verify,
 )
 from nn2rules.errors import DomainError, UndecidedError, UnsupportedModelError
-from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rule_of
+from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, rule_of
 from strategies import boxes as drawn_boxes
 
 PALETTES = ("integers", "signs", "dyadic", "decimal")
@@ -204,6 +204,59 @@ def test_table_and_search_equal_every_input(case, data):
         if naive.broken:
             nearest = min(distance(row, chosen) for row in naive.broken)
             assert found.distance == nearest
+
+
+def drawn_claims(rng, network):
+    """Return claims about two inputs, most of which are broken somewhere."""
+    names = network.domain.names
+    label = network.classes[int(rng.integers(len(network.classes)))]
+    yield claims.independent_of(names[0])
+    yield claims.independent_of(list(names[1:]))
+    for increasing in (True, False):
+        yield claims.monotone(names[1], increasing=increasing, toward=label)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_claims_about_two_inputs_equal_every_two_of_them(seed):
+    rng = np.random.default_rng(seed)
+    shape = [2, 4, 3]
+    network = ordered(plain_network(rng, plain_domain(shape), 1 + 2 * (seed % 2)))
+    impossible = [{"f1": ["v1"], "f2": ["v0", "v2"]}] if seed % 4 > 1 else []
+    every = Naive(network, claims.implies({}, "a"), {}, impossible)
+    rows = [row for row, _ in every.inputs]
+    for claim in drawn_claims(rng, network):
+        naive = Naive(network, claim, {}, impossible)
+        found = verify(network, claim, rows, impossible=impossible)
+        assert (found.count, found.rows) == (len(naive.broken), len(naive.broken))
+        assert (found.contexts, found.total_contexts) == naive.contexts
+        searched = verify(network, claim, rows, impossible=impossible, engine="search")
+        assert searched.rows == len(naive.broken)
+        alone = verify(network, claim, impossible=impossible, engine="search")
+        assert alone.status == ("refuted" if naive.broken else "proved")
+        if naive.broken:
+            for each in (found, searched, alone):
+                check_example(network, naive, each)
+
+
+def plain_network(rng, domain, n_out):
+    """Return a network with random weights."""
+    first = Layer(
+        rng.normal(size=(int(domain.offsets[-1]), 4)), rng.normal(size=4), "relu"
+    )
+    kind = "sigmoid" if n_out == 1 else "softmax"
+    last = Layer(rng.normal(size=(4, n_out)), rng.normal(size=n_out) / 4, kind)
+    return Network(domain, (first, last), ("a", "b", "c")[: max(2, n_out)])
+
+
+def test_a_probability_of_one_half_is_between_its_ends():
+    domain = Domain((Feature("size", ("small", "big")),))
+    even = Network(domain, (Layer([[0.0], [1.0]], [0.0], "sigmoid"),), ("no", "yes"))
+    for of, low, high in (("yes", 0.5, 1), ("no", 0, 0.5)):
+        for engine in ("table", "search"):
+            claim = claims.probability_between(low, high, of=of)
+            assert verify(even, claim, engine=engine).status == "proved"
+    claim = claims.probability_between(0, 0.5, of="yes")
+    assert verify(even, claim).counterexample == {"size": "big"}
 
 
 def check_example(network, naive, found):
