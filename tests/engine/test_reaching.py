@@ -3,14 +3,16 @@
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from nn2rules import Layer, Network
 from nn2rules.engine import Meter
 from nn2rules.engine.answer import as_boxes
 from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.errors import UndecidedError
-from strategies import PIECEWISE_LINEAR, SMOOTH, boxes, networks
+from strategies import PIECEWISE_LINEAR, SMOOTH, boxes, networks, plain_domain
 
 
 def box_of_codes(domain, chosen):
@@ -110,3 +112,40 @@ def test_twins_are_found_just_where_there_are_some(network, data):
     assert (found is not None) == any(are_twins(*p) for p in product(answers, repeat=2))
     if found is not None:
         assert are_twins(*(tuple(codes) for codes in found.codes.tolist()))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_twins_outside_of_what_is_ignored(seed):
+    rng = np.random.default_rng(seed)
+    n_out = 1 + 2 * (seed % 2)
+    domain = plain_domain([3, 4, 3])
+    first = Layer(rng.normal(size=(10, 4)), rng.normal(size=4), "relu")
+    kind = "sigmoid" if n_out == 1 else "softmax"
+    last = Layer(rng.normal(size=(4, n_out)), rng.normal(size=n_out) / 4, kind)
+    network = Network(domain, (first, last), ("a", "b", "c")[: max(2, n_out)])
+    boxes = rng.random((3, 10)) < 0.7
+    boxes[:, [0, 3, 7]] = True
+    within, ignored = boxes[:1], boxes[1:]
+    answers = answers_of(network, inputs_in(domain, within, ignored))
+    classes = range(len(network.classes))
+    for features in ([0], [1], [0, 2]):
+        for both in product(classes, repeat=2):
+            expected = any(
+                [answers[one], answers[other]] == list(both)
+                for one, other in product(answers, repeat=2)
+                if all(one[f] == other[f] for f in range(3) if f not in features)
+            )
+            if both[0] == both[1]:
+                continue
+            found = find_twins(
+                network,
+                features,
+                both,
+                as_boxes(domain, within),
+                as_boxes(domain, ignored),
+                Meter(),
+            )
+            assert (found is not None) == expected
+            if found is not None:
+                codes = [tuple(each) for each in found.codes.tolist()]
+                assert [answers[each] for each in codes] == list(both)
