@@ -2147,3 +2147,34 @@ def test_values_on_the_command_line(tmp_path: Path):
     domain = load(tmp_path / "model.joblib", whole).network.domain
     assert domain.feature("age").values == (20, 31, 64, 999)
     assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)
+
+
+def test_verify_exits_by_what_became_of_the_claims(tmp_path):
+    network, book = str(tmp_path / "tomato.json"), tmp_path / "book.csv"
+    Path(network).write_text(TOMATO)
+    result = run("verify", network, "--claim", "never ripe if color = yellow")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "proved: never ripe if color = yellow\n  holds for all 3 inputs\n",
+    )
+    book.write_text(
+        "name,claim\nred,if color = red then ripe\nsize,independent of size\n"
+    )
+    result = run("verify", network, "--book", str(book), "--rules")
+    assert result.exit_code == 1
+    assert "red. refuted: if color = red then ripe" in result.stdout
+    assert "A1  color = red · size = small" in result.stdout
+    assert result.stdout.endswith("2 claims: 2 refuted\n")
+    result = run("verify", network, "--claim", "if color = rd then ripe")
+    assert result.exit_code == 2
+    assert result.stderr.split("\n")[1:3] == [
+        "  if color = rd then ripe",
+        "             ^",
+    ]
+    assert run("verify", network).exit_code == 2
+    result = run("verify", network, "--claim", "never ripe", "--json")
+    [entry] = json.loads(result.stdout)
+    assert (result.exit_code, entry["status"], entry["count"]) == (1, "refuted", 2)
+    result = run("verify", network, "--claim", "never ripe", "--time", "0")
+    assert result.exit_code == 3
+    assert result.stdout.startswith("open: never ripe")

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nn2rules import datasets, engine, experiments, paper
+    from nn2rules import claims, datasets, engine, experiments, paper
     from nn2rules.adapters import read_network
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         OpenRowsError,
         OpenRowsWarning,
         OptionError,
+        ParseError,
         RowsError,
         UndecidedError,
         UnknownValueError,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from nn2rules.network import Network
     from nn2rules.readable import ReadableClassifier
     from nn2rules.rules import Rule, RuleList
+    from nn2rules.verifying import Verdict, verify
     from nn2rules.version import __version__
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "OpenRowsError",
     "OpenRowsWarning",
     "OptionError",
+    "ParseError",
     "ReadableClassifier",
     "RowsError",
     "Rule",
@@ -84,8 +87,10 @@ __all__ = [
     "UndecidedError",
     "UnknownValueError",
     "UnsupportedModelError",
+    "Verdict",
     "__version__",
     "check",
+    "claims",
     "compare",
     "datasets",
     "engine",
@@ -99,6 +104,7 @@ __all__ = [
     "paper",
     "read_network",
     "save",
+    "verify",
     "write_proofs",
 ]
 
@@ -126,6 +132,7 @@ _HOMES = {
     "network": ["Network"],
     "readable": ["ReadableClassifier"],
     "rules": ["Rule", "RuleList"],
+    "verifying": ["Verdict", "verify"],
     "version": ["__version__"],
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

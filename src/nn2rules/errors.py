@@ -6,6 +6,7 @@ Nn2RulesError
 ├── RowsError               rows of data cannot be read: a column is missing, …
 │   └── OpenRowsError       rules of scope "support" leave a row undecided
 ├── FormatError             a file is not what it claims to be; names the place
+├── ParseError              a text is no condition, or no claim; points at the place
 ├── UnsupportedModelError   no adapter or engine reads this model, or this layer
 ├── MissingExtraError       an optional library is needed; gives the pip command
 ├── NoSuchRuleError         there is no rule of this name
@@ -103,6 +104,27 @@ class OpenRowsError(RowsError):
 
 class FormatError(Nn2RulesError, ValueError):
     """A file, or a JSON document, is not what it claims to be."""
+
+
+class ParseError(Nn2RulesError, ValueError):
+    """A text is no condition, or no claim, as rules print them.
+
+    Attributes
+    ----------
+    text : str
+    place : int
+        Where in the text it cannot be read.
+    reason : str
+        What is wrong there.
+    """
+
+    def __init__(self, text: str, place: int, reason: str) -> None:
+        self.text, self.place, self.reason = text, place, reason
+        before = text[:place]
+        line = before.count("\n")
+        shown = text.split("\n")[line].expandtabs(1)
+        column = len(before) - (before.rfind("\n") + 1)
+        super().__init__(f"{reason}\n  {shown}\n  {' ' * column}^")
 
 
 class UnsupportedModelError(Nn2RulesError, TypeError):

@@ -13,10 +13,22 @@ from nn2rules.cli import (
     paper,
     predict,
     train,
+    verify,
 )
 from nn2rules.cli.app import app
 
-COMMANDS = (extract, predict, explain, check, compare, train, neurons, paper, demo)
+COMMANDS = (
+    extract,
+    predict,
+    explain,
+    verify,
+    check,
+    compare,
+    train,
+    neurons,
+    paper,
+    demo,
+)
 """In the order of the help."""
 
 

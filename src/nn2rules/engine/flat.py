@@ -10,6 +10,7 @@ Two bounds are worked out once for a network, by following magnitudes through it
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,40 +180,72 @@ def workspace(net: FlatNetwork) -> Workspace:
     )
 
 
-def claim(network: Network, index: int) -> FlatNetwork:
-    """Return a network all of whose scores are positive just where class `index` wins.
+class Lead(NamedTuple):
+    """By how much a class is ahead: a last layer of differences, and magnitudes.
 
-    A score of exactly 0 is a tie, which `nn2rules.arithmetic.settle` decides. There is
-    one score for a binary network, and one for each other class otherwise.
+    Attributes
+    ----------
+    weights, bias
+        Of the differences, which are rounded.
+    large, large_bias
+        The sums of the magnitudes that they are differences of.
+    """
 
-    Notes
-    -----
-    The last layer is one of differences: of the score and the threshold, or of two
-    scores. They are rounded; doubling the bounds of a layer with the sums of the
-    magnitudes covers that.
+    weights: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    large: NDArray[np.float64]
+    large_bias: NDArray[np.float64]
+
+
+def lead_of(network: Network, index: int) -> Lead:
+    """Return a last layer whose scores are all positive just where a class wins.
+
+    There is one score for a binary network, and one for each other class otherwise.
     """
     last = network.layers[-1]
     with np.errstate(all="ignore"):
         if network.is_binary:
             sign, limit = (1.0 if index else -1.0), arithmetic.logit(network.threshold)
-            weights, bias = sign * last.weights, sign * (last.bias - limit)
-            large = np.abs(last.weights)
-            large_bias = np.abs(last.bias) + 16 * abs(limit)
-        else:
-            others = [k for k in range(len(network.classes)) if k != index]
-            weights = last.weights[:, [index]] - last.weights[:, others]
-            bias = last.bias[index] - last.bias[others]
-            large = np.abs(last.weights[:, [index]]) + np.abs(last.weights[:, others])
-            large_bias = np.abs(last.bias[index]) + np.abs(last.bias[others])
+            return Lead(
+                sign * last.weights,
+                sign * (last.bias - limit),
+                np.abs(last.weights),
+                np.abs(last.bias) + 16 * abs(limit),
+            )
+        others = [k for k in range(len(network.classes)) if k != index]
+        return Lead(
+            last.weights[:, [index]] - last.weights[:, others],
+            last.bias[index] - last.bias[others],
+            np.abs(last.weights[:, [index]]) + np.abs(last.weights[:, others]),
+            np.abs(last.bias[index]) + np.abs(last.bias[others]),
+        )
+
+
+def claim(network: Network, index: int) -> FlatNetwork:
+    """Return a network all of whose scores are positive just where class `index` wins.
+
+    A score of exactly 0 is a tie, which `nn2rules.arithmetic.settle` decides.
+    """
+    return ending_in(network.layers[:-1], lead_of(network, index), network.domain)
+
+
+def ending_in(layers: Sequence[Layer], lead: Lead, domain: Domain) -> FlatNetwork:
+    """Return the arrays of a network whose last layer is one of differences.
+
+    Notes
+    -----
+    They are rounded; doubling the bounds of a layer with the sums of the magnitudes
+    covers that.
+    """
+    weights, bias, large, large_bias = lead
     huge = np.finfo(np.float64).max
     bounded = Layer(np.minimum(large, huge), np.minimum(large_bias, huge), "identity")
-    flat = flatten((*network.layers[:-1], bounded), network.domain)
+    flat = flatten((*layers, bounded), domain)
     last_weight, last_unit = int(flat.weight_at[-1]), int(flat.unit_at[-1])
     sure = np.isfinite(weights).all() and np.isfinite(bias).all()
     doubt = 2.0 if sure else np.inf  # a difference that overflows proves nothing
-    is_first = len(network.layers) == 1
     return flat._replace(
-        across=weights.T.ravel() if is_first else flat.across,
+        across=flat.across if layers else weights.T.ravel(),
         weights=np.concatenate([flat.weights[:last_weight], weights.ravel()]),
         bias=np.concatenate([flat.bias[:last_unit], bias]),
         slack=doubt * flat.slack,

@@ -1,0 +1,166 @@
+"""nn2rules verify: claims about a model, proved or refuted."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import nn2rules
+from nn2rules.claims import read_book
+from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.models import (
+    ClassesOption,
+    EncoderOption,
+    Given,
+    GivesOption,
+    ModelFile,
+    OtherOption,
+    ThresholdOption,
+    TrustOption,
+    ValuesOption,
+    load,
+)
+from nn2rules.errors import OptionError
+from nn2rules.text import count
+from nn2rules.verifying import Verdict
+
+_CODES = {"proved": 0, "refuted": 1, "open": 3}
+
+
+@app.command()
+@plain_errors
+def verify(
+    model: ModelFile,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help='As in "if education = Doctorate and hours ≥ 40 then >50K", "never '
+            '>50K if age < 25", "independent of sex", "increasing in income", '
+            '"probability of >50K between 0.1 and 0.9", or \'equivalent to '
+            '"rules.json"\'. May be repeated.',
+        ),
+    ] = None,
+    book: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CLAIMS.csv",
+            help="A file of claims: a CSV file with a column claim (and name), or a "
+            "JSON list of texts.",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROWS.csv",
+            help="Rows: those that break a claim are counted, and counterexamples are "
+            "near to them.",
+        ),
+    ] = None,
+    on: Annotated[
+        Literal["domain", "rows"],
+        typer.Option(help="Whether claims are made of every input, or of the rows."),
+    ] = "domain",
+    within: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Only inputs that meet these conditions."),
+    ] = None,
+    impossible: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Inputs that cannot occur, as conditions. May be repeated.",
+        ),
+    ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Print what breaks a claim as rules.")
+    ] = False,
+    time: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds for each claim; by default a minute."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, a list with all that is known.")
+    ] = False,
+    values: ValuesOption = None,
+    other: OtherOption = False,
+    encoder: EncoderOption = None,
+    classes: ClassesOption = None,
+    threshold: ThresholdOption = None,
+    gives: GivesOption = None,
+    trust: TrustOption = False,
+) -> None:
+    """Prove or refute claims about a model, on every input.
+
+    Exits with 0 if all hold, 1 if one does not, and 3 if one is open, as the time ended
+    first.
+    """
+    asked = _claims(claim or [], book)
+    given = Given(
+        data=data,
+        encoder=encoder,
+        values=tuple(values or ()),
+        classes=classes,
+        threshold=threshold,
+        gives=gives,
+        other=other,
+        trust=trust,
+    )
+    loaded = load(model, given)
+    with progress_bar() as progress, loaded.naming_lines():
+        is_one = len(asked) == 1
+        answered = nn2rules.verify(
+            loaded.network,
+            next(iter(asked.values())) if is_one else asked,
+            loaded.rows,
+            on=on,
+            within=within,
+            impossible=impossible,
+            time=time,
+            progress=progress,
+        )
+    found: dict[str, Verdict] = dict.fromkeys(asked, answered) if is_one else answered
+    print(_json(found, rules=rules) if as_json else _text(found, rules=rules))
+    codes = {_CODES[verdict.status] for verdict in found.values()}
+    if codes != {0}:
+        raise typer.Exit(1 if 1 in codes else 3)
+
+
+def _claims(texts: list[str], book: Path | None) -> dict[str, str]:
+    """Return all claims by their names."""
+    found = {} if book is None else read_book(book)
+    for number, text in enumerate(texts, 1):
+        found[f"--claim {number}" if book is not None else str(number)] = text
+    if not found:
+        raise OptionError("there is nothing to verify: give --claim, or --book")
+    return found
+
+
+def _text(found: dict[str, Verdict], *, rules: bool) -> str:
+    parts = []
+    for name, verdict in found.items():
+        title = f"{name}. " if len(found) > 1 else ""
+        parts.append(f"{title}{verdict}")
+        if rules and verdict.status == "refuted":
+            own = verdict.rules
+            said = "  there is no table of the inputs to make rules from"
+            parts.append(said if own is None else str(own))
+    if len(found) > 1:
+        statuses = [verdict.status for verdict in found.values()]
+        numbers = [f"{statuses.count(s)} {s}" for s in _CODES if s in statuses]
+        parts.append(f"{count(len(found), 'claim')}: {', '.join(numbers)}")
+    return "\n".join(parts)
+
+
+def _json(found: dict[str, Verdict], *, rules: bool) -> str:
+    entries: list[dict[str, Any]] = []
+    for name, verdict in found.items():
+        entry = {"name": name, **verdict.to_dict()}
+        if rules:
+            own = verdict.rules if verdict.status == "refuted" else None
+            entry["rules"] = (
+                None if own is None else json.loads(nn2rules.formats.to_json(own))
+            )
+        entries.append(entry)
+    return json.dumps(entries, ensure_ascii=False, indent=2)

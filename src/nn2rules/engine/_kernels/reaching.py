@@ -1,0 +1,158 @@
+"""Branch and bound for the opposite question: whether all scores are ever above 0.
+
+In a twin network an input is two at once, which share all features but some; these
+features come in pairs.
+"""
+
+import numpy as np
+from numba import njit
+
+from nn2rules.engine._kernels.bounds import bound_layers, score_lower
+from nn2rules.engine._kernels.boxes import is_covered, is_inside
+from nn2rules.engine._kernels.search import (
+    PAUSED,
+    PROVED,
+    REFUTED,
+    TIES_FULL,
+    TOO_DEEP,
+    choose_feature,
+    evaluate_choice,
+    is_open,
+    pop,
+    push_halves,
+)
+
+
+@njit(cache=True, nogil=True)
+def ranks_of(net, space, feature, ranks):
+    """Return the lowest and the highest rank that a feature has in the box."""
+    low, high = np.inf, -np.inf
+    for column in range(net.offsets[feature], net.offsets[feature + 1]):
+        if space.box[column]:
+            first = last = ranks[column]
+            if column == net.ranges[feature]:
+                first, last = space.ends[0, feature], space.ends[1, feature]
+            low, high = min(low, first), max(high, last)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def is_idle(net, space, pairs, ranks, is_ordered):
+    """Tell whether no input of the box is two different ones, in their order."""
+    for index in range(pairs.shape[0]):
+        one, other = pairs[index, 0], pairs[index, 1]
+        if is_ordered:
+            least, _ = ranks_of(net, space, one, ranks)
+            _, most = ranks_of(net, space, other, ranks)
+            return least >= most
+        if is_open(net, space, one) or is_open(net, space, other):
+            return False
+        code, same = only_code(net, space, one), only_code(net, space, other)
+        if code != same:
+            return False
+        is_number = net.offsets[one] + code == net.ranges[one]
+        if is_number and space.ends[0, one] != space.ends[0, other]:
+            return False
+    return pairs.shape[0] > 0
+
+
+@njit(cache=True, nogil=True)
+def only_code(net, space, feature):
+    """Return the first value that a feature has in the box."""
+    start = net.offsets[feature]
+    return np.argmax(space.box[start : net.offsets[feature + 1]])
+
+
+@njit(cache=True, nogil=True)
+def is_pair(net, space, pairs, ranks, is_ordered):
+    """Tell whether the input that was picked is two different ones, in their order."""
+    for index in range(pairs.shape[0]):
+        one, other = pairs[index, 0], pairs[index, 1]
+        if is_ordered:
+            here = rank_at(net, space, one, ranks)
+            return here < rank_at(net, space, other, ranks)
+        is_other = space.choice[one] != space.choice[other]
+        if is_other or space.numbers[one] != space.numbers[other]:
+            return True
+    return pairs.shape[0] == 0
+
+
+@njit(cache=True, nogil=True)
+def rank_at(net, space, feature, ranks):
+    """Return the rank of a feature at the input that was picked."""
+    column = net.offsets[feature] + space.choice[feature]
+    if column == net.ranges[feature]:
+        return space.numbers[feature]
+    return ranks[column]
+
+
+@njit(cache=True, nogil=True)
+def highest_bounds(net, space):
+    """Return the lowest of the upper bounds of all scores; the layers are bounded.
+
+    ``space`` is left with what belongs to that score, as `bound_worst` leaves it.
+    """
+    last = net.sizes.size - 2
+    lowest, lowest_at = np.inf, 0
+    n_scores = net.sizes[last + 1]
+    for k in range(n_scores):
+        above = net.slack[net.unit_at[last] + k] - score_lower(net, space, k, -1.0)
+        if above < lowest:
+            lowest, lowest_at = above, k
+    score_lower(net, space, lowest_at, -1.0)
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit):
+    """Look for an input all of whose scores are above 0, in the boxes on a stack.
+
+    Parameters
+    ----------
+    stack, top, ignored, ties, limit
+        As in `search`.
+    pairs : ndarray of int64, shape (n_pairs, 2)
+        Of a twin network, the features that the two inputs do not share.
+    ranks : ndarray of float64, shape (n_columns,)
+        The place of each value in an order; numbers of a range are their own.
+    is_ordered : bool
+        Whether the first of the two must have the lower rank; of one pair only.
+        Otherwise they must be different, and ranks are of no meaning.
+
+    Returns
+    -------
+    status : PROVED if there is none, REFUTED if one is picked in `space`, PAUSED,
+        TIES_FULL or TOO_DEEP
+    top, n_ties, n_boxes : int
+    """
+    n_boxes, n_ties = 0, 0
+    while top > 0:
+        if n_boxes >= limit:
+            return PAUSED, top, n_ties, n_boxes
+        if n_ties == ties.codes.shape[0]:
+            return TIES_FULL, top, n_ties, n_boxes
+        if top + 1 >= stack.allowed.shape[0]:
+            return TOO_DEEP, top, n_ties, n_boxes
+        top -= 1
+        n_boxes += 1
+        is_new = pop(net, space, stack, top)
+        if is_inside(net, space.box, space.ends, ignored):
+            continue
+        if is_idle(net, space, pairs, ranks, is_ordered):
+            continue
+        bound_layers(net, space, is_new)
+        if highest_bounds(net, space) < 0.0:
+            continue
+        feature = choose_feature(net, space)
+        most, least = evaluate_choice(net, space)
+        is_found = not most < 0.0 and (least > 0.0 or feature < 0)
+        is_found = is_found and is_pair(net, space, pairs, ranks, is_ordered)
+        if is_found and not is_covered(net, space.choice, space.numbers, ignored):
+            if least > 0.0:
+                return REFUTED, top, n_ties, n_boxes
+            ties.codes[n_ties] = space.choice
+            ties.numbers[n_ties] = space.numbers
+            n_ties += 1
+        if feature >= 0:
+            top = push_halves(net, space, feature, stack, top)
+    return PROVED, top, n_ties, n_boxes

@@ -1,0 +1,281 @@
+"""From text to conditions: the grammar of `nn2rules.text`, the other way round.
+
+::
+
+    conditions  =  "anything"  |  condition ("and" condition)*
+    condition   =  NAME tail ("or" tail)*  |  VALUE "≤" NAME "≤" VALUE
+                |  "(" condition ("or" condition)* ")"
+    tail        =  "=" VALUE  |  "≠" VALUE  |  "≤" VALUE ("and" "<" VALUE)?  |  …
+                |  "in" "{" VALUE, … "}"  |  "all but" "{" VALUE, … "}"
+                |  "between" VALUE "and" VALUE  |  "is" VALUE  |  "is a number"
+
+Names and values stand as rules print them: bare, or in quotation marks. A bare name may
+hold spaces and signs, so the names and values of the domain say where it ends; where
+there are several ways to read a text, the first that reads all of it is taken, and
+longer names are tried first. ``<=``, ``>=`` and ``!=`` stand for ``≤``, ``≥``, ``≠``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from nn2rules.boxes import Condition
+from nn2rules.domain import Domain
+from nn2rules.parsing.allowed import (
+    Allowed,
+    common,
+    everything,
+    plain_values,
+    union,
+    without,
+)
+from nn2rules.parsing.operands import ValueReader, longest_first
+from nn2rules.parsing.scanner import Scanner
+from nn2rules.text import quoted
+
+Found: TypeAlias = tuple[int, Allowed, int]
+"""A feature, what it may be, and the place in the text behind that."""
+
+_ORDER = "<≤≥>"
+_TURNED = {"<": ">", "≤": "≥", "≥": "≤", ">": "<"}
+
+
+def read_conditions(text: str, domain: Domain) -> tuple[Condition, ...]:
+    """Return the conditions that a text says, in the order of the features.
+
+    Examples
+    --------
+    >>> from nn2rules import Feature
+    >>> domain = Domain((Feature.bins("age", [25, 40], missing=True),
+    ...                  Feature("job", ("clerk", "car (new)"))))
+    >>> read_conditions("(age >= 40 or age is missing) and job = car (new)", domain)
+    (Condition(feature='age', values=('[40, inf)', None)),
+     Condition(feature='job', values=('car (new)',)))
+
+    Raises
+    ------
+    ParseError
+        If it cannot be read; it points at the place.
+    """
+    reader = ConditionReader(Scanner(text), domain)
+    for found, place in reader.conditions(0):
+        if reader.scanner.is_end(place):
+            return reader.checked(found)
+        reader.scanner.fail(place, "expected 'and', or the end")
+    raise reader.scanner.error()
+
+
+class ConditionReader:
+    """Reads conditions over a domain, in a text that may hold more than them."""
+
+    def __init__(self, scanner: Scanner, domain: Domain) -> None:
+        self.scanner, self.domain = scanner, domain
+        names = {quoted(name): i for i, name in enumerate(domain.names)}
+        self._names = longest_first(names)
+        self._values = ValueReader(scanner, domain)
+
+    def checked(self, found: Sequence[Found]) -> tuple[Condition, ...]:
+        """Return conditions with all that is said of a feature put together."""
+        told: dict[int, Allowed] = {}
+        for index, allowed, place in found:
+            both = common(told[index], allowed) if index in told else allowed
+            if not both:
+                name = self.domain.names[index]
+                self.scanner.fail(
+                    place - 1, f"no value of feature {name!r} meets all that is said"
+                )
+                raise self.scanner.error()
+            told[index] = both
+        features = self.domain.features
+        return tuple(
+            told[index].condition(features[index])
+            for index in sorted(told)
+            if told[index] != everything(features[index])
+        )
+
+    def conditions(self, place: int) -> Iterator[tuple[list[Found], int]]:
+        """Yield conditions joined by "and", and the place behind them; most first."""
+        nothing = self.scanner.word(place, "anything")
+        if nothing is not None:
+            yield [], nothing
+        for found in self._condition(place):
+            stop = found[2]
+            joined = self.scanner.word(stop, "and") or self._dot(stop)
+            if joined is not None:
+                for rest, end in self.conditions(joined):
+                    yield [found, *rest], end
+            yield [found], stop
+
+    def _dot(self, place: int) -> int | None:
+        place = self.scanner.skip(place)
+        return place + 1 if self.scanner.text.startswith("·", place) else None
+
+    def _condition(self, place: int) -> Iterator[Found]:
+        for index, allowed, stop in self._atom(place):
+            yield from self._or_tails(index, allowed, stop)
+        start = self.scanner.skip(place)
+        if self.scanner.text.startswith("(", start):
+            for index, allowed, stop in self._alternatives(start + 1):
+                end = self.scanner.skip(stop)
+                if self.scanner.text.startswith(")", end):
+                    yield index, allowed, end + 1
+                else:
+                    self.scanner.fail(stop, "expected 'or', or ')'")
+
+    def _or_tails(self, index: int, allowed: Allowed, place: int) -> Iterator[Found]:
+        """Yield a condition with what else may follow a name, the most first."""
+        again = self.scanner.word(place, "or")
+        if again is not None:
+            for more, stop in self._tail(index, again):
+                both = union(self.domain.features[index], allowed, more)
+                yield from self._or_tails(index, both, stop)
+        yield index, allowed, place
+
+    def _alternatives(self, place: int) -> Iterator[Found]:
+        for index, allowed, stop in self._atom(place):
+            again = self.scanner.word(stop, "or")
+            if again is not None:
+                feature = self.domain.features[index]
+                for other, more, end in self._alternatives(again):
+                    if other == index:
+                        yield index, union(feature, allowed, more), end
+                    else:
+                        self.scanner.fail(
+                            again,
+                            f"'or' joins what is said of one feature, here "
+                            f"{feature.name!r}",
+                        )
+            yield from self._or_tails(index, allowed, stop)
+
+    def _atom(self, place: int) -> Iterator[Found]:
+        names = list(self.name(place))
+        for index, stop in names:
+            for allowed, end in self._tail(index, stop):
+                yield index, allowed, end
+        if not self.scanner.text.startswith("(", self.scanner.skip(place)):
+            yield from self._between(place, is_name=bool(names))
+
+    def name(self, place: int) -> Iterator[tuple[int, int]]:
+        """Yield the features that a name at a place can mean, and what follows."""
+        found = self.scanner.quoted(place)
+        if found is not None and found[0] in self.domain.names:
+            yield self.domain.names.index(found[0]), found[1]
+        yield from self.scanner.known(place, self._names)
+
+    def _between(self, place: int, *, is_name: bool) -> Iterator[Found]:
+        """Yield conditions such as 25 ≤ age < 40."""
+        for index in range(len(self.domain.features)):
+            for low, stop in self._values.operands(index, place):
+                first = self.scanner.sign(stop, _ORDER)
+                if first is None:
+                    continue
+                for same, end in self.name(first[1]):
+                    if same == index:
+                        above = _TURNED[first[0]], low, place
+                        yield from self._upper_end(index, above, end)
+        if not is_name:
+            self.refuse_name(place)
+
+    def refuse_name(self, place: int) -> None:
+        """Note that what stands at a place is no name of a feature."""
+        known = ", ".join(quoted(name) for name in self.domain.names)
+        word = self.scanner.shown(place)
+        reason = f"there is no feature {word}; there are {known}"
+        self.scanner.fail(place, reason if word else f"expected one of {known}")
+
+    def _upper_end(
+        self, index: int, above: tuple[str, Any, int], place: int
+    ) -> Iterator[Found]:
+        lower = self._values.compared(index, *above)
+        if lower is None:
+            return
+        second = self.scanner.sign(place, _ORDER)
+        if second is not None:
+            for high, stop in self._values.operands(index, second[1]):
+                upper = self._values.compared(index, second[0], high, second[1])
+                if upper is not None:
+                    yield index, common(lower, upper), stop
+        yield index, lower, place
+
+    def _tail(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield what may stand behind a name, and the place behind it."""
+        feature, scan = self.domain.features[index], self.scanner
+        number = scan.word(place, "is", "a", "number")
+        if number is not None:
+            yield plain_values(feature), number
+        equal = scan.word(place, "is") or _behind(scan.sign(place, "="))
+        other = _behind(scan.sign(place, "≠"))
+        for start, is_equal in ((equal, True), (other, False)):
+            if start is not None:
+                for one, stop in self._values.value(index, start):
+                    yield (one if is_equal else without(feature, one)), stop
+        yield from self._listed(index, place)
+        span = scan.word(place, "between")
+        if span is not None:
+            yield from self._span(index, span)
+        sign = scan.sign(place, _ORDER)
+        if sign is not None:
+            yield from self._comparison(index, sign)
+        is_listed = scan.word(place, "in") or scan.word(place, "all", "but")
+        if (equal or other or span or sign or is_listed) is None:
+            name = quoted(feature.name)
+            scan.fail(place, f"expected =, ≠, ≤, ≥, <, >, in or is, behind {name}")
+
+    def _span(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield what "between" allows."""
+        for low, stop in self._values.operands(index, place):
+            then = self.scanner.word(stop, "and")
+            if then is None:
+                self.scanner.fail(stop, "expected 'and'")
+                continue
+            for high, end in self._values.operands(index, then):
+                above = self._values.compared(index, "≥", low, place)
+                below = self._values.compared(index, "≤", high, then)
+                if above is not None and below is not None:
+                    yield common(above, below), end
+
+    def _comparison(
+        self, index: int, sign: tuple[str, int]
+    ) -> Iterator[tuple[Allowed, int]]:
+        operands = list(self._values.operands(index, sign[1]))
+        if not operands:
+            self._values.refuse(index, sign[1])
+        for value, stop in operands:
+            allowed = self._values.compared(index, sign[0], value, sign[1])
+            if allowed is None:
+                continue
+            then = self.scanner.word(stop, "and")
+            other = None if then is None else self.scanner.sign(then, _ORDER)
+            if other is not None:
+                for more, end in self._comparison(index, other):
+                    yield common(allowed, more), end
+            yield allowed, stop
+
+    def _listed(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield what is in braces, or is not."""
+        feature, scan = self.domain.features[index], self.scanner
+        inside = scan.word(place, "in")
+        outside = scan.word(place, "all", "but") or scan.word(place, "not", "in")
+        start = inside if inside is not None else outside
+        if start is None:
+            return
+        start = scan.skip(start)
+        if not scan.text.startswith("{", start):
+            scan.fail(start, "expected values in braces: {…, …}")
+            return
+        for allowed, stop in self._items(index, start + 1):
+            yield (without(feature, allowed) if inside is None else allowed), stop
+
+    def _items(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        for one, stop in self._values.value(index, place):
+            end = self.scanner.skip(stop)
+            if self.scanner.text.startswith(",", end):
+                for more, last in self._items(index, end + 1):
+                    yield union(self.domain.features[index], one, more), last
+            elif self.scanner.text.startswith("}", end):
+                yield one, end + 1
+            else:
+                self.scanner.fail(stop, "expected ',' or '}'")
+
+
+def _behind(found: tuple[str, int] | None) -> int | None:
+    return None if found is None else found[1]

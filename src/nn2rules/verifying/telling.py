@@ -1,0 +1,147 @@
+"""From what was found of a claim to its verdict."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine import Meter
+from nn2rules.given_rows import GivenRows
+from nn2rules.network import Network
+from nn2rules.values import Value
+from nn2rules.verifying.nearest import Point
+from nn2rules.verifying.pairs import Paired
+from nn2rules.verifying.points import classes_of
+from nn2rules.verifying.questions import Plain
+from nn2rules.verifying.tables import Judged
+from nn2rules.verifying.verdict import Verdict
+from nn2rules.verifying.violations import COVERED_INPUTS, broken_rules
+
+On = Literal["domain", "rows"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Of what claims are asked."""
+
+    network: Network
+    rows: GivenRows | None
+    on: On
+    n_jobs: int | None
+
+
+@dataclass
+class Asked:
+    """What was found of a claim so far."""
+
+    rows: NDArray[np.uint8] | None = None  # of each different row how it is broken
+    counted: NDArray[np.bool_] | None = None  # and whether the claim is about it
+    judged: Judged | None = None
+    points: Sequence[Point] = ()
+    distance: int | None = None
+
+
+def told(
+    asking: Asking,
+    text: str,
+    question: Plain | Paired,
+    asked: Asked,
+    meter: Meter,
+    reason: str,
+    *,
+    is_done: bool,
+) -> Verdict:
+    """Put together what was found."""
+    rows = [_decoded(asking.network, point) for point in asked.points]
+    answers = [_answer(asking.network, point) for point in asked.points]
+    is_broken = len(asked.points) > 0
+    fields: dict[str, Any] = {}
+    if is_broken:
+        is_one = len(rows) == 1
+        fields["counterexample"] = rows[0] if is_one else tuple(rows)
+        fields["answer"] = answers[0] if is_one else tuple(answers)
+        fields["distance"] = asked.distance
+    ways = asked.judged.ways if asked.judged is not None else _ways(question)
+    fields |= _counted_rows(asking, asked, ways) | _counted(asking, asked, ways)
+    if asked.judged is not None and asked.judged.kinds.size <= COVERED_INPUTS:
+        fields["make_rules"] = partial(
+            broken_rules,
+            asked.judged,
+            asking.network.domain,
+            asking.rows,
+            seed=0,
+            n_jobs=asking.n_jobs,
+        )
+    status = "refuted" if is_broken else "proved" if is_done else "open"
+    return Verdict(
+        text,
+        status,  # type: ignore[arg-type]
+        on=asking.on,
+        domain=asking.network.domain,
+        reason="" if status != "open" else reason,
+        boxes=meter.boxes,
+        seconds=time.monotonic() - meter.started,
+        **fields,
+    )
+
+
+def _counted_rows(asking: Asking, asked: Asked, ways: Sequence[str]) -> dict[str, Any]:
+    if asked.rows is None or asked.counted is None or asking.rows is None:
+        return {}
+    weights = asking.rows.weights
+    found = {
+        "rows": int(weights[asked.rows > 0].sum()),
+        "total_rows": int(weights[asked.counted].sum()),
+        "row_ways": _by_way(ways, asked.rows, weights),
+    }
+    if asking.on == "rows":
+        both = {"count": found["rows"], "total": found["total_rows"]}
+        return found | both | {"ways": found["row_ways"]}
+    return found
+
+
+def _counted(asking: Asking, asked: Asked, ways: Sequence[str]) -> dict[str, Any]:
+    judged = asked.judged
+    if judged is None or asking.on == "rows":
+        return {}
+    kinds = judged.kinds.ravel()
+    found = {
+        "count": int(np.count_nonzero(kinds)),
+        "total": int(np.count_nonzero(judged.possible)),
+        "ways": _by_way(ways, kinds, None),
+    }
+    if judged.contexts is not None:
+        both = zip(("contexts", "total_contexts"), judged.contexts, strict=True)
+        found |= dict(both)
+    return found
+
+
+def _decoded(network: Network, point: Point) -> dict[str, Value]:
+    codes, numbers = point
+    [row] = network.domain.decode(codes[np.newaxis], numbers[np.newaxis])
+    return row
+
+
+def _answer(network: Network, point: Point) -> Value:
+    codes, numbers = point
+    found = classes_of(network, codes[np.newaxis], numbers[np.newaxis])
+    return network.classes[int(found[0])]
+
+
+def _ways(question: Plain | Paired) -> tuple[str, ...]:
+    return question.ways if isinstance(question, Plain) else (question.way,)
+
+
+def _by_way(
+    ways: Sequence[str],
+    kinds: NDArray[np.uint8],
+    weights: NDArray[np.int64] | None,
+) -> dict[str, int]:
+    """Count by the way in which the claim is broken, the most common first."""
+    counts = np.bincount(kinds, weights, minlength=len(ways) + 1)[1:]
+    order = np.argsort(-counts, kind="stable")
+    return {ways[way]: int(counts[way]) for way in order.tolist() if counts[way]}
