@@ -40,7 +40,8 @@ def find_changes(
 def _place(case: Case, point: Point) -> tuple[object, ...]:
     """Return where a change is listed: by its features, then by what is nearer."""
     changed = np.flatnonzero(is_changed(case, point.codes, point.numbers)).tolist()
-    away = point.codes - case.point.codes, point.numbers - case.point.numbers
+    apart = point.numbers / 2 - case.point.numbers / 2  # halves do not overflow
+    away = point.codes - case.point.codes, apart
     near = [np.abs(part[changed]).tolist() for part in away]
     return tuple(changed), *near, point.codes.tolist(), point.numbers.tolist()
 
