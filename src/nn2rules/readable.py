@@ -87,8 +87,12 @@ class ReadableClassifier(TabularClassifier):
     Examples
     --------
     >>> import nn2rules
-    >>> car = nn2rules.datasets.load("car")
-    >>> model = ReadableClassifier().fit(car.train.rows, car.train.labels)
+    >>> cars = nn2rules.datasets.load("car").train.to_frame()
+    >>> X, y = cars.drop(columns="label"), cars["label"]
+    >>> print(ReadableClassifier(questions=2).fit(X, y).path_)
+    questions  columns   inputs  rules  accuracy
+            1        1        2      0   70.0 ± 0.0 %
+            2        2        4      1   85.4 ± 1.1 %  ← chosen
     """
 
     def __init__(
@@ -259,6 +263,7 @@ def _refuse_measures(y: Any) -> None:
     different, n_rows = len(np.unique(labels)), len(labels)
     if different > MANY_LABELS and n_rows < 10 * different:
         raise OptionError(
-            f"y has {different:,} different numbers in {n_rows:,} rows: this is "
-            f"regression; a classifier needs few classes, so cut y into ranges first"
+            f"Unknown label type: y has {different:,} different numbers in {n_rows:,} "
+            f"rows: this is regression; a classifier needs few classes, so cut y into "
+            f"ranges first"
         )

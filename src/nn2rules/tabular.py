@@ -53,6 +53,11 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=is_new, skip_check_array=True, **given)
             check_consistent_length(X)
             return X
+        if isinstance(X, list | tuple) and X and isinstance(X[0], dict):
+            raise OptionError(
+                "X is a list of dicts, expected a frame, as pandas.DataFrame(X), or an "
+                "array"
+            )
         finite = "allow-nan" if self._allows_gaps() else True
         options = {"reset": is_new, "ensure_all_finite": finite}
         if is_new:

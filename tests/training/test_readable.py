@@ -260,6 +260,8 @@ def test_what_cannot_be_learnt_is_said():
         ReadableClassifier().fit(frame, np.arange(60))
     with pytest.raises(OptionError, match="nothing to learn from"):
         ReadableClassifier().fit(frame[["same", "id"]], labels)
+    with pytest.raises(OptionError, match="a list of dicts, expected a frame"):
+        ReadableClassifier().fit(frame.to_dict("records"), labels)
     with pytest.raises(OptionError, match="'b' has one row only"):
         ReadableClassifier().fit(frame, ["a"] * 59 + ["b"])
     with pytest.raises(OptionError, match="two classes"):
