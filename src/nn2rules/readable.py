@@ -89,10 +89,12 @@ class ReadableClassifier(TabularClassifier):
     >>> import nn2rules
     >>> cars = nn2rules.datasets.load("car").train.to_frame()
     >>> X, y = cars.drop(columns="label"), cars["label"]
-    >>> print(ReadableClassifier(questions=2).fit(X, y).path_)
+    >>> print(ReadableClassifier(questions=4).fit(X, y).path_)
     questions  columns   inputs  rules  accuracy
             1        1        2      0   70.0 ± 0.0 %
-            2        2        4      1   85.4 ± 1.1 %  ← chosen
+            2        2        4      1   84.4 ± 1.1 %
+            3        3        8      3   85.3 ± 1.7 %
+            4        4       16      2   87.0 ± 1.3 %  ← chosen
     """
 
     def __init__(
