@@ -13,6 +13,9 @@ _FIRST_ROUNDS, _ROUNDS, _TRIAL_ROUNDS, _LAST_ROUNDS = 150, 25, 15, 60
 _MANY = 160
 """Of more questions, what they cost is only roughly known."""
 
+_CAREFUL = 24
+"""From so many questions on they are taken away one by one."""
+
 _TRIED = 4
 """Of the questions that cost least, so many are left out on trial."""
 
@@ -99,7 +102,7 @@ def stages(school: School) -> list[Stage]:
             found.append(Stage(tuple(asked.tolist()), net))
         if len(asked) == 1:
             return found[::-1]
-        if len(asked) <= most:
+        if len(asked) <= max(most, _CAREFUL):
             asked, net = _without_one(school, net, asked, taught)
             taught = school.lessons(asked)
             continue
@@ -127,7 +130,8 @@ def _without_some(school: School, net: Net, taught: Lessons) -> tuple[list[int],
         kept = sorted(np.argsort(-costs, kind="stable")[: n_asked * 3 // 4].tolist())
         return kept, replace(net, first=net.first[kept])
     surgeon = Surgeon(net, taught, school.decay)
-    for _ in range(min(n_asked - school.how.most, max(1, n_asked // 8))):
+    n_few = max(school.how.most, _CAREFUL)
+    for _ in range(min(n_asked - n_few, max(1, n_asked // 8))):
         surgeon.drop(int(np.argmin(surgeon.costs())))
     return surgeon.left, surgeon.net
 
