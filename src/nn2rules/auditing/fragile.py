@@ -1,10 +1,13 @@
 """The rows nearest to another answer."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.auditing.findings import FragileRow
 from nn2rules.engine import Meter
+from nn2rules.errors import BudgetExceededError
 from nn2rules.explaining import explain
 from nn2rules.explaining.gains import margins
 from nn2rules.given_rows import GivenRows
@@ -21,7 +24,11 @@ def fragile_rows(
     codes, numbers = rows.distinct
     amounts = None if numbers is None else numbers[order]
     chosen = network.domain.decode(codes[order], amounts)
-    found = explain(network, chosen, widen=False, budget=meter.budget, progress=False)
+    asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
+    try:
+        found = explain(network, chosen, **asked)
+    except BudgetExceededError:  # no time for a table: what is not known is open
+        found = explain(network, chosen, engine="search", **asked)
     firsts = [int(np.argmax(rows.places == place)) for place in order.tolist()]
     return tuple(
         FragileRow(first, int(rows.weights[place]), explanation)
