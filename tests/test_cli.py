@@ -2211,4 +2211,4 @@ def test_audit_says_that_the_time_ended_first(tmp_path):
         "audit", network, "--data", str(rows), "--time", "0", "--protected", "size"
     )
     assert result.exit_code == 3
-    assert "whether size ever turns an answer" in result.stdout
+    assert "size is open" in result.stdout

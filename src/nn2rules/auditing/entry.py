@@ -97,6 +97,7 @@ def audit(
     (1, 3)
     """
     _check(data, engine, labels)
+    data = listed_rows(data)
     number = whole_number("fragile", fragile)
     told = teller(progress)
     how = Looking(n_jobs=n_jobs, budget=budget, progress=told, time=time)
@@ -193,7 +194,7 @@ def _named(
 ) -> tuple[str, ...]:
     """Return the protected names once each, refusing what nobody knows."""
     given = [protected] if isinstance(protected, str) else list(protected)
-    features, columns = network.domain.names, column_names(listed_rows(data))
+    features, columns = network.domain.names, column_names(data)
     for name in given:
         if name in features or name in columns:
             continue

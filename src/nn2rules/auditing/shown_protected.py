@@ -96,8 +96,10 @@ def _by_value(audit: "Audit", found: Protected) -> list[str | Grid]:
 
 def _rules(rules: RuleList, top: int) -> list[str | Grid]:
     """Return the first rules of each way to turn."""
+    verb = "holds" if len(rules) == 1 else "hold"
+    first = "" if len(rules) == 1 else "; the first"
     parts: list[str | Grid] = [
-        f"{count(len(rules), 'rule')} hold exactly these inputs; the first:"
+        f"{count(len(rules), 'rule')} {verb} exactly these inputs{first}:"
     ]
     by_way: dict[str, list[Rule]] = {}
     for rule in rules.rules:

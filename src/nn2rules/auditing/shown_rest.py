@@ -23,7 +23,9 @@ def head_parts(audit: "Audit") -> tuple[str | Grid, ...]:
         size.append(f"{text} possible inputs")
     size.append(count(audit.rows, "row"))
     how = "All inputs were looked at: what is said of them is proved, and counted."
-    if audit.how == "search":
+    if audit.how == "table" and audit.open:
+        how = "There are few enough inputs to look at each, but not in this time."
+    elif audit.how == "search":
         how = (
             "The inputs are too many to look at each: they were searched, so what is "
             "said of them is proved or open; rows are counted."
