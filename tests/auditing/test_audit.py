@@ -1,6 +1,7 @@
 """Audits, by table and by search, against every input one by one."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -262,6 +263,13 @@ def test_a_column_that_the_model_does_not_see_is_a_finding():
     shares = [(g.value, g.rows, g.classes["ripe"]) for g in found.shares["shop"]]
     assert shares == [("a", 1, 1), ("b", 2, 0)]
     assert "does not see it" in str(found)
+
+
+def test_what_was_only_probed_of_a_model_is_said():
+    origin = {"probed": ["encode"], "probed_rows": 7}
+    found = audit(replace(TOMATO, origin=origin), BASKET)
+    assert "READ BY PROBING (encode)" in found.warnings[0]
+    assert found.warnings[0].split(":")[0] in str(found)
 
 
 def test_numbers_make_quarters_and_what_is_missing_is_a_group():

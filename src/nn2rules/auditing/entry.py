@@ -21,6 +21,7 @@ from nn2rules.frames import Rows, column_names, listed_rows
 from nn2rules.given_rows import GivenRows, given_rows
 from nn2rules.network import Network
 from nn2rules.options import Looking, check_labels
+from nn2rules.rules.warned import origin_warnings
 from nn2rules.values import Value, whole_number
 from nn2rules.verifying.asking import Asker, Engine
 from nn2rules.verifying.searching import compile_search
@@ -178,6 +179,7 @@ def _audited(
         along,
         {name: shares_of(network, rows, data, name) for name in protected},
         nearest,
+        tuple(origin_warnings(network.origin)),
     )
 
 

@@ -5,18 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nn2rules.auditing.grids import Grid
+from nn2rules.auditing.shown_features import influence_parts, monotone_parts
 from nn2rules.auditing.shown_protected import protected_parts
-from nn2rules.auditing.shown_rest import (
-    fragile_parts,
-    head_parts,
-    influence_parts,
-    monotone_parts,
-    shares_parts,
-)
+from nn2rules.auditing.shown_rows import fragile_parts, shares_parts
 from nn2rules.errors import OptionError
 from nn2rules.markup import document, paragraph, piece, table
 from nn2rules.rules.printing import cells, filled
-from nn2rules.text import label_text
+from nn2rules.text import count, label_text
 from nn2rules.values import whole_number
 
 if TYPE_CHECKING:
@@ -38,7 +33,7 @@ def sections_of(audit: "Audit", top: int) -> list[Section]:
     top = whole_number("top", top)
     asked = " or ".join(label_text(label) for label in audit.classes)
     found = [
-        Section(f"Audit: {asked}?", head_parts(audit)),
+        Section(f"Audit: {asked}?", _head(audit)),
         Section("Protected features", protected_parts(audit, top)),
         Section("What can turn an answer, alone", influence_parts(audit)),
         Section("Which way the answer goes as a feature grows", monotone_parts(audit)),
@@ -46,6 +41,28 @@ def sections_of(audit: "Audit", top: int) -> list[Section]:
         Section("The most fragile rows", fragile_parts(audit)),
     ]
     return [section for section in found if section.parts]
+
+
+def _head(audit: "Audit") -> tuple[str | Grid, ...]:
+    """Return what was audited, and how sure it is."""
+    size = [count(len(audit.domain.names), "feature")]
+    inputs = audit.domain.n_numbers
+    if inputs is not None:
+        text = f"{inputs:,}" if inputs < 10**12 else f"{float(inputs):.1e}"
+        size.append(f"{text} possible inputs")
+    size.append(count(audit.rows, "row"))
+    how = "All inputs were looked at: what is said of them is proved, and counted."
+    if audit.how == "table" and audit.open:
+        how = "There are few enough inputs to look at each, but not in this time."
+    elif audit.how == "search":
+        how = (
+            "The inputs are too many to look at each: they were searched, so what is "
+            "said of them is proved or open; rows are counted."
+        )
+    parts: list[str | Grid] = [*audit.warnings, " · ".join(size), how]
+    if audit.open:
+        parts.append(f"Open, as the budget was spent: {', '.join(audit.open)}.")
+    return tuple(parts)
 
 
 def text_of(sections: Sequence[Section], width: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from nn2rules.auditing.findings import Protected, Trend
-from nn2rules.auditing.shown_rest import turned_by
+from nn2rules.auditing.shown_rows import turned_by
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.text import label_text, unused
 from nn2rules.values import Value
@@ -24,6 +24,7 @@ def dict_of(audit: "Audit") -> dict[str, Any]:
     return {
         "status": audit.status,
         "how": audit.how,
+        "warnings": [*audit.warnings],
         "classes": [*audit.classes],
         "of_inputs": audit.domain.n_numbers,
         "of_rows": audit.rows,

@@ -41,6 +41,8 @@ class Audit:
         What becomes of each group of a protected feature.
     fragile : tuple of FragileRow
         The rows with the smallest margins.
+    warnings : tuple of str
+        What is not proved of how the model was read.
     """
 
     domain: Domain
@@ -52,6 +54,7 @@ class Audit:
     monotone: Mapping[str, Mapping[Value, Trend]]
     shares: Mapping[str, tuple[Group, ...]]
     fragile: tuple[FragileRow, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def dead(self) -> tuple[str, ...]:
