@@ -128,7 +128,7 @@ def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
     if not isinstance(found, tuple) or not isinstance(answer, tuple):
         return []
     one, other = found
-    where = "as for this row" if verdict.distance == 0 else "as here"
+    where = "of this row" if verdict.distance == 0 else "here"
     shared = [name for name in one if one[name] == other[name]]
     rows = [
         (
@@ -139,7 +139,8 @@ def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
     ]
     said = " · ".join(_value(audit, name, one[name]) for name in shared)
     return [
-        f"For example {where}: {said}.",
+        f"For example {where}:",
+        Grid(("",), ((said,),), (False,)),
         Grid(("", ""), tuple(rows), (False, False)),
     ]
 

@@ -44,7 +44,8 @@ def count_rows(network: Network, rows: GivenRows, meter: Meter) -> Influences | 
     except (BudgetExceededError, UndecidedError):
         return None
     ahead = 1.5 * (monotonic() - began) * len(rows) / max(1, found.rows)
-    if found.rows >= DRAWN_ROWS and (whole is None or ahead <= _SHARE * whole):
+    is_drawn = found.rows <= DRAWN_ROWS < len(rows)
+    if is_drawn and (whole is None or ahead <= _SHARE * whole):
         try:
             return counted(network, rows, meter, most=len(rows))
         except (BudgetExceededError, UndecidedError):
