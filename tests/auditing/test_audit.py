@@ -225,6 +225,23 @@ def test_ranges_of_numbers_are_audited_by_rows_and_search(seed):
     assert sum(group.rows for group in found.shares["age"]) == len(rows)
 
 
+def test_beyond_a_table_all_rows_are_counted_if_there_is_time():
+    rng = np.random.default_rng(3)
+    domain = Domain(
+        (Feature.real("age", 0, 40, whole=True), Feature("sex", ("f", "m")))
+    )
+    network = ranged.random_network(rng, domain)
+    rows = ranged.random_rows(rng, domain, 1500)
+    found = audit(network, rows, protected=["sex"], fragile=0)
+    verdict = nn2rules.verify(network, "independent of sex", rows, on="rows")
+    assert found.influence["sex"].of_rows == found.protected["sex"].of_rows == 1500
+    assert found.influence["sex"].rows == found.protected["sex"].rows == verdict.rows
+    ages = {sex: [{"age": age, "sex": sex} for age in range(41)] for sex in "fm"}
+    turned = [sex for sex in "fm" if len(set(network.predict(ages[sex]).tolist())) > 1]
+    expected = sum(row["sex"] in turned for row in rows)
+    assert found.influence["age"].rows == expected
+
+
 def test_adult_says_what_sex_does():
     network = nn2rules.load(nn2rules.datasets.network_file("adult"))
     people = nn2rules.datasets.load("adult").train
