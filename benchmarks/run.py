@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bench_adult
+import bench_audit
 import bench_compare
 import bench_engine
 import bench_explain
@@ -42,6 +43,7 @@ SECTIONS = {
     "by heart": bench_readable.by_heart,
     "compare": bench_compare.compare,
     "explain": bench_explain.explain,
+    "audit": bench_audit.audit,
 }
 RESULTS = Path(__file__).parent / "results.md"
 
@@ -66,7 +68,7 @@ def _read() -> dict[str, str]:
     if not RESULTS.exists():
         return {}
     text = RESULTS.read_text(encoding="utf-8")
-    parts = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
     return {name: body.strip() for name, body in zip(parts[::2], parts[1::2])}
 
 

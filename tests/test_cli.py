@@ -2178,3 +2178,37 @@ def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     result = run("verify", network, "--claim", "never ripe", "--time", "0")
     assert result.exit_code == 3
     assert result.stdout.startswith("open: never ripe")
+
+
+def test_audit_exits_by_what_protected_features_do(tmp_path):
+    network = str(tmp_path / "net.json")
+    Path(network).write_text(TOMATO, encoding="utf-8")
+    rows = tmp_path / "shops.csv"
+    rows.write_text("color,size,shop,y\nred,big,a,ripe\nyellow,big,b,ripe\n", "utf-8")
+    given = ("audit", network, "--data", str(rows), "--labels", "y")
+    result = run(*given, "--protected", "color", "--protected", "shop")
+    assert result.exit_code == 1
+    assert "color alone turns the answer: of 2 of 2 rows" in result.stdout
+    assert "shop is no feature of the model" in result.stdout
+    assert "labelled ripe" in result.stdout
+    result = run(*given, "--protected", "shop", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["protected"][0]["status"] == "unseen"
+    result = run(*given, "--protected", "weight")
+    assert result.exit_code == 2
+    assert "'weight' is neither a feature of the model nor a column" in result.stderr
+    assert run("audit", network).exit_code == 2
+
+
+def test_audit_says_that_the_time_ended_first(tmp_path):
+    network = str(tmp_path / "net.json")
+    Path(network).write_text(TOMATO, encoding="utf-8")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("color,size\nyellow,big\n", "utf-8")
+    result = run("audit", network, "--data", str(rows), "--time", "0")
+    assert result.exit_code == 0
+    result = run(
+        "audit", network, "--data", str(rows), "--time", "0", "--protected", "size"
+    )
+    assert result.exit_code == 3
+    assert "size is open" in result.stdout

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nn2rules import claims, datasets, engine, experiments, paper
     from nn2rules.adapters import read_network
+    from nn2rules.auditing import audit
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
     from nn2rules.comparing import compare
@@ -89,6 +90,7 @@ __all__ = [
     "UnsupportedModelError",
     "Verdict",
     "__version__",
+    "audit",
     "check",
     "claims",
     "compare",
@@ -113,6 +115,7 @@ __all__ = [
 # the command line has to be ready for Ctrl-C before anything takes time.
 _HOMES = {
     "adapters": ["read_network"],
+    "auditing": ["audit"],
     "boxes": ["Condition"],
     "checker": ["check"],
     "comparing": ["compare"],

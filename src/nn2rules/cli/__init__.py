@@ -4,6 +4,7 @@ import io
 import sys
 
 from nn2rules.cli import (
+    audit,
     check,
     compare,
     demo,
@@ -22,6 +23,7 @@ COMMANDS = (
     predict,
     explain,
     verify,
+    audit,
     check,
     compare,
     train,

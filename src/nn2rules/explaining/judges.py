@@ -217,7 +217,7 @@ def judge_of(
         if obstacle is not None:
             raise OptionError(f"{obstacle}; use the engine 'search'")
     began = monotonic()
-    _compile()
+    compile_judges()
     meter.started += monotonic() - began  # that is done once, and not for these rows
     is_small = domain.n_inputs <= TABLE_INPUTS and fits(domain, meter.budget)
     is_fit = is_small and not domain.has_ranges and obstacle is None
@@ -229,7 +229,7 @@ def judge_of(
 
 
 @cache
-def _compile() -> None:
+def compile_judges() -> None:
     """Ask a network of one number and one word, and a table, so that all is there."""
     word = Feature("word", ("a", "b"))
     last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")

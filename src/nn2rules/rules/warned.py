@@ -1,7 +1,7 @@
 """What a reader must know before trusting rules."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nn2rules.text import count, share
 
@@ -27,7 +27,15 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"APPROXIMATE ({rules.certificate.get('method')}): a rule may give another "
             f"answer than the network"
         )
-    return [*found, *_stood_for(rules), *_probed(rules), *by_heart(rules)]
+    read = origin_warnings(rules.certificate.get("model"))
+    return [*found, *read, *by_heart(rules)]
+
+
+def origin_warnings(origin: object) -> list[str]:
+    """Say what is not proved of how a model was read, by the origin of its network."""
+    if not isinstance(origin, Mapping):
+        return []
+    return [*_stood_for(origin), *_probed(origin)]
 
 
 def by_heart(rules: "RuleList") -> list[str]:
@@ -45,11 +53,9 @@ def by_heart(rules: "RuleList") -> list[str]:
     ]
 
 
-def _stood_for(rules: "RuleList") -> list[str]:
+def _stood_for(origin: Mapping[str, Any]) -> list[str]:
     """Say where the model answers otherwise, since one word stands for all others."""
-    model = rules.certificate.get("model")
-    numbers = model if isinstance(model, Mapping) else {}
-    n_rows, n_agreeing = numbers.get("rows"), numbers.get("rows_agreeing")
+    n_rows, n_agreeing = origin.get("rows"), origin.get("rows_agreeing")
     if not isinstance(n_rows, int) or not isinstance(n_agreeing, int):
         return []
     n_other = n_rows - n_agreeing
@@ -61,12 +67,11 @@ def _stood_for(rules: "RuleList") -> list[str]:
     ]
 
 
-def _probed(rules: "RuleList") -> list[str]:
-    """Say which steps of the model were only probed, by the certificate."""
-    model = rules.certificate.get("model")
-    if not isinstance(model, Mapping) or not isinstance(model.get("probed"), list):
+def _probed(origin: Mapping[str, Any]) -> list[str]:
+    """Say which steps of the model were only probed."""
+    if not isinstance(origin.get("probed"), list):
         return []
-    steps, n_rows = ", ".join(map(str, model["probed"])), model.get("probed_rows")
+    steps, n_rows = ", ".join(map(str, origin["probed"])), origin.get("probed_rows")
     tried = count(n_rows, "row") if isinstance(n_rows, int) else "rows"
     if not steps:
         return []

@@ -62,6 +62,12 @@ class Asker:
         self._within = conditions_for(network.domain, within, "within")
         self._impossible, self.tables = impossible, tables
 
+    @property
+    def has_table(self) -> bool:
+        """Whether claims about all inputs are judged on each of them."""
+        region = region_of(self.network.domain, self._parts(), self._impossible)
+        return self._has_table(region)
+
     def verdict(self, claim: Claim, meter: Meter) -> Verdict:
         """Prove or refute one claim, in the budget of a meter."""
         domain, self.tables.meter = self.network.domain, meter

@@ -1,0 +1,15 @@
+"""What a model does, on one page: what matters, what turns whom, what is not known.
+
+::
+
+    model, rows ──▶ turning   which features turn answers, the protected ones in full
+               ├──▶ trends    which way the answer goes along ordered features
+               ├──▶ groups    what becomes of each group of rows
+               └──▶ fragile   the rows nearest to another answer
+                              └──▶ Audit
+"""
+
+from nn2rules.auditing.entry import audit
+from nn2rules.auditing.report import Audit
+
+__all__ = ["Audit", "audit"]

@@ -1,0 +1,48 @@
+"""The rows nearest to another answer."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.auditing.findings import FragileRow
+from nn2rules.engine import Meter
+from nn2rules.errors import BudgetExceededError
+from nn2rules.explaining import explain
+from nn2rules.explaining.gains import margins
+from nn2rules.given_rows import GivenRows
+from nn2rules.network import Network
+
+
+def fragile_rows(
+    network: Network, rows: GivenRows, number: int, meter: Meter
+) -> tuple[FragileRow, ...]:
+    """Return the different rows with the smallest margins, each explained."""
+    order = np.argsort(row_margins(network, rows), kind="stable")[:number]
+    if not len(order):
+        return ()
+    codes, numbers = rows.distinct
+    amounts = None if numbers is None else numbers[order]
+    chosen = network.domain.decode(codes[order], amounts)
+    asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
+    try:
+        found = explain(network, chosen, **asked)
+    except BudgetExceededError:  # no time for a table: what is not known is open
+        found = explain(network, chosen, engine="search", **asked)
+    firsts = [int(np.argmax(rows.places == place)) for place in order.tolist()]
+    return tuple(
+        FragileRow(first, int(rows.weights[place]), explanation)
+        for first, place, explanation in zip(firsts, order.tolist(), found, strict=True)
+    )
+
+
+def row_margins(network: Network, rows: GivenRows) -> NDArray[np.float64]:
+    """Return how far the scores of the different rows are from another answer."""
+    scores = network.scores_codes(*rows.distinct)
+    answers = rows.answers(network)
+    found = np.zeros(len(answers))
+    for index in range(len(network.classes)):
+        own = answers == index
+        if own.any():
+            found[own] = margins(network, index, scores[own])
+    return np.maximum(np.nan_to_num(found), 0.0)

@@ -1,0 +1,74 @@
+"""Which way the answer goes along features with an order."""
+
+from collections.abc import Mapping
+from itertools import product
+
+from nn2rules.auditing.findings import Direction, Influence, Trend
+from nn2rules.auditing.sharing import Sharing
+from nn2rules.claims import monotone
+from nn2rules.network import Network
+from nn2rules.values import Value
+from nn2rules.verifying import Verdict
+from nn2rules.verifying.asking import Asker
+
+_SHORT = 0.25  # of its share of the time, before the others had theirs
+
+
+def followed(network: Network) -> dict[str, tuple[Value, ...]]:
+    """Return the features that have an order, and the classes they are followed to.
+
+    Of two classes the second says all.
+    """
+    classes = network.classes[1:] if len(network.classes) == 2 else network.classes
+    return {f.name: classes for f in network.domain.features if f.ordered}
+
+
+def trends(
+    asker: Asker, influence: Mapping[str, Influence], sharing: Sharing
+) -> dict[str, dict[Value, Trend]]:
+    """Return which way the answer goes along each ordered feature, to each class.
+
+    What is open after a short time is asked again in the time that is left.
+    """
+    asked: dict[tuple[str, Value, bool], Verdict] = {}
+    for name, classes in followed(asker.network).items():
+        for label, is_up in product(classes, (True, False)):
+            if influence[name].status == "dead":
+                sharing.skip(1)
+                continue
+            meter = sharing.meter(name, _SHORT)
+            claim = monotone(name, increasing=is_up, toward=label)
+            asked[name, label, is_up] = asker.verdict(claim, meter)
+    still = [key for key, verdict in asked.items() if verdict.status == "open"]
+    if sharing.limits.seconds is not None:
+        sharing.expect(len(still) + 1)
+        for name, label, is_up in still:
+            claim = monotone(name, increasing=is_up, toward=label)
+            asked[name, label, is_up] = asker.verdict(claim, sharing.meter(name))
+    return {
+        name: {label: _trend(asked, name, label) for label in classes}
+        for name, classes in followed(asker.network).items()
+    }
+
+
+def _trend(
+    asked: Mapping[tuple[str, Value, bool], Verdict], name: str, label: Value
+) -> Trend:
+    if (name, label, True) not in asked:
+        return Trend(name, label, "constant")
+    both = asked[name, label, True], asked[name, label, False]
+    return Trend(name, label, direction_of(*both), *both)
+
+
+def direction_of(increasing: Verdict, decreasing: Verdict) -> Direction:
+    """Return the direction that two verdicts make.
+
+    What is proved to be increasing is called so, even where it is open whether it is
+    constant.
+    """
+    up, down = increasing.status, decreasing.status
+    if (up, down) == ("refuted", "refuted"):
+        return "neither"
+    if up == "proved":
+        return "constant" if down == "proved" else "increasing"
+    return "decreasing" if down == "proved" else "open"

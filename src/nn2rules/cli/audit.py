@@ -1,0 +1,97 @@
+"""nn2rules audit: what a model does, on one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import nn2rules
+from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.models import (
+    ClassesOption,
+    EncoderOption,
+    Given,
+    GivesOption,
+    ModelFile,
+    OtherOption,
+    ThresholdOption,
+    TrustOption,
+    ValuesOption,
+    load,
+)
+from nn2rules.cli.output import width
+
+_CODES = {"clear": 0, "turns": 1, "open": 3}
+
+
+@app.command()
+@plain_errors
+def audit(
+    model: ModelFile,
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="ROWS.csv", help="The rows that everything is counted on."
+        ),
+    ],
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A protected feature, or a column that the model does not see. May be "
+            "repeated.",
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of the true classes."),
+    ] = None,
+    fragile: Annotated[
+        int, typer.Option(min=0, help="How many of the most fragile rows to list.")
+    ] = 5,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many rules to print of each way to turn.")
+    ] = 3,
+    time: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds for all of it; by default a minute."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    values: ValuesOption = None,
+    other: OtherOption = False,
+    encoder: EncoderOption = None,
+    classes: ClassesOption = None,
+    threshold: ThresholdOption = None,
+    gives: GivesOption = None,
+    trust: TrustOption = False,
+) -> None:
+    """Put what a model does on one page, protected features first.
+
+    Exits with 0 if no protected feature turns an answer, 1 if one does, and 3 if that
+    is open, as the time ended first.
+    """
+    given = Given(
+        data=data,
+        labels=labels,
+        encoder=encoder,
+        values=tuple(values or ()),
+        classes=classes,
+        threshold=threshold,
+        gives=gives,
+        other=other,
+        trust=trust,
+    )
+    loaded = load(model, given)
+    with progress_bar() as progress, loaded.naming_lines():
+        found = nn2rules.audit(
+            loaded.network,
+            loaded.rows,
+            protected=protected or (),
+            labels=loaded.labels,
+            fragile=fragile,
+            time=time,
+            progress=progress,
+        )
+    print(found.to_json() if as_json else found.text(top, width=width()))
+    if found.status != "clear":
+        raise typer.Exit(_CODES[found.status])
