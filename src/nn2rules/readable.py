@@ -1,6 +1,6 @@
 """A classifier of scikit-learn that is trained to be read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -54,8 +54,9 @@ class ReadableClassifier(TabularClassifier):
     monotone : dict from column names to 1 or -1, optional
         Columns of numbers, or of categories in order, with which the second of two
         classes may only become more likely (1) or less (-1).
-    units : int
-        Of the hidden layer.
+    units : int or sequence of int
+        Of the hidden layer. Of several, those are taken with which networks are best on
+        rows held out.
     alpha : float
         The penalty on the squares of the weights, for all rows together.
     cuts : int
@@ -103,7 +104,7 @@ class ReadableClassifier(TabularClassifier):
         max_rules: int | None = None,
         tolerance: float | None = None,
         monotone: Mapping[str, int] | None = None,
-        units: int = 4,
+        units: int | Sequence[int] = (2, 4),
         alpha: float = 1.0,
         cuts: int = 8,
         questions: int = 24,
@@ -133,7 +134,7 @@ class ReadableClassifier(TabularClassifier):
             Raw columns: numbers, words, categories, with gaps.
         y : sequence of class labels
         """
-        how = self._schooling()
+        how, units = self._schooling(), self._units()
         _refuse_measures(y)
         table, labels = self._taught(X, y)
         self.classes_, truth = np.unique(labels, return_inverse=True)
@@ -152,6 +153,7 @@ class ReadableClassifier(TabularClassifier):
             points = learn(
                 taught,
                 self._held_out(truth),
+                units,
                 n_jobs=self.n_jobs,
                 progress=told or _silent,
                 most_rules=max(MOST_RULES, self.max_rules or 0),
@@ -204,7 +206,7 @@ class ReadableClassifier(TabularClassifier):
         return True
 
     def _schooling(self) -> Schooling:
-        for name, least in (("units", 1), ("cuts", 1), ("questions", 1), ("folds", 2)):
+        for name, least in (("cuts", 1), ("questions", 1), ("folds", 2)):
             whole_number(name, getattr(self, name), least)
         if self.max_rules is not None:
             whole_number("max_rules", self.max_rules, 0)
@@ -216,7 +218,12 @@ class ReadableClassifier(TabularClassifier):
             ):
                 raise OptionError(f"{name}: {given!r}, expected a number from 0 on")
         seed = whole_number("random_state", self.random_state)
-        return Schooling(self.units, float(self.alpha), self.questions, seed)
+        return Schooling(self._units()[0], float(self.alpha), self.questions, seed)
+
+    def _units(self) -> list[int]:
+        is_list = isinstance(self.units, Sequence) and not isinstance(self.units, str)
+        given: Any = self.units if is_list and self.units else [self.units]
+        return [whole_number("units", number, 1) for number in given]
 
     def _signs(self) -> dict[str, int]:
         """Return which columns may turn the answer one way only, checked."""

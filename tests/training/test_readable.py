@@ -237,6 +237,8 @@ def test_the_path_is_shown(fitted):
     ("options", "words"),
     [
         ({"units": 0}, "units: 0"),
+        ({"units": (2, "4")}, "units: .4."),
+        ({"units": []}, "units: .."),
         ({"folds": 1}, "folds: 1"),
         ({"alpha": -1}, "alpha: -1"),
         ({"tolerance": "small"}, "tolerance: 'small'"),

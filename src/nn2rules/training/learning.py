@@ -5,7 +5,7 @@ cut, the order of words, the questions that are kept, the weights.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import joblib
 import numpy as np
@@ -59,20 +59,13 @@ class Taught:
     def part(self, places: NDArray[np.int64]) -> "Taught":
         """Return the same with these rows only."""
         rows = picked_rows(self.rows, places)
-        return Taught(
-            rows,
-            self.names,
-            self.truth[places],
-            self.classes,
-            self.signs,
-            self.how,
-            self.cuts,
-        )
+        return replace(self, rows=rows, truth=self.truth[places])
 
 
 def learn(
     taught: Taught,
     folds: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    units: Sequence[int],
     *,
     n_jobs: int | None,
     progress: Callable[[str, float], None],
@@ -85,22 +78,37 @@ def learn(
     taught : Taught
     folds : sequence of pairs of positions
         The rows to train on, and those held out, for each fold.
+    units : sequence of int
+        How many hidden units are tried; the path whose best network is best on the rows
+        held out is taken.
     n_jobs : int, optional
         How many processes; the result is the same whatever their number.
     most_rules : int
         Networks that need more are left out.
     """
-    jobs = [joblib.delayed(_stages)(taught)]
-    jobs += [joblib.delayed(_right)(taught, train, test) for train, test in folds]
+    ways = [replace(taught, how=replace(taught.how, units=n)) for n in units]
+    jobs = [
+        joblib.delayed(_right)(way, train, test)
+        for way in ways
+        for train, test in folds
+    ]
     n_cells = len(taught.truth) * len(taught.names) * taught.cuts
     wanted = 1 if n_cells < _SMALL else n_jobs or joblib.cpu_count()
-    done = []
+    done: list[Floats] = []
     with joblib.Parallel(n_jobs=wanted, return_as="generator") as parallel:
         for result in parallel(jobs):
             done.append(result)
-            progress("training networks", 0.8 * len(done) / len(jobs))
-    columns, found = done[0]
-    return _points(taught, columns, found, done[1:], progress, most_rules)
+            progress("training networks", 0.7 * len(done) / len(jobs))
+    parts = [done[i * len(folds) : (i + 1) * len(folds)] for i in range(len(ways))]
+    best = max(range(len(ways)), key=lambda i: _highest(parts[i]))
+    columns, found = _stages(ways[best])
+    return _points(taught, columns, found, parts[best], progress, most_rules)
+
+
+def _highest(right: Sequence[Floats]) -> float:
+    """Return the mean over folds of the best network of a path."""
+    n_common = min(len(own) for own in right)
+    return float(np.mean([own[:n_common] for own in right], axis=0).max())
 
 
 def _points(
@@ -118,7 +126,7 @@ def _points(
     for index, stage in enumerate(found):
         shares = tuple(float(own[min(index, len(own) - 1)]) for own in right)
         accuracy = sum(shares) / len(shares)
-        progress("counting rules", 0.8 + 0.2 * index / len(found))
+        progress("counting rules", 0.8 + 0.2 * (index + 1) / len(found))
         if is_rich and accuracy <= best:  # more of what is not even better
             continue
         best = max(best, accuracy)
