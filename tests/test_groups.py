@@ -493,3 +493,28 @@ def test_values_that_are_the_words_themselves():
         "job", ("clerk", "cook"), other="cook", groups=(("clerk",), ("cook",))
     )
     assert more.joins_words
+
+
+@pytest.mark.parametrize(
+    ("ask", "option"),
+    [
+        (
+            lambda n, _: nn2rules.verify(n, "never b", impossible=[{"job": "cook"}]),
+            "imp",
+        ),
+        (
+            lambda n, _: nn2rules.verify(
+                n, nn2rules.claims.implies({"job": "cook"}, "b")
+            ),
+            "implies",
+        ),
+        (lambda n, r: nn2rules.explain(n, r, impossible=[{"job": "cook"}]), "imp"),
+        (lambda n, r: nn2rules.explain(n, r, forbidden={"job": "cook"}), "forbidden"),
+    ],
+)
+def test_what_is_said_of_a_word_is_not_taken_for_its_group(ask, option):
+    job = Feature.grouped("job", [["clerk", "cook"], ["judge"]])
+    layer = Layer([[1.0], [-1.0]], [0.0], "sigmoid")
+    network = Network(Domain((job,)), (layer,), ("a", "b"))
+    with pytest.raises(OptionError, match=f"{option}.*only a part of"):
+        ask(network, {"job": "judge"})

@@ -200,3 +200,30 @@ def test_a_value_for_all_others_is_a_difference():
     new = Domain((Feature("job", ("a", "b"), other="b"),))
     with pytest.raises(DomainError, match="only one of the two takes any other value"):
         meeting_of(old, new, common=False)
+
+
+def grouped_network(groups, other, seed):
+    rng = np.random.default_rng(seed)
+    job = Feature.grouped("job", groups, other=other)
+    domain = Domain((job, Feature.bins("age", (30, 50), missing=True)))
+    size = int(domain.offsets[-1])
+    hidden = Layer(rng.normal(0, 2, (size, 3)), rng.normal(0, 1, 3), "relu")
+    last = Layer(rng.normal(0, 2, (3, 1)), [0.1], "sigmoid")
+    return Network(domain, (hidden, last), ("no", "yes"))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_groups_of_words_meet_word_by_word(seed):
+    old = grouped_network([["clerk", "cook"], ["judge", None], ["smith"]], 2, seed)
+    new = grouped_network(
+        [["clerk"], ["cook", "judge", "pilot"], [None], []], 3, seed + 50
+    )
+    words = ["clerk", "cook", "judge", "smith", "pilot", "baker", None]
+    rows = [{"job": word, "age": age} for word in words for age in (20, 40, 60, None)]
+    differs = old.predict(rows) != new.predict(rows)
+    for engine in ("table", "search"):
+        found = compare(old, new, rows, engine=engine)
+        assert found.rows == differs.sum()
+        assert found.equal == (not differs.any())
+        if not found.equal:
+            assert ((found.rule_list.apply(rows) >= 0) == differs).all()

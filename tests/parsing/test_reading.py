@@ -179,7 +179,7 @@ def test_special_numbers_are_meant_where_a_comparison_holds_for_them():
 
 
 def test_conditions_as_a_mapping():
-    said = {"income": [(0, 10), 9999], "age": [30, None], "size": "big"}
+    said = {"income": [(0, 10), 9999], "age": ["[25, 40)", None], "size": "big"}
     assert conditions_for(PEOPLE, said, "within") == (
         Condition("age", ("[25, 40)", None)),
         Condition("size", ("big",)),
@@ -201,5 +201,7 @@ def test_conditions_as_a_mapping():
         conditions_for(PEOPLE, {"height": 3}, "within")
     with pytest.raises(ValueError, match="feature 'size' has no value 'huge'"):
         conditions_for(PEOPLE, {"size": "huge"}, "within")
+    with pytest.raises(OptionError, match="30 is only a part of what the value"):
+        conditions_for(PEOPLE, {"age": 30}, "within")
     with pytest.raises(OptionError, match="expected two numbers, \\(low, high\\)"):
         conditions_for(PEOPLE, {"income": (1, 2, 3)}, "within")

@@ -90,6 +90,16 @@ def test_unseen_words_and_numbers_are_answered(fitted):
         model.predict(one)
 
 
+def test_there_is_no_third_truth_and_the_classifier_is_read(fitted):
+    frame, labels = people(200)
+    labels = np.where(frame["is_new"] & (frame["age"] > 40), "good", "bad")
+    model = ReadableClassifier(**QUICK, n_jobs=1).fit(frame, labels)
+    with pytest.raises(UnknownValueError, match="is_new"):
+        model.predict(frame.head(1).assign(is_new="maybe"))
+    assert nn2rules.read_network(model) is model.network_
+    assert nn2rules.explain(model, frame.iloc[0]).answer == model.predict(frame)[0]
+
+
 def test_probabilities_belong_to_the_answers(fitted):
     model, frame, _ = fitted
     shares = model.predict_proba(frame)

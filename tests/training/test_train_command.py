@@ -81,6 +81,13 @@ def test_a_mistake_is_said_in_one_sentence(args, message):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_a_header_alone_is_no_table(folder):
+    (folder / "empty.csv").write_text("age,repaid\n")
+    done = run("empty.csv", "--target", "repaid", "-o", "model")
+    assert done.exit_code == 2
+    assert "there are no rows" in done.stderr
+
+
 def test_a_folder_of_others_is_left_alone(folder):
     (folder / "model").mkdir()
     (folder / "model" / "thesis.txt").write_text("mine")

@@ -86,9 +86,12 @@ def read_network(
 
 def network_of(model: object, how: ModelOptions) -> Network:
     """Return the `Network` of a model; `read_network` with its options as a value."""
-    if isinstance(model, Network):
-        how.check_for(model)
-        return model
+    own = getattr(model, "network_", None)  # as our own classifier has
+    if isinstance(model, Network) or isinstance(own, Network):
+        network = model if isinstance(model, Network) else own
+        assert isinstance(network, Network), "one of the two is"
+        how.check_for(network)
+        return network
     adapter = _adapter(model)
     how.refuse_array()
     # These load what only models need, and nothing of a framework.

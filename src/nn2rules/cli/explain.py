@@ -41,8 +41,8 @@ def explain(
         Path | None,
         typer.Option(
             metavar="DATA.csv",
-            help="Rows as the model was trained on: what its features can be. By "
-            "default the rows to explain.",
+            help="Rows as the model was trained on: what its features can be, where "
+            "the model does not say it.",
         ),
     ] = None,
     top: Annotated[
@@ -131,7 +131,7 @@ def explain(
     Exit 3 if the time ended before all was known.
     """
     given = Given(
-        data=rows if data is None else data,
+        data=data,
         encoder=encoder,
         values=tuple(values or ()),
         classes=classes,

@@ -109,6 +109,8 @@ def train(
 def _read(data: Path, target: str, drop: list[str]) -> tuple[Any, list[Any]]:
     """Return the columns and the classes of a table."""
     table = read_table(data)
+    if not table.rows:
+        raise RowsError(f"{data}: there are no rows below the header")
     labels = _labels(table, target)
     for name in (target, *drop):
         table.column(name)

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError
-from nn2rules.feature import Feature
+from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.text import value_text
+from nn2rules.text import label_text, value_text
 from nn2rules.values import Value, text_of
 
 _NAMED = 5  # values that a sentence names
@@ -90,6 +90,8 @@ def _met(old: Feature, new: Feature) -> tuple[Feature | None, str]:
         return _met_ranges(old, new)
     if old.edges is not None:
         return _met_bins(old, new)
+    if old.groups is not None or new.groups is not None:
+        return _met_groups(old, new)
     said = [
         f"only the {side} one has {_listed(one, other)}"
         for side, one, other in (("old", old, new), ("new", new, old))
@@ -195,6 +197,36 @@ def _met_values(old: Feature, new: Feature) -> Feature | None:
     )
 
 
+def _met_groups(old: Feature, new: Feature) -> tuple[Feature | None, str]:
+    """Return groups of words so small that each lies in one value of both features."""
+    if old == new:
+        return old, ""
+    lookups = [Lookup(old), Lookup(new)]
+    groups: dict[tuple[int, ...], list[Value]] = {}
+    unknown: list[Value] = []
+    for word in dict.fromkeys([*old.words, *new.words]):
+        codes = tuple(lookup[word] for lookup in lookups)
+        if UNKNOWN in codes:
+            unknown.append(word)
+        else:
+            groups.setdefault(codes, []).append(word)
+    rest = None
+    if old.other is not None and new.other is not None:
+        strangers = (old.values.index(old.other), new.values.index(new.other))
+        groups.setdefault(strangers, [])
+        rest = list(groups).index(strangers)
+    said = []
+    if unknown:
+        texts = ", ".join(label_text(word) for word in unknown[:_NAMED])
+        said.append(f"only one of the two knows {texts}")
+    if (old.other is None) != (new.other is None):
+        said.append("only one of the two takes any other value")
+    difference = f"feature {old.name!r}: {', '.join(said)}" if said else ""
+    if not groups:
+        return None, difference
+    return Feature.grouped(old.name, list(groups.values()), other=rest), difference
+
+
 def _knows(feature: Feature, value: Value) -> bool:
     is_other = feature.other is not None and value is not None
     return is_other or _code(feature, value) is not None
@@ -215,6 +247,12 @@ def codes_of(own: Feature, met: Feature) -> list[int]:
 
     Both may be ranges, or bins, cut at different numbers; the second more finely.
     """
+    if met.groups is not None:
+        lookup = Lookup(own)
+        return [
+            lookup[group[0]] if group else own.values.index(own.other)
+            for group in met.groups
+        ]
     if own.edges is None:
         return [
             _known(own, value, is_other=met.other is not None and value == met.other)

@@ -12,10 +12,10 @@ from nn2rules.domain import Domain
 from nn2rules.engine import Meter, box_of
 from nn2rules.engine.answer import check_box
 from nn2rules.errors import OptionError
-from nn2rules.feature import Feature, Lookup
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
 from nn2rules.options import Kind, Length, Looking
+from nn2rules.parts import refuse_parts
 from nn2rules.spans import special_values
 from nn2rules.values import Value
 
@@ -149,7 +149,7 @@ def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
         _refuse_numbers(network.domain, allowed)
         box = box_of(network, allowed)
         for name, values in allowed.items():
-            _refuse_parts(network.domain.feature(name), values)
+            refuse_parts(network.domain.feature(name), values, "impossible")
         check_box(network.domain, box)
         boxes.append(box)
     return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
@@ -168,29 +168,6 @@ def _refuse_numbers(domain: Domain, allowed: Mapping[str, Sequence[object]]) -> 
                     f"box can hold only the values beside it, not {value!r}; put the "
                     f"numbers into bins to leave some out"
                 )
-
-
-def _refuse_parts(feature: Feature, values: Sequence[object]) -> None:
-    """Refuse some of what a value stands for: other words or numbers of it can occur.
-
-    A group of words is held whole by its name, or by all of its words.
-    """
-    lookup, groups = Lookup(feature), feature.groups
-    words = Lookup(Feature(feature.name, feature.words or ("",)))
-    named = {words[value] for value in values}
-    for value in values:
-        code = lookup[value]
-        name = feature.values[code]
-        is_other = feature.other is not None and name == feature.other
-        is_bin = feature.edges is not None and code < feature.n_plain
-        rest = () if groups is None else groups[code]
-        is_part = is_other or is_bin or not {words[word] for word in rest} <= named
-        if is_part and value != name:
-            raise OptionError(
-                f"impossible: {value!r} is only a part of what the value {name!r} of "
-                f"feature {feature.name!r} stands for, and the rest can occur; name "
-                f"all of it, or the value"
-            )
 
 
 def _refuse_joined_words(domain: Domain) -> None:

@@ -16,6 +16,7 @@ from nn2rules.errors import DomainError, OptionError
 from nn2rules.explaining.asking import Block, Case
 from nn2rules.explaining.judges import joined
 from nn2rules.feature import Feature, Lookup
+from nn2rules.parts import refuse_parts
 from nn2rules.spans import Span, checked_spans
 from nn2rules.values import Value, is_number, plain_number
 
@@ -121,9 +122,12 @@ def condition_of(domain: Domain, name: Any, given: Any, option: str) -> Conditio
         is_one = given is None or isinstance(given, str | int | float | np.generic)
         values = [given] if is_one or is_span else list(given)
         found = [_value_of(domain, feature, value) for value in values]
+        refuse_parts(feature, values, option)
         spans = [value for value in found if isinstance(value, tuple)]
         if spans:
             checked_spans(feature, spans)
+    except OptionError:
+        raise
     except (DomainError, TypeError) as error:
         raise OptionError(f"{option}: {error}") from None
     if not found:

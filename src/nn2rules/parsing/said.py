@@ -9,6 +9,7 @@ from nn2rules.errors import OptionError
 from nn2rules.feature import Feature, Lookup
 from nn2rules.parsing.allowed import Allowed, common, compared, everything, union
 from nn2rules.parsing.conditions import read_conditions
+from nn2rules.parts import refuse_parts
 from nn2rules.values import is_number
 
 Said: TypeAlias = str | Mapping[str, Any] | Sequence[Condition] | None
@@ -62,10 +63,13 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
     is_span = feature.limits is not None and isinstance(values, tuple)
     is_one = values is None or isinstance(values, str | int | float) or is_span
     is_one = is_one or not isinstance(values, Sequence | set | frozenset)
-    for value in [values] if is_one else values:
+    listed = [values] if is_one else list(values)
+    for value in listed:
         allowed = union(feature, allowed, _one_said(domain, feature, value, what))
     if not allowed:
         raise OptionError(f"{what}: feature {name!r} allows no value")
+    own = [value for value in listed if value not in (feature.labels or ())]
+    refuse_parts(feature, own, what)
     return name, allowed
 
 

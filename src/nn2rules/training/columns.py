@@ -91,7 +91,7 @@ class Cells:
             return np.array([self._of_number(cell) for cell in column], dtype=np.int64)
         assert self.words is not None, "a column has numbers or words"
         place_of = {word: i for i, cell in enumerate(self.words) for word in cell}
-        rest = place_of[OTHERS]
+        rest = place_of.get(OTHERS, 0)  # where there are none, a fold may have fewer
         known = {
             word: place_of.get(_word(word), rest) for word in set(map(_word, column))
         }
@@ -137,7 +137,7 @@ def _word(cell: object) -> Value:
 
 def _grouped(name: str, groups: Sequence[Sequence[Any]]) -> Feature:
     """Return a feature of groups of words, one of which has OTHERS among them."""
-    rest = next(place for place, group in enumerate(groups) if OTHERS in group)
+    rest = next((place for place, group in enumerate(groups) if OTHERS in group), None)
     listed = [[word for word in group if word is not OTHERS] for group in groups]
     return Feature.grouped(name, listed, other=rest)
 
@@ -225,6 +225,9 @@ def _of_words(
         pairs = zip(listed, few, strict=True)
         listed = [word for word, is_rare in pairs if not is_rare]
     beside = [None, OTHERS] if is_ordered and counts[None] else [OTHERS]
+    if all(isinstance(word, bool) for word in counts if word is not None):
+        beside = []  # there is no third
+        listed = sorted(counts, key=str)
     items = [*listed, *beside]
     place_of = {word: place for place, word in enumerate(items)}
     places = np.array([place_of.get(v, len(items) - 1) for v in values], dtype=np.int64)
