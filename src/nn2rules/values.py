@@ -13,13 +13,13 @@ from nn2rules.errors import DomainError, OptionError
 Value: TypeAlias = str | int | float | bool | None
 """A value of a feature, or a class label. None stands for *missing*."""
 
-_MISSING = frozenset(
+MISSING_TEXTS = frozenset(
     (
         *("#N/A", "#NA", "-NaN", "-nan", "<NA>", "N/A", "NA"),
         *("NULL", "NaN", "None", "n/a", "nan", "null"),
     )
 )
-"""What pandas reads as missing."""
+"""What pandas reads as missing, in a column of numbers."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -69,7 +69,7 @@ def is_missing_text(text: str, *, among_numbers: bool) -> bool:
     >>> is_missing_text("NA", among_numbers=False)
     False
     """
-    return text == "" or (among_numbers and text in _MISSING)
+    return text == "" or (among_numbers and text in MISSING_TEXTS)
 
 
 def is_number(value: object) -> bool:

@@ -80,13 +80,18 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     The text goes to a temporary file beside `path`, which then takes its name. Links
     are followed; a device or a pipe is written to as it is.
     """
-    check_writable(path)
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         raise FormatError(
             f"{path}: cannot be written: a name or value holds half a character"
         ) from None
+    write_bytes(path, data)
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write `data` to `path`, whole or not at all; see `write_text`."""
+    check_writable(path)
     with uninterrupted(), replacing(path) as stream:
         stream.write(data)
 

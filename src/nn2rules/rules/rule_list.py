@@ -453,6 +453,45 @@ class RuleList:
         # Files stand above rules, so they are looked for when one is written.
         import_module("nn2rules.formats").save(self, path)
 
+    def export(
+        self,
+        format: str,  # noqa: A002  the word that users know
+        path: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> str | bytes:
+        """Return the rules in the language of another engine, or write them to a file.
+
+        Parameters
+        ----------
+        format : str
+            One of `nn2rules.exporting.EXPORTERS`, such as "sql", "dmn" or "python".
+        path : str or path, optional
+            Where to write it, whole or not at all.
+        unknown : {"none", "default", "error"}
+            What a row gets with a value outside the domain. Not every engine has
+            errors; one that has none says so.
+        undecided : {"none", "default", "error"}
+            What a row gets that no rule of scope "support" decides.
+        tests : int, optional
+            Write so many test vectors beside it: inputs, with their class and rule.
+        **options
+            Those of the format.
+
+        Examples
+        --------
+        >>> from nn2rules import Domain, Feature, RuleList
+        >>> domain = Domain((Feature("color", ("red", "yellow")),))
+        >>> text = RuleList(domain, (), "ripe", ("unripe", "ripe")).export("python")
+        >>> module = {}
+        >>> exec(text, module)
+        >>> module["predict"]({"color": "red"})
+        'ripe'
+        """
+        made: str | bytes = import_module("nn2rules.exporting").export(
+            self, format, path, **options
+        )
+        return made
+
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
     ) -> Any:

@@ -1,0 +1,112 @@
+"""nn2rules export: rules in the language of another engine."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from nn2rules.cli.app import app, plain_errors
+from nn2rules.errors import OptionError
+from nn2rules.exporting import EXPORTERS, export, options_of, tests_path
+from nn2rules.formats import load_rules
+from nn2rules.formats.files import check_writable
+
+Policy = Literal["none", "default", "error"]
+
+
+@app.command("export")
+@plain_errors
+def export_command(
+    rules: Annotated[
+        Path | None,
+        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+    ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", "-f", metavar="FORMAT", help="See --list."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file."),
+    ] = None,
+    unknown: Annotated[
+        Policy,
+        typer.Option(help="A row off the domain: no answer, the default, or an error."),
+    ] = "none",
+    undecided: Annotated[
+        Policy,
+        typer.Option(
+            help="A row that no rule of scope support decides: no answer, the default, "
+            "or an error."
+        ),
+    ] = "none",
+    tests: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Write so many test vectors beside the file: inputs, class, rule.",
+        ),
+    ] = None,
+    dialect: Annotated[
+        str | None, typer.Option(help="Of sql: whose, such as duckdb or postgres.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(help="Of sql: make a view of this table.")
+    ] = None,
+    hit_policy: Annotated[
+        str | None,
+        typer.Option(help="Of dmn: first, any, collect or unique."),
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="List the formats, and end.")
+    ] = False,
+) -> None:
+    """Export rules to where decisions are made: a database, a rule engine, a service.
+
+    Example: nn2rules export rules.json --format sql --dialect duckdb -o rules.sql
+    """
+    if show_list:
+        print(_listing())
+        return
+    if rules is None or format_name is None:
+        raise OptionError("give a rules file and --format; --list shows the formats")
+    options: dict[str, Any] = {
+        "dialect": dialect,
+        "table": table,
+        "hit_policy": hit_policy,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if output is not None:
+        check_writable(output, keep=(rules,))
+    made = export(
+        load_rules(rules),
+        format_name,
+        output,
+        unknown=unknown,
+        undecided=undecided,
+        tests=tests,
+        **given,
+    )
+    if output is not None:
+        print(f"written to {output}")
+        if tests is not None:
+            print(f"test vectors written to {tests_path(output)}")
+    elif isinstance(made, bytes):
+        suffix = EXPORTERS[format_name].suffix
+        raise OptionError(
+            f"the format {format_name!r} is no text; write it to a file: -o "
+            f"rules{suffix}"
+        )
+    else:
+        print(made, end="" if made.endswith("\n") else "\n")
+
+
+def _listing() -> str:
+    """Return the formats, a line each."""
+    width = max(map(len, EXPORTERS))
+    lines = []
+    for name, form in EXPORTERS.items():
+        flags = ["--" + option.replace("_", "-") for option in options_of(name)]
+        more = f" ({', '.join(flags)})" if flags else ""
+        lines.append(f"{name:<{width}}  {form.what}{more}")
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""EXPORTERS: rules in the languages of other engines, one module for each.
+
+::
+
+    RuleList ──program_of──▶ Program ──▶ python · sql · dmn · pmml · onnx · …
+
+An exporter is a module with a function ``write(program, *, …)`` that returns the
+export, text or bytes. Its keyword arguments are the options of the format.
+"""
+
+import inspect
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nn2rules.errors import OptionError
+from nn2rules.exporting.program import Policy, program_of
+from nn2rules.exporting.vectors import vectors_text
+from nn2rules.formats.files import check_writable, write_bytes, write_text
+from nn2rules.rules import RuleList
+from nn2rules.values import whole_number
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What rules can be exported to.
+
+    Attributes
+    ----------
+    module : str
+        Where it is written, within this package.
+    what : str
+        What it is, in a line.
+    suffix : str
+        How the names of its files end.
+    """
+
+    module: str
+    what: str
+    suffix: str
+
+
+EXPORTERS = {
+    "python": Format("python", "a Python module without dependencies", ".py"),
+}
+"""What rules can be exported to, by name."""
+
+
+def export(
+    rules: RuleList,
+    format: str,  # noqa: A002  the word that users know
+    path: str | os.PathLike[str] | None = None,
+    *,
+    unknown: Policy = "none",
+    undecided: Policy = "none",
+    tests: int | None = None,
+    **options: Any,
+) -> str | bytes:
+    """Return rules in the language of another engine; see `RuleList.export`."""
+    writer = _writer(format)
+    _check_options(format, options)
+    program = program_of(rules, unknown=unknown, undecided=undecided)
+    if tests is not None:
+        whole_number("tests", tests, 1)
+        if path is None:
+            raise OptionError("tests are written beside the export; give it a path")
+    if path is not None:
+        check_writable(path)
+    made: str | bytes = writer(program, **options)
+    if path is not None:
+        write_text(path, made) if isinstance(made, str) else write_bytes(path, made)
+    if path is not None and tests is not None:
+        write_text(tests_path(path), vectors_text(program, tests))
+    return made
+
+
+def tests_path(path: str | os.PathLike[str]) -> Path:
+    """Return where test vectors are written, beside the export."""
+    return Path(path).with_suffix(".tests.csv")
+
+
+def options_of(format: str) -> tuple[str, ...]:  # noqa: A002
+    """Return the names of the options that a format has."""
+    return tuple(list(inspect.signature(_writer(format)).parameters)[1:])
+
+
+def _writer(format: str) -> Any:  # noqa: A002
+    if format not in EXPORTERS:
+        known = ", ".join(EXPORTERS)
+        raise OptionError(f"format: {format!r}, expected one of {known}")
+    return import_module(f"{__name__}.{EXPORTERS[format].module}").write
+
+
+def _check_options(format: str, options: dict[str, Any]) -> None:  # noqa: A002
+    known = options_of(format)
+    for name in options:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise OptionError(f"the format {format!r} has no option {name!r}; {has}")

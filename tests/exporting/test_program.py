@@ -1,0 +1,68 @@
+"""The program that all exporters start from answers as the rules do."""
+
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exporting.exportable import exportable, rows_for
+from nn2rules import Domain, Feature, RuleList, UnsupportedModelError
+from nn2rules.exporting.program import DEFAULT, NOTHING, Answer, program_of
+from nn2rules.rules import OUTSIDE
+
+policies = st.sampled_from(["none", "default"])
+
+
+@given(exportable(), policies, policies)
+def test_program_answers_as_the_rules(rules, unknown, undecided):
+    program = program_of(rules, unknown=unknown, undecided=undecided)
+    rows = rows_for(program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = rules.predict(rows, unknown=unknown, undecided=undecided).tolist()
+    fired = rules.apply(rows, unknown="none").tolist()
+    for row, label, index in zip(rows, labels, fired, strict=True):
+        answer = program.answer(row)
+        assert answer.label == (
+            str(label) if program.label_kind == "text" and label is not None else label
+        )
+        if index >= 0:
+            assert answer.rule == rules.names[index]
+        if index == OUTSIDE:
+            assert answer == program.outside
+
+
+@given(exportable())
+def test_closed_tests_hold_only_known_cells(rules):
+    program = program_of(rules)
+    for row in rows_for(program):
+        cells = [
+            None if row[c.name] in c.gaps else row[c.name] for c in program.columns
+        ]
+        for branch in program.branches:
+            for place, test in branch.closed.items():
+                known = program.columns[place].knows(cells[place])
+                is_held = branch.tests[place].hold(cells[place])
+                if known:
+                    assert test.hold(cells[place]) == is_held
+                elif not program.columns[place].whole:
+                    assert not test.hold(cells[place])
+
+
+def test_errors_are_no_answer():
+    domain = Domain((Feature("a", ("x", "y")),))
+    rules = RuleList(domain, (), "no", ("no", "yes"), scope="support")
+    program = program_of(rules, unknown="error", undecided="none")
+    assert program.answer({"a": "z"}) is None
+    assert program.answer({"a": "x"}) == NOTHING
+    assert program_of(rules, undecided="error").answer({"a": "x"}) is None
+    proved = RuleList(domain, (), "no", ("no", "yes"))
+    assert program_of(proved).answer({"a": "x"}) == Answer("no", DEFAULT)
+
+
+def test_a_column_of_several_types_is_refused():
+    domain = Domain((Feature("a", ("x", 1)),))
+    rules = RuleList(domain, (), "no", ("no", "yes"))
+    with pytest.raises(UnsupportedModelError, match="values of several types"):
+        program_of(rules)
