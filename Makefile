@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo test lint fuzz bench paper clean
+.PHONY: demo test engines lint fuzz bench paper clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
@@ -12,10 +12,13 @@ demo: .venv/user
 	$(BIN)/nn2rules extract $$($(BIN)/python -c \
 	  "from nn2rules.datasets import network_file; print(network_file('nursery'))")
 
-test: lint
+test: lint engines
 	$(BIN)/python -m pytest -q -n auto
 	NN2RULES_HYPOTHESIS=fresh $(BIN)/python -m pytest -q -n auto tests \
 	  -m hypothesis --hypothesis-seed=$(SEED)
+
+engines: .venv/dev
+	@tests/engines.sh
 
 lint: .venv/dev
 	$(BIN)/ruff check .
