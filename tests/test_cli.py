@@ -1143,6 +1143,63 @@ def test_every_command_is_in_the_help_and_has_its_own(command: str):
     assert f"nn2rules {command}" in done(command, "--help")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_an_example_and_flags_without_types(command: str):
+    text = done(command, "--help")
+    assert f" Example: nn2rules {command}" in text
+    assert "<bool>" not in text
+    assert "--quiet" in text
+
+
+def test_commands_stand_in_the_order_of_use():
+    text = done("--help")
+    places = [text.index(f"│ {name} ") for name in ("extract", "predict", "doctor")]
+    assert places == sorted(places)
+
+
+def test_quiet_leaves_out_notes_but_no_error():
+    Path("rules.json").write_text(support_rules_json())
+    noted = run("predict", "rules.json", "rows.csv")
+    assert noted.stderr.startswith("note: no rule decides ")
+    quiet = run("predict", "rules.json", "rows.csv", "--quiet")
+    assert (quiet.stdout, quiet.stderr) == (noted.stdout, "")
+    wrong = run("predict", "nothing.json", "rows.csv", "--quiet")
+    assert wrong.stderr == "error: nothing.json: there is no such file\n"
+
+
+def support_rules_json() -> str:
+    rules = nn2rules.formats.from_json(PAPER_RULES)
+    assert isinstance(rules, nn2rules.RuleList)
+    return nn2rules.formats.to_json(rules.replace(scope="support"))
+
+
+def test_doctor_names_extras_and_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+    text = done("doctor")
+    assert text.startswith(f"nn2rules {nn2rules.__version__}, Python ")
+    assert re.search(r"(?m)^  sklearn +pandas .*scikit-learn ", text)
+    monkeypatch.setattr(
+        "nn2rules.cli.doctor._is_installed", lambda name: name != "onnx"
+    )
+    assert '  onnx    no onnx: pip install "nn2rules[onnx]"\n' in done("doctor")
+
+
+def test_evaluate_prints_what_the_function_returns():
+    Path("labelled.csv").write_text("color,size,label\nred,big,ripe\nred,big,unripe\n")
+    command = ("evaluate", "net.json", "rules.json", "--data", "labelled.csv")
+    network, rules = nn2rules.load("net.json"), nn2rules.load("rules.json")
+    rows, labels = [{"color": "red", "size": "big"}] * 2, ["ripe", "unripe"]
+    found = nn2rules.evaluate(rules, network, rows, labels)
+    assert done(*command, "--labels", "label") == f"{found}\n"
+    assert json.loads(done(*command, "--labels", "label", "--json"))["accuracy"] == 0.5
+    assert json.loads(done(*command, "--json"))["accuracy"] is None
+
+
+def test_json_is_printed_by_extract_and_check():
+    assert done("extract", "net.json", "--form", "paper", "--json") == PAPER_RULES
+    report = json.loads(done("check", "net.json", "rules.json", "--json"))
+    assert (report["ok"], report["checked"]) == (True, 6)
+
+
 # The documentation shows what the commands print
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -1,7 +1,8 @@
 """What came of a check, as numbers and in plain English."""
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import ROUND_UP, Context
 from typing import Literal
 
@@ -169,6 +170,11 @@ class CheckReport:
         if self.impossible:
             where += f" but the {self.impossible:,} declared impossible"
         return f"EQUAL: the rules answer as the network does {where}."
+
+    def to_json(self) -> str:
+        """Return the report as JSON, with its verdict."""
+        found = {"verdict": self._verdict(), "ok": self.ok, **asdict(self)}
+        return json.dumps(found, indent=1, ensure_ascii=False, default=str)
 
     def __str__(self) -> str:
         return "\n".join((self._verdict(), *self._details()))

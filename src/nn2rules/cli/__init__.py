@@ -8,6 +8,8 @@ from nn2rules.cli import (
     check,
     compare,
     demo,
+    doctor,
+    evaluate,
     explain,
     export,
     extract,
@@ -27,11 +29,13 @@ COMMANDS = (
     audit,
     check,
     compare,
+    evaluate,
     export,
     train,
     neurons,
     paper,
     demo,
+    doctor,
 )
 """In the order of the help."""
 

@@ -3,6 +3,7 @@
 Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupted.
 """
 
+import inspect
 import os
 import signal
 import sys
@@ -16,40 +17,105 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
 import nn2rules
+from nn2rules import cli
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 from nn2rules.waiting import COMPILING, Bar, is_compiled
 
+READING = "Reading the model"
+RULES = "Which rules"
+WORK = "How, and how long"
+SHOWING = "What is printed"
+FILES = "Files"
+"""What options are grouped by in the help."""
+
+
+def _plain_flags(options: list[Any]) -> list[Any]:
+    """Show flags as flags, without a type behind them."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
+
+
+class Command(TyperCommand):
+    """One command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _plain_flags(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """All commands, in the order of `COMMANDS` of this package."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options that are not of a command."""
+        return _plain_flags(super().get_params(ctx))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, the first to be used first."""
+        known = super().list_commands(ctx)
+        names = [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
+        return sorted(known, key=names.index)
+
+
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 done or holds, 1 differs or does not hold, 2 bad input, "
+    "3 a limit came first, 130 interrupted.",
 )
 stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
-Command = TypeVar("Command", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., None])
 
 
-def plain_errors(command: Command) -> Command:
+QuietOption = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", help="No notes, and no progress bar.", rich_help_panel=SHOWING
+    ),
+]
+
+
+def command(example: str) -> Callable[[Function], Function]:
+    """Make a function a command, with an example below its help."""
+
+    def register(function: Function) -> Function:
+        made = app.command(cls=Command, epilog=f"Example: nn2rules {example}")
+        return made(plain_errors(function))
+
+    return register
+
+
+def plain_errors(command: Function) -> Function:
     """Turn the errors of a command, and Ctrl-C, into one sentence and an exit code.
 
-    Warnings become notes.
+    Warnings become notes. The command gets an option more, `--quiet`.
     """
 
     @wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
+    def wrapped(*args: Any, quiet: bool = False, **kwargs: Any) -> None:
+        stderr.quiet = False
         try:
+            stderr.quiet = quiet
             with _remembered(), _warnings_as_notes():
                 command(*args, **kwargs)
                 sys.stdout.flush()
         except Nn2RulesError as error:
+            stderr.quiet = False
             stderr.print(f"error: {error}")
             code = 3 if isinstance(error, BudgetExceededError) else 2
             raise typer.Exit(code) from None
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader may be gone
                 sys.stdout.flush()
+            stderr.quiet = False
             stderr.print("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
@@ -57,10 +123,24 @@ def plain_errors(command: Command) -> Command:
             raise typer.Exit(0) from None
         except OSError as error:
             _drop_output()
+            stderr.quiet = False
             stderr.print(f"error: the output cannot be written: {error.strerror}")
             raise typer.Exit(2) from None
 
+    _add_option(wrapped, "quiet", QuietOption)
     return wrapped  # type: ignore[return-value]
+
+
+def _add_option(function: Callable[..., None], name: str, kind: Any) -> None:
+    """Let a function seem to have an option more."""
+    signature = inspect.signature(function)
+    option = inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind
+    )
+    function.__annotations__ = {**function.__annotations__, name: kind}
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), option]
+    )
 
 
 _interrupted = False

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -24,8 +24,7 @@ from nn2rules.cli.output import width
 _CODES = {"clear": 0, "turns": 1, "open": 3}
 
 
-@app.command()
-@plain_errors
+@command("audit model.onnx --data train.csv --labels y --protected sex")
 def audit(
     model: ModelFile,
     data: Annotated[

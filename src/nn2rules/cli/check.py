@@ -7,7 +7,7 @@ import typer
 
 import nn2rules
 from nn2rules.certificate import network_digest
-from nn2rules.cli.app import app, plain_errors, stderr
+from nn2rules.cli.app import SHOWING, command, stderr
 from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.formats import load_rules
@@ -15,8 +15,7 @@ from nn2rules.formats.files import read_text
 from nn2rules.formats.node import parse_json
 
 
-@app.command()
-@plain_errors
+@command("check model.onnx rules.json --data train.csv")
 def check(
     model: ModelFile,
     rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
@@ -50,6 +49,9 @@ def check(
         int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
+    ] = False,
     encoder: EncoderOption = None,
     trust: TrustOption = False,
 ) -> None:
@@ -79,7 +81,7 @@ def check(
             seed=seed,
             proofs=proofs,
         )
-    print(report)
+    print(report.to_json() if as_json else report)
     if not report.ok:
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -29,8 +29,7 @@ from nn2rules.rules import RuleList
 _FILE = "A network or rules (.json), or a model, as extract takes it."
 
 
-@app.command()
-@plain_errors
+@command("compare old.onnx new.onnx --data train.csv")
 def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help=_FILE)],
     new: Annotated[Path, typer.Argument(metavar="NEW", help=_FILE)],

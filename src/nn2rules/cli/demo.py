@@ -3,14 +3,13 @@
 import time
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors
+from nn2rules.cli.app import command
 from nn2rules.cli.output import width
 from nn2rules.formats import load_network, load_rules
 from nn2rules.text import label_text
 
 
-@app.command()
-@plain_errors
+@command("demo")
 def demo() -> None:
     """Show what nn2rules does, on a small network that judges cars."""
     cars = nn2rules.datasets.load("car")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar, stderr
+from nn2rules.cli.app import command, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -30,8 +30,7 @@ from nn2rules.formats.table import read_table
 from nn2rules.values import number_of
 
 
-@app.command()
-@plain_errors
+@command("explain model.onnx rows.csv --data train.csv")
 def explain(
     model: ModelFile,
     rows: Annotated[

@@ -5,18 +5,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from nn2rules.cli.app import app, plain_errors
+from nn2rules import exporting
+from nn2rules.cli.app import command
 from nn2rules.errors import OptionError
-from nn2rules.exporting import EXPORTERS, export, options_of, tests_path
+from nn2rules.exporting import EXPORTERS, options_of, tests_path
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable
 
 Policy = Literal["none", "default", "error"]
 
 
-@app.command("export")
-@plain_errors
-def export_command(
+@command("export rules.json --format sql --dialect duckdb -o rules.sql")
+def export(
     rules: Annotated[
         Path | None,
         typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
@@ -61,10 +61,7 @@ def export_command(
         bool, typer.Option("--list", help="List the formats, and end.")
     ] = False,
 ) -> None:
-    """Export rules to where decisions are made: a database, a rule engine, a service.
-
-    Example: nn2rules export rules.json --format sql --dialect duckdb -o rules.sql
-    """
+    """Export rules to where decisions are made: a database, a rule engine, a page."""
     if show_list:
         print(_listing())
         return
@@ -78,7 +75,7 @@ def export_command(
     given = {name: value for name, value in options.items() if value is not None}
     if output is not None:
         check_writable(output, keep=(rules,))
-    made = export(
+    made = exporting.export(
         load_rules(rules),
         format_name,
         output,

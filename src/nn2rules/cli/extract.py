@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar, stderr
+from nn2rules.cli.app import FILES, RULES, SHOWING, WORK, command, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -38,8 +38,7 @@ from nn2rules.rules import RuleList
 from nn2rules.text import count, label_text, share
 
 
-@app.command()
-@plain_errors
+@command("extract model.onnx --data train.csv --labels y -o rules.json")
 def extract(
     model: ModelFile,
     data: Annotated[
@@ -48,6 +47,7 @@ def extract(
             metavar="ROWS.csv",
             help="Rows as the model was trained on: what its features can be, and how "
             "many rows each rule decides.",
+            rich_help_panel=FILES,
         ),
     ] = None,
     form: Annotated[
@@ -55,48 +55,70 @@ def extract(
         typer.Option(
             help="A list is read from the top; the rules of a set are for every class, "
             "each true on its own; the paper's fix the features in one order. By "
-            "default a set for rows, and a list for every input."
+            "default a set for rows, and a list for every input.",
+            rich_help_panel=RULES,
         ),
     ] = None,
     engine: Annotated[
         Literal["auto", "table", "search", "paper"],
         typer.Option(
             help="How: from a table of all inputs, by search, or by the paper's own "
-            "algorithm."
+            "algorithm.",
+            rich_help_panel=WORK,
         ),
     ] = "auto",
     scope: Annotated[
         Literal["domain", "support"] | None,
         typer.Option(
             help="Rules for every input, or only those that decide a row of --data; by "
-            "default every input, where there are not too many."
+            "default every input, where there are not too many.",
+            rich_help_panel=RULES,
         ),
     ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="The column of --data that holds the true classes."
+            metavar="COLUMN",
+            help="The column of --data that holds the true classes.",
+            rich_help_panel=FILES,
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="The only class that a set has rules for."),
+        typer.Option(
+            metavar="CLASS",
+            help="The only class that a set has rules for.",
+            rich_help_panel=RULES,
+        ),
     ] = None,
     max_rules: Annotated[
         int | None,
-        typer.Option(min=0, help="Only so many rules, and the best default."),
+        typer.Option(
+            min=0,
+            help="Only so many rules, and the best default.",
+            rich_help_panel=RULES,
+        ),
     ] = None,
     fidelity: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="As many rules as are right on this share of inputs."
+            min=0,
+            max=1,
+            help="As many rules as are right on this share of inputs.",
+            rich_help_panel=RULES,
         ),
     ] = None,
     effort: Annotated[
-        int, typer.Option(min=0, help="How hard to look for short lists.")
+        int,
+        typer.Option(
+            min=0, help="How hard to look for short lists.", rich_help_panel=WORK
+        ),
     ] = 1,
     seed: Annotated[
-        int, typer.Option(min=0, help="Same options, same seed: the same rules.")
+        int,
+        typer.Option(
+            min=0, help="Same options, same seed: the same rules.", rich_help_panel=WORK
+        ),
     ] = 0,
     values: ValuesOption = None,
     encoder: EncoderOption = None,
@@ -114,10 +136,14 @@ def extract(
             min=0,
             metavar="SECONDS",
             help="Stop after so many seconds, with the rules that are proved by then.",
+            rich_help_panel=WORK,
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads; by default one on each core.")
+        int | None,
+        typer.Option(
+            help="Threads; by default one on each core.", rich_help_panel=WORK
+        ),
     ] = None,
     top: Annotated[
         int | None,
@@ -125,21 +151,29 @@ def extract(
             min=0,
             help="Print the first so many rules, in a set of each class; by default "
             "those that decide most.",
+            rich_help_panel=SHOWING,
         ),
     ] = None,
-    whole: Annotated[bool, typer.Option("--all", help="Print all rules.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Print all rules.", rich_help_panel=SHOWING)
+    ] = False,
     verbose: Annotated[
         bool,
         typer.Option(
             "--verbose",
             help="Also print the share of inputs that each rule decides, and the "
             "network's probabilities there.",
+            rich_help_panel=SHOWING,
         ),
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="RULES.json", help="Write the rules as JSON."
+            "-o",
+            "--output",
+            metavar="RULES.json",
+            help="Write the rules as JSON.",
+            rich_help_panel=FILES,
         ),
     ] = None,
     network: Annotated[
@@ -147,18 +181,27 @@ def extract(
         typer.Option(
             metavar="NETWORK.json",
             help="Also write the network that was read: for check and neurons.",
+            rich_help_panel=FILES,
         ),
     ] = None,
     proofs: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Also write a proof of each rule, for check --proofs."
+            metavar="FILE",
+            help="Also write a proof of each rule, for check --proofs.",
+            rich_help_panel=FILES,
         ),
     ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the rules as JSON.", rich_help_panel=SHOWING
+        ),
+    ] = False,
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
     check_places(output, network, (model, data, encoder))
-    shown = Shown("all" if whole else "most" if top is None else top, verbose)
+    shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
     if proofs is not None:
         check_writable(proofs, keep=(model, data, encoder, output, network))
     given = Given(

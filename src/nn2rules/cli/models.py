@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import nn2rules
+from nn2rules.cli.app import READING
 from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.formats.table import CsvTable, read_table
@@ -31,6 +32,7 @@ EncoderOption = Annotated[
         metavar="FILE",
         help="A fitted transformer (.skops, .joblib) that turns rows into what the "
         "model takes.",
+        rich_help_panel=READING,
     ),
 ]
 ValuesOption = Annotated[
@@ -41,30 +43,47 @@ ValuesOption = Annotated[
         help="What a feature can be: range:18,100, observed, 17..90, 0..100:2.5, "
         "quantiles:10, bins:25,40,65 or a list a,b,c. By default what --data has: the "
         "words that occur, ranges of numbers. May be repeated.",
+        rich_help_panel=READING,
     ),
 ]
 OtherOption = Annotated[
     bool,
-    typer.Option("--other", help="Give features of words a value for all others."),
+    typer.Option(
+        "--other",
+        help="Give features of words a value for all others.",
+        rich_help_panel=READING,
+    ),
 ]
 ClassesOption = Annotated[
     str | None,
-    typer.Option(metavar="A,B", help="The classes, where a model does not name them."),
+    typer.Option(
+        metavar="A,B",
+        help="The classes, where a model does not name them.",
+        rich_help_panel=READING,
+    ),
 ]
 ThresholdOption = Annotated[
     float | None,
-    typer.Option(help="Class 1 if its probability is larger; for a single output."),
+    typer.Option(
+        help="Class 1 if its probability is larger; for a single output.",
+        rich_help_panel=READING,
+    ),
 ]
 GivesOption = Annotated[
     Literal["score", "probability"] | None,
     typer.Option(
         help="What a single output without a sigmoid is: a score, class 1 above 0, or "
-        "a probability."
+        "a probability.",
+        rich_help_panel=READING,
     ),
 ]
 TrustOption = Annotated[
     bool,
-    typer.Option("--trust", help="Read files that can run code, such as pickles."),
+    typer.Option(
+        "--trust",
+        help="Read files that can run code, such as pickles.",
+        rich_help_panel=READING,
+    ),
 ]
 
 

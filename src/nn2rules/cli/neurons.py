@@ -6,14 +6,13 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors
+from nn2rules.cli.app import command
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import OptionError
 from nn2rules.formats import load_network
 
 
-@app.command()
-@plain_errors
+@command("neurons network.json --layer 0")
 def neurons(
     network: Annotated[
         Path, typer.Argument(metavar="NETWORK.json", help="A network file.")

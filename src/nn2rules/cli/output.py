@@ -13,10 +13,11 @@ from nn2rules.rules import RuleList, Top
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is printed of rules; see `RuleList.text`."""
+    """What is printed of rules: see `RuleList.text`; or JSON."""
 
     top: Top
     verbose: bool
+    as_json: bool = False
 
 
 def width() -> int:
@@ -47,6 +48,9 @@ def partial_place(output: Path | None) -> Path | None:
 
 def show(rules: RuleList, shown: Shown, output: Path | None) -> None:
     """Print rules, or write them to a file."""
+    if output is None and shown.as_json:
+        print(to_json(rules), end="")
+        return
     if output is None:
         print(rules.text(shown.top, width=width(), verbose=shown.verbose))
         return

@@ -6,13 +6,12 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import TrustOption
 from nn2rules.errors import OptionError
 
 
-@app.command()
-@plain_errors
+@command("paper -o results")
 def paper(
     output: Annotated[
         Path,

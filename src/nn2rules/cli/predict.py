@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import numpy as np
 import typer
 
-from nn2rules.cli.app import app, plain_errors, stderr
+from nn2rules.cli.app import command, stderr
 from nn2rules.errors import RowsError
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
@@ -16,8 +16,7 @@ from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, unused
 
 
-@app.command()
-@plain_errors
+@command("predict rules.json rows.csv -o answers.csv")
 def predict(
     rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
     rows: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import app, plain_errors, progress_bar, stderr
+from nn2rules.cli.app import command, progress_bar, stderr
 from nn2rules.cli.models import typed_frame
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
 from nn2rules.formats import to_json
@@ -23,8 +23,7 @@ FILES = Results(
 """What is written."""
 
 
-@app.command()
-@plain_errors
+@command("train train.csv --target y -o model")
 def train(
     data: Annotated[
         Path, typer.Argument(metavar="DATA.csv", help="Rows with a header line.")

@@ -8,7 +8,7 @@ import typer
 
 import nn2rules
 from nn2rules.claims import read_book
-from nn2rules.cli.app import app, plain_errors, progress_bar
+from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -28,8 +28,7 @@ from nn2rules.verifying import Verdict
 _CODES = {"proved": 0, "refuted": 1, "open": 3}
 
 
-@app.command()
-@plain_errors
+@command('verify model.onnx --data train.csv --claim "if age ≥ 66 then no"')
 def verify(
     model: ModelFile,
     claim: Annotated[

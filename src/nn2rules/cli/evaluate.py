@@ -1,0 +1,74 @@
+"""nn2rules evaluate: how good rules are, on rows."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import nn2rules
+from nn2rules.cli.app import FILES, SHOWING, WORK, command
+from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
+from nn2rules.formats import load_rules
+
+
+@command("evaluate model.onnx rules.json --data test.csv --labels y")
+def evaluate(
+    model: ModelFile,
+    rules: Annotated[Path, typer.Argument(metavar="RULES", help="A rules file.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="ROWS.csv",
+            help="Rows to compare them on, such as test rows.",
+            rich_help_panel=FILES,
+        ),
+    ],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of --data that holds the true classes.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    samples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Inputs to draw where not all can be tried.",
+            rich_help_panel=WORK,
+        ),
+    ] = 100_000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Of the draw.", rich_help_panel=WORK)
+    ] = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
+    ] = False,
+    encoder: EncoderOption = None,
+    trust: TrustOption = False,
+) -> None:
+    """Measure rules on rows: how often they answer as the model does, and as labelled.
+
+    What no rule decides counts with the default. Says also how many rules decide how
+    many rows, and in the whole domain on what share they agree.
+    """
+    loaded = load_rules(rules)
+    given = Given(
+        data=data,
+        labels=labels,
+        domain=loaded.domain.uncut,
+        encoder=encoder,
+        trust=trust,
+    )
+    found = load(model, given)
+    with found.naming_lines():
+        report = nn2rules.evaluate(
+            loaded,
+            found.network,
+            found.rows,
+            found.labels,
+            samples=samples,
+            seed=seed,
+        )
+    print(report.to_json() if as_json else report)
