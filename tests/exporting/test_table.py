@@ -14,6 +14,14 @@ def test_every_format_is_executed():
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_cases_use_all_features_and_classes(name):
+    rules = case(name).rules
+    used = {c.feature for rule in rules for c in rule.conditions}
+    assert used == set(rules.domain.names)
+    assert {rules.default, *(rule.then for rule in rules)} == set(rules.classes)
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_programs_of_cases_answer_as_the_network(name):
     given = case(name)
     program = program_of(given.rules)
