@@ -607,8 +607,8 @@ The answer is ripe (probability 0.731, margin 1).
 It follows from these conditions alone:
   color = red · size ≠ small
 It turns with 1 change, in 2 ways:
-  color: red → yellow   (unripe)
-  size: big → small   (unripe)
+  color = red → color = yellow   (unripe)
+  size = big → size = small   (unripe)
 Nothing less turns it.
 A single feature can turn it.
 """

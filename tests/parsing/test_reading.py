@@ -1,6 +1,7 @@
 """What condition_text prints is read again, and mistakes are pointed at."""
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 from nn2rules import Condition, Domain, Feature, OptionError, ParseError
 from nn2rules.boxes import boxes_of, conditions_of
 from nn2rules.feature import Lookup
+from nn2rules.input_text import input_conditions
 from nn2rules.parsing import conditions_for, read_conditions
 from nn2rules.text import allowed_text, condition_text, quoted
+from nn2rules.values import plain_number
 from strategies import domains, texts
 
 LABELS = [
@@ -22,6 +25,7 @@ LABELS = [
 ]
 
 
+NUMBERS = st.floats(-1e6, 1e6) | st.floats(allow_nan=False, allow_infinity=False)
 WORDS = ["clerk", "cook", "judge", "other", "a, b", "in", "3", "clerk cook"]
 
 
@@ -54,9 +58,7 @@ def features(draw, name):
     if kind == "groups":
         return draw(grouped(name))
     if kind == "bins":
-        edges = draw(
-            st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4, unique=True)
-        )
+        edges = draw(st.lists(NUMBERS, min_size=1, max_size=4, unique_by=plain_number))
         return Feature.bins(name, tuple(sorted(edges)), missing=missing)
     if kind == "whole":
         edges = draw(
@@ -66,7 +68,9 @@ def features(draw, name):
     special = draw(st.sampled_from([[], [999], [-1, "unknown"], ["missing", 999]]))
     special = special if not (missing and "missing" in special) else [999]
     if kind == "real":
-        return Feature.real(name, -0.5, 20, special=special[:2], missing=missing)
+        high = draw(st.sampled_from([20, 1e300, sys.float_info.max]))
+        special = [-999 if high > 20 and s == 999 else s for s in special[:2]]
+        return Feature.real(name, -0.5, high, special=special, missing=missing)
     if kind == "years":
         return Feature.real(name, 17, 90, whole=True, special=special, missing=missing)
     if kind == "labels":
@@ -97,7 +101,7 @@ def conditions(draw, domain):
         if feature.limits is not None:
             values, (low, high) = values[1:], feature.limits
             kind = st.integers(17, 90) if feature.whole else st.floats(low, high)
-            ends = sorted(draw(st.lists(kind, max_size=6, unique=True)))
+            ends = sorted(draw(st.lists(kind, max_size=6, unique_by=plain_number)))
             ends = ends[: len(ends) // 2 * 2]
             spans = list(zip(ends[::2], ends[1::2], strict=True))
             spans = draw(st.sampled_from([spans, [feature.limits], []]))
@@ -128,6 +132,26 @@ def test_what_is_printed_is_read_of_awkward_words(data):
     domain = data.draw(domains())
     found = data.draw(conditions(domain))
     assert read_conditions(printed(domain, found), domain) == found
+
+
+@given(st.data())
+def test_inputs_in_words_are_read(data):
+    names = data.draw(st.lists(texts, min_size=1, max_size=3, unique=True))
+    domain = Domain(tuple(data.draw(features(name)) for name in names))
+    row, told = {}, {}
+    for feature in domain.features:
+        values = st.sampled_from(feature.values)
+        if feature.limits is not None:
+            low, high = feature.limits
+            numbers = st.integers(17, 90) if feature.whole else st.floats(low, high)
+            beside = feature.values[feature.n_plain :]
+            values = numbers | st.sampled_from(beside) if beside else numbers
+        value = row[feature.name] = data.draw(values)
+        is_span = feature.limits is not None and value not in beside
+        if len(feature) > 1 or is_span:
+            told[feature.name] = ((value, value) if is_span else value,)
+    found = read_conditions(" · ".join(input_conditions(domain, row)), domain)
+    assert {condition.feature: condition.values for condition in found} == told
 
 
 @given(st.data())

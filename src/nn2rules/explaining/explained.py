@@ -119,7 +119,7 @@ def explain(
     It follows from these conditions alone, whatever the other feature is:
       size = small
     It turns with 1 change, in 2 ways:
-      size: small → medium or big   (ripe)
+      size = small → size ≠ small   (ripe)
     Nothing less turns it.
     A single feature can turn it.
     """

@@ -92,7 +92,7 @@ def verify(
     refuted: if color = red then ripe
       1 of 3 inputs breaks it (33.3 %)
       unripe here:
-        color = red, size = small
+        color = red · size = small
     >>> nn2rules.verify(network, "never ripe if color = yellow").status
     'proved'
     """

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain
 from nn2rules.engine import Meter, build_table
 from nn2rules.feature import Feature
+from nn2rules.input_text import value_words
 from nn2rules.layer import Layer
 from nn2rules.network import Network
-from nn2rules.text import label_text, value_text
+from nn2rules.text import label_text
 from nn2rules.verifying.pairs import Paired
 from nn2rules.verifying.questions import Kinds, Plain
 from nn2rules.verifying.region import Region, empty_region
@@ -223,7 +224,7 @@ def _pattern(
             continue
         features = [network.domain.features[f] for f in paired.features]
         both = zip(features, codes, strict=True)
-        names = [value_text(feature, feature.values[code]) for feature, code in both]
+        names = [value_words(feature, feature.values[code]) for feature, code in both]
         parts.append(f"{' '.join(names)}: {label_text(network.classes[index])}")
     return ", ".join(parts)
 

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from nn2rules.domain import Domain
+from nn2rules.input_text import input_conditions
 from nn2rules.rules import RuleList
 from nn2rules.rules.printing import filled
-from nn2rules.text import count, label_text, quoted, share, value_text
+from nn2rules.text import count, label_text, share
 from nn2rules.values import Value
 
 Status = Literal["proved", "refuted", "open"]
@@ -157,31 +158,24 @@ def _example(found: Verdict) -> list[str]:
     if isinstance(example, dict):
         assert not isinstance(answer, tuple), "one input has one answer"
         lines = [f"  {label_text(answer)} here{near}:"]
-        return lines + _wrapped(_parts(found, example))
+        return lines + _wrapped(parts_of(found, example))
     one, other = example
     assert isinstance(answer, tuple), "two inputs have two answers"
     shared = {name: value for name, value in one.items() if other[name] == value}
-    lines = [f"  as here{near}:", *_wrapped(_parts(found, shared))]
+    lines = [f"  as here{near}:", *_wrapped(parts_of(found, shared))]
     for row, label in zip(example, answer, strict=True):
         own = {name: value for name, value in row.items() if name not in shared}
-        lines.append(f"    {', '.join(_parts(found, own))}: {label_text(label)}")
+        lines.append(f"    {' · '.join(parts_of(found, own))}: {label_text(label)}")
     return lines
 
 
 def _wrapped(parts: list[str]) -> list[str]:
     if not parts:
         return []
-    return [f"    {line}" for line in filled(parts, ", ", _WIDTH - 4)]
+    return [f"    {line}" for line in filled(parts, " · ", _WIDTH - 4)]
 
 
-def _parts(found: Verdict, row: Row) -> list[str]:
+def parts_of(found: Verdict, row: Row) -> list[str]:
     """Return an input in the words of rules."""
-    parts = []
-    for name, value in row.items():
-        text = label_text(value)
-        if found.domain is not None:
-            feature = found.domain.feature(name)
-            if feature.labels is not None:
-                text = value_text(feature, value)
-        parts.append(f"{quoted(name)} = {text}")
-    return parts
+    assert found.domain is not None, "verdicts with an example know their domain"
+    return input_conditions(found.domain, row)
