@@ -21,7 +21,7 @@ from nn2rules.values import Value
 from nn2rules.verifying.asking import Asker, Engine
 from nn2rules.verifying.tables import Tables
 from nn2rules.verifying.telling import On
-from nn2rules.verifying.verdict import Verdict
+from nn2rules.verifying.verdict import Verdict, VerdictList, Verdicts
 from nn2rules.waiting import Bar, Shown, teller
 
 SECONDS = 60.0
@@ -139,11 +139,11 @@ def _each(claim: Any, network: Network, ask: Callable[[Claim], Verdict]) -> Any:
     """Ask one claim, or several, once all of them are read."""
     if isinstance(claim, Mapping):
         read = {name: _named(name, one, network) for name, one in claim.items()}
-        return {name: ask(one) for name, one in read.items()}
+        return Verdicts({name: ask(one) for name, one in read.items()})
     if isinstance(claim, Sequence) and not isinstance(claim, str):
         numbered = enumerate(claim, 1)
         listed = [_named(str(number), one, network) for number, one in numbered]
-        return [ask(one) for one in listed]
+        return VerdictList([ask(one) for one in listed])
     return ask(_read(claim, network))
 
 

@@ -1,21 +1,18 @@
 """What became of a claim."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from nn2rules.domain import Domain
-from nn2rules.input_text import input_conditions
 from nn2rules.rules import RuleList
-from nn2rules.rules.printing import filled
-from nn2rules.text import count, label_text, share
 from nn2rules.values import Value
+from nn2rules.verifying.wording import book_html, book_text, html_of, text_of
 
 Status = Literal["proved", "refuted", "open"]
 Row = dict[str, Value]
-
-_WIDTH = 88
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,71 +108,36 @@ class Verdict:
             "seconds": round(self.seconds, 3),
         }
 
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
     def __str__(self) -> str:
-        return "\n".join([f"{self.status}: {self.claim}", *_lines(self)])
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
-def _lines(found: Verdict) -> list[str]:
-    """Return what is known of a claim, a fact a line."""
-    lines = []
-    if found.status == "open":
-        spent = f"{found.boxes:,} boxes and {found.seconds:.1f} seconds"
-        lines.append(f"  {found.reason}; spent: {spent}")
-    nouns = [("input", found.count, found.total, found.ways)]
-    if found.on == "rows":
-        nouns = []
-    nouns.append(("row", found.rows, found.total_rows, found.row_ways))
-    for noun, number, total, ways in nouns:
-        if number is None or not total:
-            continue
-        if number == 0:
-            all_of = f"all {total:,} {noun}s" if total > 1 else f"the only {noun}"
-            lines.append(f"  holds for {all_of}")
-            continue
-        verb = "breaks" if number == 1 else "break"
-        lines.append(
-            f"  {number:,} of {count(total, noun)} {verb} it ({share(number, total)})"
-        )
-        if len(ways) > 1:
-            lines += [f"    {n:,}  {way}" for way, n in ways.items()]
-    if found.contexts and found.total_contexts:
-        lines.append(
-            f"  in {found.contexts:,} of {count(found.total_contexts, 'context')} of "
-            f"the other features"
-        )
-    return lines + _example(found)
+class Verdicts(dict[str, Verdict]):
+    """The verdicts of a book of claims, by their names."""
+
+    def __str__(self) -> str:
+        return book_text(self)
+
+    def _repr_html_(self) -> str:
+        return book_html(self)
 
 
-def _example(found: Verdict) -> list[str]:
-    """Return the counterexample: of two inputs, what they share is said once."""
-    example, answer = found.counterexample, found.answer
-    if example is None:
-        return []
-    near = ""
-    if found.distance is not None:
-        near = f", {count(found.distance, 'feature')} from a row"
-        near = ", a row" if found.distance == 0 else near
-    if isinstance(example, dict):
-        assert not isinstance(answer, tuple), "one input has one answer"
-        lines = [f"  {label_text(answer)} here{near}:"]
-        return lines + _wrapped(parts_of(found, example))
-    one, other = example
-    assert isinstance(answer, tuple), "two inputs have two answers"
-    shared = {name: value for name, value in one.items() if other[name] == value}
-    lines = [f"  as here{near}:", *_wrapped(parts_of(found, shared))]
-    for row, label in zip(example, answer, strict=True):
-        own = {name: value for name, value in row.items() if name not in shared}
-        lines.append(f"    {' · '.join(parts_of(found, own))}: {label_text(label)}")
-    return lines
+class VerdictList(list[Verdict]):
+    """The verdicts of several claims, in their order; they are numbered from 1."""
+
+    def __str__(self) -> str:
+        return book_text(_numbered(self))
+
+    def _repr_html_(self) -> str:
+        return book_html(_numbered(self))
 
 
-def _wrapped(parts: list[str]) -> list[str]:
-    if not parts:
-        return []
-    return [f"    {line}" for line in filled(parts, " · ", _WIDTH - 4)]
-
-
-def parts_of(found: Verdict, row: Row) -> list[str]:
-    """Return an input in the words of rules."""
-    assert found.domain is not None, "verdicts with an example know their domain"
-    return input_conditions(found.domain, row)
+def _numbered(found: list[Verdict]) -> dict[str, Verdict]:
+    return {str(number): verdict for number, verdict in enumerate(found, 1)}
