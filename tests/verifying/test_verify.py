@@ -21,7 +21,7 @@ from nn2rules import (
     claims,
     verify,
 )
-from nn2rules.errors import DomainError, UndecidedError, UnsupportedModelError
+from nn2rules.errors import DomainError, UndecidedError
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, rule_of
 from strategies import boxes as drawn_boxes
 
@@ -303,14 +303,14 @@ def test_probabilities_equal_every_input(network, ends, data):
     if low == high == 0 or low == high == 1:
         return
     claim = claims.probability_between(low, high, of=of)
-    if len(network.classes) > 2:
-        with pytest.raises(UnsupportedModelError, match="of two classes; this one has"):
-            verify(network, claim)
-        return
     rows, _ = every_input(network)
     scores = network.scores(rows)
-    scores = scores if network.is_binary else scores[:, 1] - scores[:, 0]
-    scores = scores if of == network.classes[1] else -scores
+    if network.is_binary:
+        scores = scores if of == network.classes[1] else -scores
+    else:
+        place = network.classes.index(of)
+        others = np.delete(scores, place, axis=1) - scores[:, [place]]
+        scores = -np.logaddexp.reduce(others, axis=1)
     with np.errstate(over="ignore", divide="ignore"):
         logits = [np.log(end) - np.log1p(-end) for end in (low, high)]
     sure = np.abs(scores[:, np.newaxis] - np.array(logits)).min(axis=1) > 1e-9
@@ -568,3 +568,41 @@ def test_a_book_of_claims(tmp_path):
     csv.write_text("claim\n")
     with pytest.raises(nn2rules.FormatError, match="there is no claim in it"):
         claims.read_book(csv)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 5, 7])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_probabilities_of_several_classes(n_classes, activation):
+    rng = np.random.default_rng(n_classes)
+    sizes = (3, 4, 2)
+    domain = Domain(tuple(Feature(f"x{i}", range(n)) for i, n in enumerate(sizes)))
+    first = Layer(rng.normal(size=(9, 4)), rng.normal(size=4), activation)
+    last = Layer(rng.normal(size=(4, n_classes)), rng.normal(size=n_classes), "softmax")
+    network = Network(domain, (first, last), tuple(range(n_classes)))
+    rows, _ = every_input(network)
+    scores = network.scores(rows)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    for of in range(n_classes):
+        low, high = np.quantile(shares[:, of], [0.1, 0.9])
+        for ends in ((low - 1e-9, high + 1e-9), (0, shares[:, of].max() + 1e-9)):
+            claim = claims.probability_between(*np.clip(ends, 0, 1).tolist(), of=of)
+            broken = (shares[:, of] < ends[0]) | (shares[:, of] > ends[1])
+            for engine in ("table", "search"):
+                found = verify(network, claim, rows, engine=engine)
+                assert found.status == ("refuted" if broken.any() else "proved")
+                assert found.rows == broken.sum()
+                if engine == "table":
+                    assert found.count == broken.sum()
+                if broken.any():
+                    assert broken[rows.index(found.counterexample)]
+
+
+def test_a_probability_that_is_exactly_an_end_is_left_open():
+    domain = Domain((Feature("size", ("small", "big")),))
+    even = Layer(np.zeros((2, 4)), np.zeros(4), "softmax")
+    network = Network(domain, (even,), ("a", "b", "c", "d"))
+    assert verify(network, "probability of a between 0.24 and 0.26").status == "proved"
+    found = verify(network, "probability of a between 0.25 and 1")
+    assert found.status == "open"
+    assert "so near to a tie" in found.reason
