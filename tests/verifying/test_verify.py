@@ -606,3 +606,40 @@ def test_a_probability_that_is_exactly_an_end_is_left_open():
     found = verify(network, "probability of a between 0.25 and 1")
     assert found.status == "open"
     assert "so near to a tie" in found.reason
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_counts_beyond_a_table_equal_every_input(case):
+    network, claim, within, impossible = case
+    naive = Naive(*case)
+    if not naive.inputs or impossible:
+        return
+    found = verify(network, claim, within=within, engine="search", count=True)
+    if isinstance(claim, claims.claim.IndependentOf | claims.claim.Monotone):
+        assert found.count is None or (found.count, found.status) == (0, "proved")
+        return
+    if isinstance(claim, claims.claim.Equivalent | claims.claim.Subsumes):
+        assert found.count in (None, 0)
+        return
+    assert (found.count, found.total) == (len(naive.broken), len(naive.inputs))
+    assert found.at_least == found.at_most == found.count
+
+
+def test_counts_are_bounds_where_the_budget_ends():
+    rng = np.random.default_rng(1)
+    domain = Domain(tuple(Feature(f"x{i}", range(9)) for i in range(9)))
+    weights = rng.normal(size=(81, 3)) / np.repeat(2.0 ** np.arange(9), 9)[:, None]
+    first = Layer(weights, rng.normal(size=3), "relu")
+    last = Layer(rng.normal(size=(3, 1)), np.zeros(1), "sigmoid")
+    network = Network(domain, (first, last), ("no", "yes"))
+    budget = Budget(boxes=2000)
+    found = verify(network, "never yes", budget=budget, count=True)
+    assert (found.status, found.count, found.total) == ("refuted", None, 9**9)
+    assert 1000 < found.at_least < found.at_most <= found.total
+    said = f"at least {found.at_least:,} and at most {found.at_most:,} of 387,420,489"
+    assert said in str(found)
+    assert verify(network, "never yes").count is None
+    codes = rng.integers(0, 9, (20_000, 9))
+    part = float((network.predict_codes(codes) == 1).mean())
+    assert found.at_least / 9**9 - 0.02 < part < found.at_most / 9**9 + 0.02

@@ -76,6 +76,12 @@ def verify(
     rules: Annotated[
         bool, typer.Option("--rules", help="Print what breaks a claim as rules.")
     ] = False,
+    count: Annotated[
+        bool,
+        typer.Option(
+            "--count", help="Count inputs that break a claim beyond a table, too."
+        ),
+    ] = False,
     time: Annotated[
         float | None,
         typer.Option(min=0, help="Seconds for each claim; by default a minute."),
@@ -117,6 +123,7 @@ def verify(
             on=on,
             within=within,
             impossible=impossible,
+            count=count,
             time=time,
             progress=progress,
         )

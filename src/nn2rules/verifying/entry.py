@@ -43,6 +43,7 @@ def verify(
     impossible: Any = None,
     on: On = "domain",
     engine: Engine = "auto",
+    count: bool = False,
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
@@ -71,6 +72,10 @@ def verify(
         breaks a claim about two inputs if it is one of two, whatever the other is.
     engine : {"auto", "table", "search"}
         Whether all inputs are looked at, where they can be listed, or searched.
+    count : bool
+        Whether inputs that break a claim are counted beyond a table, too, in what is
+        left of the budget: exactly, or between certain bounds. Claims about classes and
+        probabilities are, without ranges of numbers and impossible inputs.
     budget : Budget, optional
         For each claim; when it is spent, the claim is open. By default a minute.
     time : float, optional
@@ -121,6 +126,7 @@ def verify(
         on=on,
         engine=engine,
         tables=Tables(Meter(limits), n_jobs),
+        counts=count,
     )
 
     def ask(one: Claim) -> Verdict:

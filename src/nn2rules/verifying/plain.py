@@ -58,6 +58,7 @@ def _implies(network: Network, index: int) -> Plain:
         tuple(ways) if is_few else ("answered otherwise",),
         lambda answers, _codes, _numbers: way_of[answers[0]],
         searches,
+        breaking=((network, frozenset(others)),),
     )
 
 
@@ -75,6 +76,7 @@ def _unreachable(network: Network, index: int) -> Plain:
         (f"answered {label_text(network.classes[index])}",),
         lambda answers, _codes, _numbers: (answers[0] == index).astype(np.uint8),
         searches,
+        breaking=((network, frozenset((index,))),),
     )
 
 
@@ -120,7 +122,9 @@ def _probability(network: Network, claim: ProbabilityBetween) -> Plain:
             yield Search(own, 1 - broken, region.within, region.impossible)
 
     ways = tuple(f"probability of {name} {way}" for _, _, way in asked)
-    return Plain(tuple(own for own, _, _ in asked), ways, judge, searches)
+    breaking = tuple((own, frozenset((broken,))) for own, broken, _ in asked)
+    networks = tuple(own for own, _, _ in asked)
+    return Plain(networks, ways, judge, searches, breaking=breaking)
 
 
 def _reversed(network: Network) -> Network:

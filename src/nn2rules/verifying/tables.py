@@ -44,12 +44,12 @@ class Tables:
                 table = build_table(network, meter=self.meter, n_jobs=self.n_jobs)
                 self._kept[id(network)] = network, table.classes.reshape(domain.sizes)
             return self._kept[id(network)][1][np.ix_(*listed)]
-        small = _restricted(network, listed)
+        small = restricted(network, listed)
         table = build_table(small, meter=self.meter, n_jobs=self.n_jobs)
         return table.classes.reshape(small.domain.sizes)
 
 
-def _restricted(network: Network, listed: list[NDArray[np.int64]]) -> Network:
+def restricted(network: Network, listed: list[NDArray[np.int64]]) -> Network:
     """Return a network that knows only some values of each feature."""
     domain, first = network.domain, network.layers[0]
     columns = np.concatenate(

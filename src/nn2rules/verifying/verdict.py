@@ -38,8 +38,10 @@ class Verdict:
         What the claim was asked of, and what `count` and `total` count.
     count, total : int or None
         How many break the claim, and of how many it was made. None where they are not
-        counted, as beyond a table. An input breaks a claim about two if it is one of
-        two that do.
+        counted, as beyond a table unless that is asked for. An input breaks a claim
+        about two if it is one of two that do.
+    at_least, at_most : int or None
+        Certain bounds on `count`, equal where it is known; None as there.
     contexts, total_contexts : int or None
         Of a claim about two inputs, how many sets of values of the other features
         break it, of how many.
@@ -62,6 +64,8 @@ class Verdict:
     on: Literal["domain", "rows"] = "domain"
     count: int | None = None
     total: int | None = None
+    at_least: int | None = None
+    at_most: int | None = None
     contexts: int | None = None
     total_contexts: int | None = None
     ways: Mapping[str, int] = field(default_factory=dict)
@@ -97,6 +101,8 @@ class Verdict:
             "distance": self.distance,
             "count": self.count,
             "total": self.total,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
             "contexts": self.contexts,
             "total_contexts": self.total_contexts,
             "ways": dict(self.ways),

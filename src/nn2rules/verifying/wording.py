@@ -59,6 +59,9 @@ def _facts(found: "Verdict") -> list[_Fact]:
     nouns = [("input", found.count, found.total, found.ways)]
     if found.on == "rows":
         nouns = []
+    elif found.count is None and found.total and found.at_least is not None:
+        ends = f"at least {found.at_least:,} and at most {found.at_most:,}"
+        facts.append(_Fact(f"{ends} of {count(found.total, 'input')} break it", {}))
     nouns.append(("row", found.rows, found.total_rows, found.row_ways))
     for noun, number, total, ways in nouns:
         if number is None or not total:
@@ -72,8 +75,8 @@ def _facts(found: "Verdict") -> list[_Fact]:
         said = f"{number:,} of {count(total, noun)} {verb} it ({part})"
         facts.append(_Fact(said, ways if len(ways) > 1 else {}))
     if found.contexts and found.total_contexts:
-        total = count(found.total_contexts, "context")
-        said = f"in {found.contexts:,} of {total} of the other features"
+        whole = count(found.total_contexts, "context")
+        said = f"in {found.contexts:,} of {whole} of the other features"
         facts.append(_Fact(said, {}))
     return facts
 
