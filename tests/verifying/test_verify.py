@@ -643,3 +643,40 @@ def test_counts_are_bounds_where_the_budget_ends():
     codes = rng.integers(0, 9, (20_000, 9))
     part = float((network.predict_codes(codes) == 1).mean())
     assert found.at_least / 9**9 - 0.02 < part < found.at_most / 9**9 + 0.02
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verdicts_beyond_a_table_withstand_attacks(seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple(Feature(f"x{i}", range(5)) for i in range(18)))
+    first = Layer(rng.normal(size=(90, 4)), rng.normal(size=4), "relu")
+    last = Layer(rng.normal(size=(4, 1)), rng.normal(size=1), "sigmoid")
+    network = Network(domain, (first, last), ("no", "yes"))
+    statuses = set()
+    for n_fixed in (0, 9, 12, 14, 16):
+        point = rng.integers(0, 5, 18)
+        where = {f"x{i}": int(point[i]) for i in range(n_fixed)}
+        answer = network.classes[int(network.predict_codes(point[np.newaxis])[0])]
+        found = verify(network, claims.implies(where, answer), time=5, progress=False)
+        statuses.add(found.status)
+        inputs = rng.integers(0, 5, (4000, 18))
+        if found.counterexample is not None:
+            example = domain.encode([found.counterexample])[0]
+            assert found.answer != answer
+            assert network.predict([found.counterexample])[0] == found.answer
+            assert (example[:n_fixed] == point[:n_fixed]).all()
+        near = np.tile(point, (1000, 1))
+        places = rng.integers(0, 18, (1000, 3))
+        np.put_along_axis(near, places, rng.integers(0, 5, (1000, 3)), axis=1)
+        inputs = np.concatenate([inputs, near])
+        inputs[:, :n_fixed] = point[:n_fixed]
+        answers = network.predict_codes(inputs)
+        is_broken = bool((answers != network.classes.index(answer)).any())
+        assert found.status == "refuted" or not is_broken
+        turned = verify(network, "independent of x17", within=where, time=5)
+        if turned.status == "proved":
+            others = [inputs.copy() for _ in range(5)]
+            for value, each in enumerate(others):
+                each[:, 17] = value
+            assert len({network.predict_codes(each).tobytes() for each in others}) == 1
+    assert statuses <= {"proved", "refuted"}
