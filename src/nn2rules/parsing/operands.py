@@ -121,8 +121,14 @@ class ValueReader:
             return f"feature {feature.name!r} has no value {word}, only {low} to {high}"
         values = [value_text(feature, value) for value in feature.values]
         more = f", … ({count(len(values), 'value')})" if len(values) > 12 else ""
-        known = ", ".join(values[:12])
-        return f"feature {feature.name!r} has no value {word}; it has {known}{more}"
+        known = f"it has {', '.join(values[:12])}{more}"
+        if feature.other is not None:
+            others = value_text(feature, feature.other)
+            return (
+                f"feature {feature.name!r} does not list {word}, which is only one of "
+                f"what {others} stands for; {known}"
+            )
+        return f"feature {feature.name!r} has no value {word}; {known}"
 
     def operands(self, index: int, place: int) -> Iterator[tuple[int | str, int]]:
         """Yield what can be compared with a feature: codes, and texts of numbers."""
