@@ -657,7 +657,8 @@ def test_verdicts_beyond_a_table_withstand_attacks(seed):
         point = rng.integers(0, 5, 18)
         where = {f"x{i}": int(point[i]) for i in range(n_fixed)}
         answer = network.classes[int(network.predict_codes(point[np.newaxis])[0])]
-        found = verify(network, claims.implies(where, answer), time=5, progress=False)
+        asked = {"engine": "search", "budget": Budget(boxes=50_000)}
+        found = verify(network, claims.implies(where, answer), **asked)
         statuses.add(found.status)
         inputs = rng.integers(0, 5, (4000, 18))
         if found.counterexample is not None:
@@ -672,11 +673,11 @@ def test_verdicts_beyond_a_table_withstand_attacks(seed):
         inputs[:, :n_fixed] = point[:n_fixed]
         answers = network.predict_codes(inputs)
         is_broken = bool((answers != network.classes.index(answer)).any())
-        assert found.status == "refuted" or not is_broken
-        turned = verify(network, "independent of x17", within=where, time=5)
+        assert found.status != "proved" or not is_broken
+        turned = verify(network, "independent of x17", within=where, **asked)
         if turned.status == "proved":
             others = [inputs.copy() for _ in range(5)]
             for value, each in enumerate(others):
                 each[:, 17] = value
             assert len({network.predict_codes(each).tobytes() for each in others}) == 1
-    assert statuses <= {"proved", "refuted"}
+    assert {"refuted"} <= statuses <= {"proved", "refuted"}
