@@ -2149,6 +2149,9 @@ def test_values_on_the_command_line(tmp_path: Path):
     assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)
 
 
+TOLD = ("verify", "--claim", "never ripe")
+
+
 def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     network, book = str(tmp_path / "tomato.json"), tmp_path / "book.csv"
     Path(network).write_text(TOMATO)
@@ -2175,6 +2178,8 @@ def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     result = run("verify", network, "--claim", "never ripe", "--json")
     [entry] = json.loads(result.stdout)
     assert (result.exit_code, entry["status"], entry["count"]) == (1, "refuted", 2)
+    [counted] = json.loads(run(*TOLD, network, "--count", "--json").stdout)
+    assert (counted["at_least"], counted["at_most"]) == (2, 2)
     result = run("verify", network, "--claim", "never ripe", "--time", "0")
     assert result.exit_code == 3
     assert result.stdout.startswith("open: never ripe")
@@ -2191,6 +2196,10 @@ def test_audit_exits_by_what_protected_features_do(tmp_path):
     assert "color alone turns the answer: of 2 of 2 rows" in result.stdout
     assert "shop is no feature of the model" in result.stdout
     assert "labelled ripe" in result.stdout
+    result = run(*given, "--protected", "color", "--impossible", "color = yellow")
+    assert result.exit_code == 0
+    assert "color alone never turns an answer: proved" in result.stdout
+    assert "cannot occur, as was said, are left out" in result.stdout
     result = run(*given, "--protected", "shop", "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["protected"][0]["status"] == "unseen"
