@@ -607,8 +607,8 @@ The answer is ripe (probability 0.731, margin 1).
 It follows from these conditions alone:
   color = red · size ≠ small
 It turns with 1 change, in 2 ways:
-  color: red → yellow   (unripe)
-  size: big → small   (unripe)
+  color = red → color = yellow   (unripe)
+  size = big → size = small   (unripe)
 Nothing less turns it.
 A single feature can turn it.
 """
@@ -2206,6 +2206,9 @@ def test_values_on_the_command_line(tmp_path: Path):
     assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)
 
 
+TOLD = ("verify", "--claim", "never ripe")
+
+
 def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     network, book = str(tmp_path / "tomato.json"), tmp_path / "book.csv"
     Path(network).write_text(TOMATO)
@@ -2232,6 +2235,8 @@ def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     result = run("verify", network, "--claim", "never ripe", "--json")
     [entry] = json.loads(result.stdout)
     assert (result.exit_code, entry["status"], entry["count"]) == (1, "refuted", 2)
+    [counted] = json.loads(run(*TOLD, network, "--count", "--json").stdout)
+    assert (counted["at_least"], counted["at_most"]) == (2, 2)
     result = run("verify", network, "--claim", "never ripe", "--time", "0")
     assert result.exit_code == 3
     assert result.stdout.startswith("open: never ripe")
@@ -2248,6 +2253,10 @@ def test_audit_exits_by_what_protected_features_do(tmp_path):
     assert "color alone turns the answer: of 2 of 2 rows" in result.stdout
     assert "shop is no feature of the model" in result.stdout
     assert "labelled ripe" in result.stdout
+    result = run(*given, "--protected", "color", "--impossible", "color = yellow")
+    assert result.exit_code == 0
+    assert "color alone never turns an answer: proved" in result.stdout
+    assert "cannot occur, as was said, are left out" in result.stdout
     result = run(*given, "--protected", "shop", "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["protected"][0]["status"] == "unseen"

@@ -2,10 +2,13 @@ import json
 import math
 import os
 import signal
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nn2rules import (
     CertificateWarning,
@@ -19,7 +22,7 @@ from nn2rules import (
 )
 from nn2rules.certificate import network_digest
 from nn2rules.formats import from_json, load_network, load_rules, to_json
-from nn2rules.formats.table import read_table
+from nn2rules.formats.table import read_table, table_text
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,
@@ -780,3 +783,20 @@ def test_a_column_may_have_a_semicolon_in_its_name(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("a;b\n1\n")
     assert read_table(path).header == ["a;b"]
+
+
+CELLS = st.text(st.sampled_from('ab,"\r\n \u2028\x0b'), max_size=5)
+
+
+@given(
+    st.lists(CELLS, min_size=2, max_size=3, unique=True),
+    st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=3),
+)
+def test_tables_with_every_sign_are_read_as_they_were_written(header, rows):
+    rows = [cells[: len(header)] for cells in rows]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        path.write_bytes(table_text(header, rows).encode())
+        found = read_table(path)
+    assert found.header == header
+    assert [[row[name] for name in header] for row in found.rows] == rows

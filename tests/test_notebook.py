@@ -1,7 +1,9 @@
 """What notebooks show, what they draw, and the bar while one waits."""
 
+import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from types import SimpleNamespace
@@ -246,3 +248,51 @@ def test_a_function_is_told():
     extract(cars, effort=0, progress=lambda what, share: told.append((what, share)))
     assert told
     assert extract(cars, effort=0, progress=False) == extract(cars, effort=0)
+
+
+def verdicts():
+    """Return verdicts of every status, also of two inputs, with hostile words."""
+    features = tuple(Feature(name, HOSTILE) for name in HOSTILE[:3])
+    weights = np.arange(18.0).reshape(18, 1) % 7 - 3
+    layers = (nn2rules.Layer(weights, [0.5], "sigmoid"),)
+    network = nn2rules.Network(Domain(features), layers, HOSTILE[:2])
+    book = {
+        HOSTILE[0]: nn2rules.claims.unreachable(HOSTILE[1]),
+        "pairs": nn2rules.claims.independent_of(HOSTILE[0]),
+        "always": nn2rules.claims.probability_between(0, 1),
+        "late": nn2rules.claims.unreachable(HOSTILE[0]),
+    }
+    found = nn2rules.verify(network, book, progress=False)
+    late = replace(found["late"], status="open", counterexample=None, reason="<late>")
+    return type(found)({**found, "late": late})
+
+
+def test_verdicts_in_a_notebook():
+    found = verdicts()
+    assert [v.status for v in found.values()] == [
+        "refuted",
+        "refuted",
+        "proved",
+        "open",
+    ]
+    read = Read(found._repr_html_())
+    assert read.tags == TAGS
+    shown = " ".join(read.words)
+    assert "4 claims: 1 proved, 2 refuted, 1 open" in shown
+    assert "\u202e" not in found._repr_html_()
+    for verdict in found.values():
+        words = " ".join(Read(verdict._repr_html_()).words)
+        assert verdict.status in words
+        if verdict.count:
+            assert f"{verdict.count:,} of {verdict.total:,} inputs break it" in words
+        for way, number in verdict.ways.items() if len(verdict.ways) > 1 else ():
+            assert f"{number:,} {way}" in words
+    assert "4 claims: 1 proved, 2 refuted, 1 open" in str(found)
+
+
+def test_several_verdicts_are_numbered():
+    found = nn2rules.verify(TOMATO, ["never ripe", "never ripe if color = yellow"])
+    assert str(found).startswith("1. refuted: never ripe\n")
+    assert "2. proved: never ripe if color = yellow" in str(found)
+    assert "2 claims: 1 proved, 1 refuted" in " ".join(Read(found._repr_html_()).words)
+    assert json.loads(found[0].to_json()) == found[0].to_dict()

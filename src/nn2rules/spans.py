@@ -48,24 +48,40 @@ def cells_of(feature: Feature) -> list[Span]:
     assert feature.limits is not None, "asked only of ranges"
     assert feature.edges is not None, "ranges have edges"
     low, high = feature.limits
-    lasts = [
-        edge - 1 if feature.whole else plain_number(math.nextafter(edge, -math.inf))
-        for edge in feature.edges
-    ]
+    lasts = [_before(feature, edge) for edge in feature.edges]
     return list(zip((low, *feature.edges), (*lasts, high), strict=True))
 
 
 def spans_of(feature: Feature, allowed: NDArray[np.bool_]) -> list[Span]:
-    """Return the spans of the cells that are allowed, neighbours joined."""
-    cells, before = cells_of(feature), -2
-    found: list[Span] = []
-    for code in np.flatnonzero(allowed[: len(cells)]).tolist():
-        low, high = cells[code]
-        if code == before + 1:
-            low, _ = found.pop()
-        found.append((low, high))
-        before = code
-    return found
+    """Return the spans of the cells that are allowed, neighbours joined.
+
+    Examples
+    --------
+    >>> age = Feature.real("age", 17, 90, whole=True, edges=[25, 40, 65])
+    >>> spans_of(age, np.array([True, True, False, True]))
+    [(17, 39), (65, 90)]
+    """
+    assert feature.limits is not None, "asked only of ranges"
+    edges = feature.edges or ()
+    flags = np.zeros(len(edges) + 3, dtype=np.int8)
+    flags[1:-1] = allowed[: len(edges) + 1]
+    turns = np.flatnonzero(np.diff(flags)).tolist()  # into a run of cells, and out
+    low, high = feature.limits
+    starts, lasts = (low, *edges), (*edges, high)
+    return [
+        (
+            starts[first],
+            high if stop > len(edges) else _before(feature, lasts[stop - 1]),
+        )
+        for first, stop in zip(turns[::2], turns[1::2], strict=True)
+    ]
+
+
+def _before(feature: Feature, edge: float) -> float:
+    """Return the last number of the cell below an edge."""
+    if feature.whole:
+        return edge - 1
+    return plain_number(math.nextafter(edge, -math.inf))
 
 
 def edges_of(feature: Feature, spans: Iterable[Span]) -> list[float]:

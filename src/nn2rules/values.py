@@ -128,13 +128,21 @@ def checked_values(kind: str, items: Sequence[object]) -> tuple[Value, ...]:
 def number_of(text: str) -> int | float | None:
     """Return the number that a text spells, whole ones exactly; None if it is none.
 
+    What has an exponent is how floats are printed, so it is read as the float: beyond
+    2**53 its digits need not be those of the number.
+
     Examples
     --------
     >>> number_of("25"), number_of("2.50"), number_of("1e3"), number_of("x")
     (25, 2.5, 1000, None)
+    >>> number_of(str(2.0**70)) == 2.0**70
+    True
     """
     if not _NUMBER.fullmatch(text):
         return None
+    if "e" in text.lower() and math.isfinite(float(text)):
+        found = float(text)
+        return int(found) if found.is_integer() else found
     number = Decimal(text)
     return int(number) if number == number.to_integral_value() else float(text)
 
@@ -164,8 +172,10 @@ def edge_text(edge: float) -> tuple[str, bool]:
     """
     if isinstance(edge, int):
         return str(edge), False
-    here = str(plain_number(edge))
-    before = str(plain_number(math.nextafter(edge, -math.inf)))
+    below = math.nextafter(edge, -math.inf)
+    here, before = str(plain_number(edge)), str(plain_number(below))
+    if math.isinf(edge) or math.isinf(below):  # neither is a number that one can say
+        return (before, True) if math.isinf(edge) else (here, False)
     return (before, True) if len(before) < len(here) else (here, False)
 
 

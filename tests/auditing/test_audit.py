@@ -364,3 +364,47 @@ def test_frames_and_widths_that_there_are_not():
         found.to_frame(backend="excel")
     with pytest.raises(OptionError, match="width"):
         found.text(width=10)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_cannot_occur_is_left_out(seed):
+    network = small_network(seed)
+    domain = network.domain
+    rows = domain.decode(np.concatenate([*domain.inputs()]))
+    boxes = ["sex = f and size = l", {"job": "a", "years": [10, None]}]
+
+    def is_possible(row):
+        is_long = row["sex"] == "f" and row["size"] == "l"
+        return not is_long and not (row["job"] == "a" and row["years"] in (10, None))
+
+    possible = [row for row in rows if is_possible(row)]
+    answers = {
+        tuple(row.values()): label
+        for row, label in zip(possible, network.predict(possible).tolist(), strict=True)
+    }
+    found = audit(network, rows, protected=["sex"], impossible=boxes)
+    for name in domain.names:
+        turned = 0
+        for row in possible:
+            others = [row | {name: value} for value in domain.feature(name).values]
+            own = answers[tuple(row.values())]
+            labels = [answers.get(tuple(other.values()), own) for other in others]
+            turned += any(label != own for label in labels)
+        assert found.influence[name].rows == turned
+        assert found.influence[name].inputs == turned
+        assert found.influence[name].of_inputs == len(possible)
+        assert (name in found.dead) == (turned == 0)
+    for fragile in found.fragile:
+        assert is_possible(fragile.explanation.row)
+        changes = [fragile.explanation.row | c for c in fragile.explanation.changes]
+        assert all(map(is_possible, changes))
+    assert "Inputs that cannot occur, as was said, are left out." in str(found)
+
+
+def test_what_cannot_occur_needs_a_table():
+    network = small_network(1)
+    row = {"sex": "f", "years": 0, "size": "s", "job": "a"}
+    with pytest.raises(OptionError, match="impossible: an audit takes it where every"):
+        audit(network, [row], impossible=["sex = m"], engine="search")
+    with pytest.raises(OptionError, match="impossible: a list of dicts or texts, not"):
+        audit(network, [row], impossible="sex = m")

@@ -1,6 +1,8 @@
 """Comparisons against brute force: every input, every rule, every count."""
 
 import json
+import pickle
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -557,3 +559,90 @@ def test_a_comparison_as_frame_and_html():
     ]
     assert "no → yes" in found._repr_html_()
     assert len(compare(old, old).to_frame("polars")) == 0
+
+
+def attacks(rng, domain, box, number=300):
+    """Draw inputs of a box, and others that differ from one of it in one feature."""
+    parts = np.split(box, domain.offsets[1:-1])
+    inside = np.stack([rng.choice(np.flatnonzero(p), number) for p in parts], axis=1)
+    near_by = inside.copy()
+    for row, feature in enumerate(rng.integers(0, len(parts), number).tolist()):
+        near_by[row, feature] = rng.integers(0, len(parts[feature]))
+    return inside, near_by
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rules_beyond_a_table_withstand_attacks(seed):
+    rng = np.random.default_rng(seed)
+    old = large_network(rng)
+    new = moved(old, 0.3) if seed % 2 else near(rng, old, size=0.05)
+    found = compare(old, new, budget=Budget(boxes=3000), progress=False)
+    assert (found.equal, found.how, found.complete) == (False, "search", False)
+    rules = found.rule_list
+    pairs = [(rule.old, rule.new) for rule in found.rules]
+    assert pairs
+    for box, pair in zip(rules.boxes, pairs, strict=True):
+        inside, near_by = attacks(rng, old.domain, box)
+        for network, label in zip((old, new), pair, strict=True):
+            answers = network.predict_codes(inside)
+            assert {network.classes[k] for k in answers.tolist()} == {label}
+        held = box[near_by + old.domain.offsets[:-1]].all(axis=1)
+        differs = old.predict_codes(near_by) != new.predict_codes(near_by)
+        assert differs[held].all()
+    codes = old.domain.encode([found.counterexample])
+    assert old.predict_codes(codes) != new.predict_codes(codes)
+
+
+@pytest.mark.parametrize("n_fixed", [12, 17, 19])
+def test_what_is_proved_equal_beyond_a_table_withstands_attacks(n_fixed):
+    rng = np.random.default_rng(5)
+    old = large_network(rng)
+    fixed = old.domain.features[:n_fixed]
+    conditions = tuple(Condition(f.name, (f.values[0],)) for f in fixed)
+    answer = old.classes[int(old.predict_codes(np.zeros((1, 20), np.int64))[0])]
+    rule = Rule(conditions, answer)
+    rules = RuleList(old.domain, (rule,), answer, old.classes, scope="support")
+    found = compare(old, rules, decided=True, progress=False)
+    assert found.equal is not None
+    inputs = rng.integers(0, 4, (5000, 20))
+    inputs[:, :n_fixed] = 0
+    is_broken = (old.predict_codes(inputs) != old.classes.index(answer)).any()
+    if found.equal:
+        assert not is_broken
+    else:
+        codes = old.domain.encode([found.counterexample])
+        assert not codes[0, :n_fixed].any()
+        assert old.classes[int(old.predict_codes(codes)[0])] != answer
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_comparisons_can_be_pickled(engine):
+    rng = np.random.default_rng(3)
+    domain = random_domain(rng)
+    old = random_network(rng, domain)
+    new = near(rng, old, size=2.0)
+    found = compare(old, new, engine=engine)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_dict() == found.to_dict()
+    assert str(again) == str(found)
+
+
+def test_long_lists_keep_the_time():
+    rng = np.random.default_rng(0)
+    edges = [*range(1, 99)]
+    numbers = [Feature.real(f"n{i}", 0, 100, edges=edges) for i in range(6)]
+    domain = Domain(tuple(numbers))
+    lists = []
+    for _ in range(2):
+        boxes = np.zeros((8000, 6, 99), dtype=np.bool_)
+        boxes[rng.random(boxes.shape) < 0.03] = True
+        boxes = np.logical_or.accumulate(boxes, axis=2)
+        boxes[..., -1] = True
+        answers = rng.integers(0, 2, len(boxes))
+        flat = boxes.reshape(len(boxes), -1)
+        lists.append(RuleList.from_boxes(domain, flat, answers, "a", ("a", "b")))
+    compare(lists[0].take([0]), lists[1].take([1]), engine="search", progress=False)
+    began = time.monotonic()
+    found = compare(*lists, engine="search", time=0.2, progress=False)
+    assert time.monotonic() - began < 2.5
+    assert found.equal is not True

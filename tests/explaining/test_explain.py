@@ -88,8 +88,8 @@ def test_text_for_a_letter():
         "It follows from these conditions alone:\n"
         "  color = red · size ≠ small\n"
         "It turns with 1 change, in 2 ways:\n"
-        "  color: red → yellow   (unripe)\n"
-        "  size: big → small   (unripe)\n"
+        "  color = red → color = yellow   (unripe)\n"
+        "  size = big → size = small   (unripe)\n"
         "Nothing less turns it.\n"
         "A single feature can turn it."
     )
@@ -118,7 +118,7 @@ def test_frame_has_a_line_for_each_row(backend):
     rows = rows or getattr(frame, "to_dicts", getattr(frame, "to_pylist", None))()
     assert rows[0]["color"] == "red"
     assert rows[0]["reason"] == "color = red · size ≠ small"
-    assert rows[0]["change"] == "color: red → yellow"
+    assert rows[0]["change"] == "color = red → color = yellow"
     assert [row["rules"] for row in rows] == ["1", ""]
     with pytest.raises(OptionError, match="backend: 'excel', expected"):
         several.to_frame("excel")

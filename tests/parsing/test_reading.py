@@ -1,13 +1,19 @@
 """What condition_text prints is read again, and mistakes are pointed at."""
 
+import json
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Condition, Domain, Feature, OptionError, ParseError
 from nn2rules.boxes import boxes_of, conditions_of
+from nn2rules.feature import Lookup
+from nn2rules.input_text import input_conditions
 from nn2rules.parsing import conditions_for, read_conditions
 from nn2rules.text import allowed_text, condition_text, quoted
+from nn2rules.values import plain_number
 from strategies import domains, texts
 
 LABELS = [
@@ -19,17 +25,40 @@ LABELS = [
 ]
 
 
+NUMBERS = st.floats(-1e6, 1e6) | st.floats(allow_nan=False, allow_infinity=False)
+WORDS = ["clerk", "cook", "judge", "other", "a, b", "in", "3", "clerk cook"]
+
+
+@st.composite
+def grouped(draw, name):
+    """Features with groups of words, those with awkward ones, too."""
+    gap = draw(st.sampled_from(["missing", None]))
+    words = draw(st.permutations([*WORDS, 3.5, 7, True, gap]))
+    words = words[: draw(st.integers(1, len(words)))]
+    n_groups = draw(st.integers(1, len(words)))
+    places = [*range(n_groups), *(draw(st.integers(0, n_groups - 1)) for _ in words)]
+    groups = [
+        [word for word, own in zip(words, places, strict=False) if own == place]
+        for place in range(n_groups)
+    ]
+    groups += [[]] if draw(st.booleans()) else []
+    other = len(groups) - 1 if not groups[-1] or draw(st.booleans()) else None
+    return Feature.grouped(name, groups, other=other)
+
+
 @st.composite
 def features(draw, name):
     """Features of every kind that conditions can speak of."""
     kind = draw(
-        st.sampled_from(["bins", "whole", "real", "years", "labels", "numbers"])
+        st.sampled_from(
+            ["bins", "whole", "real", "years", "labels", "numbers", "groups"]
+        )
     )
     missing = draw(st.booleans())
+    if kind == "groups":
+        return draw(grouped(name))
     if kind == "bins":
-        edges = draw(
-            st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4, unique=True)
-        )
+        edges = draw(st.lists(NUMBERS, min_size=1, max_size=4, unique_by=plain_number))
         return Feature.bins(name, tuple(sorted(edges)), missing=missing)
     if kind == "whole":
         edges = draw(
@@ -39,7 +68,9 @@ def features(draw, name):
     special = draw(st.sampled_from([[], [999], [-1, "unknown"], ["missing", 999]]))
     special = special if not (missing and "missing" in special) else [999]
     if kind == "real":
-        return Feature.real(name, -0.5, 20, special=special[:2], missing=missing)
+        high = draw(st.sampled_from([20, 1e300, sys.float_info.max]))
+        special = [-999 if high > 20 and s == 999 else s for s in special[:2]]
+        return Feature.real(name, -0.5, high, special=special, missing=missing)
     if kind == "years":
         return Feature.real(name, 17, 90, whole=True, special=special, missing=missing)
     if kind == "labels":
@@ -70,7 +101,7 @@ def conditions(draw, domain):
         if feature.limits is not None:
             values, (low, high) = values[1:], feature.limits
             kind = st.integers(17, 90) if feature.whole else st.floats(low, high)
-            ends = sorted(draw(st.lists(kind, max_size=6, unique=True)))
+            ends = sorted(draw(st.lists(kind, max_size=6, unique_by=plain_number)))
             ends = ends[: len(ends) // 2 * 2]
             spans = list(zip(ends[::2], ends[1::2], strict=True))
             spans = draw(st.sampled_from([spans, [feature.limits], []]))
@@ -101,6 +132,26 @@ def test_what_is_printed_is_read_of_awkward_words(data):
     domain = data.draw(domains())
     found = data.draw(conditions(domain))
     assert read_conditions(printed(domain, found), domain) == found
+
+
+@given(st.data())
+def test_inputs_in_words_are_read(data):
+    names = data.draw(st.lists(texts, min_size=1, max_size=3, unique=True))
+    domain = Domain(tuple(data.draw(features(name)) for name in names))
+    row, told = {}, {}
+    for feature in domain.features:
+        values = st.sampled_from(feature.values)
+        if feature.limits is not None:
+            low, high = feature.limits
+            numbers = st.integers(17, 90) if feature.whole else st.floats(low, high)
+            beside = feature.values[feature.n_plain :]
+            values = numbers | st.sampled_from(beside) if beside else numbers
+        value = row[feature.name] = data.draw(values)
+        is_span = feature.limits is not None and value not in beside
+        if len(feature) > 1 or is_span:
+            told[feature.name] = ((value, value) if is_span else value,)
+    found = read_conditions(" · ".join(input_conditions(domain, row)), domain)
+    assert {condition.feature: condition.values for condition in found} == told
 
 
 @given(st.data())
@@ -205,3 +256,98 @@ def test_conditions_as_a_mapping():
         conditions_for(PEOPLE, {"age": 30}, "within")
     with pytest.raises(OptionError, match="expected two numbers, \\(low, high\\)"):
         conditions_for(PEOPLE, {"income": (1, 2, 3)}, "within")
+
+
+JOBS = Domain(
+    (
+        Feature.grouped("job", [["clerk", "cook"], ["judge"], ["nurse", 7]], other=2),
+        Feature.grouped("town", [["Ulm", "Bonn"], ["Kiel", None], []], other=2),
+        Feature("color", ("red", "other"), other="other"),
+        Feature.bins("age", (25, 26, 40), whole=True),
+        Feature.bins("income", (2800, 5000)),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("job in {clerk, cook}", ("clerk, cook",)),
+        ("job in {cook, clerk, judge}", ("clerk, cook", "judge")),
+        ('job = "clerk, cook"', ("clerk, cook",)),
+        ('job in {"cook", "clerk"}', ("clerk, cook",)),
+        ("job = judge", ("judge",)),
+        ("job in {nurse, 7, other}", ("nurse, 7, other",)),
+        ("job in {nurse, 7.0, other}", ("nurse, 7, other",)),
+        ("job all but {clerk, cook}", ("judge", "nurse, 7, other")),
+        ("job not in {judge, clerk, cook}", ("nurse, 7, other",)),
+        ("job ≠ judge", ("clerk, cook", "nurse, 7, other")),
+        ("town in {Kiel, missing}", ("Kiel, missing",)),
+        ("town = other", ("other",)),
+        ("town in {other, Ulm, Bonn}", ("Ulm, Bonn", "other")),
+        ("color = other", ("other",)),
+        ("age = 25", ("[25, 26)",)),
+    ],
+)
+def test_groups_are_named_by_all_of_their_words(text, values):
+    [condition] = read_conditions(text, JOBS)
+    assert condition.values == values
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "reason"),
+    [
+        (
+            "job = clerk",
+            6,
+            "clerk is only a part of the group {clerk, cook} of feature 'job', which "
+            "the model does not tell apart; say job in {clerk, cook}",
+        ),
+        ("job ≠ clerk", 6, "say job in {clerk, cook}"),
+        ("job in {judge, clerk}", 15, "clerk is only a part of the group {clerk, cook"),
+        ("job all but {cook}", 13, "cook is only a part of the group {clerk, cook}"),
+        ("job in {nurse, 7}", 15, "say job in {nurse, 7, other}"),
+        ("job = other", 6, "other is only a part of the group {nurse, 7, other}"),
+        (
+            "job = pilot",
+            6,
+            "feature 'job' does not list pilot, which is only one of what {nurse, 7, "
+            "other} stands for; it has {clerk, cook}, judge, {nurse, 7, other}",
+        ),
+        ('job = "pilot"', 6, 'does not list "pilot"'),
+        ("town = missing", 7, "say town in {Kiel, missing}"),
+        ('color = "blue"', 8, "blue is only a part of what the model tells apart of"),
+        ("income = 3000", 9, "say 2800 ≤ income < 5000"),
+        ("age in {25, 30}", 12, "say 26 ≤ age ≤ 39"),
+    ],
+)
+def test_a_part_of_a_value_is_not_taken_for_all_of_it(text, place, reason):
+    with pytest.raises(ParseError) as raised:
+        read_conditions(text, JOBS)
+    assert reason in raised.value.reason
+    assert raised.value.place == place
+
+
+@given(st.data())
+def test_words_are_read_as_rows_are(data):
+    feature = data.draw(grouped("job"))
+    words = [word for word in feature.words if isinstance(word, str)]
+    chosen = data.draw(
+        st.lists(st.sampled_from(words), unique=True) if words else st.just([])
+    )
+    codes = {Lookup(feature)[word] for word in chosen}
+    is_whole = bool(chosen) and {
+        word for code in codes for word in feature.groups[code]
+    } == set(chosen)
+    is_whole = is_whole and feature.other not in [feature.values[c] for c in codes]
+    text = f"job in {{{', '.join(map(json.dumps, chosen))}}}"
+    if is_whole:
+        said = conditions_for(Domain((feature,)), text, "within")
+        assert {v for c in said for v in c.values} in (
+            set(),
+            {feature.values[code] for code in codes},
+        )
+        assert bool(said) == (len(codes) < len(feature))
+    else:
+        with pytest.raises(ParseError):
+            read_conditions(text, Domain((feature,)))

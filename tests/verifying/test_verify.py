@@ -21,7 +21,7 @@ from nn2rules import (
     claims,
     verify,
 )
-from nn2rules.errors import DomainError, UndecidedError, UnsupportedModelError
+from nn2rules.errors import DomainError, UndecidedError
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, rule_of
 from strategies import boxes as drawn_boxes
 
@@ -303,14 +303,14 @@ def test_probabilities_equal_every_input(network, ends, data):
     if low == high == 0 or low == high == 1:
         return
     claim = claims.probability_between(low, high, of=of)
-    if len(network.classes) > 2:
-        with pytest.raises(UnsupportedModelError, match="of two classes; this one has"):
-            verify(network, claim)
-        return
     rows, _ = every_input(network)
     scores = network.scores(rows)
-    scores = scores if network.is_binary else scores[:, 1] - scores[:, 0]
-    scores = scores if of == network.classes[1] else -scores
+    if network.is_binary:
+        scores = scores if of == network.classes[1] else -scores
+    else:
+        place = network.classes.index(of)
+        others = np.delete(scores, place, axis=1) - scores[:, [place]]
+        scores = -np.logaddexp.reduce(others, axis=1)
     with np.errstate(over="ignore", divide="ignore"):
         logits = [np.log(end) - np.log1p(-end) for end in (low, high)]
     sure = np.abs(scores[:, np.newaxis] - np.array(logits)).min(axis=1) > 1e-9
@@ -568,3 +568,116 @@ def test_a_book_of_claims(tmp_path):
     csv.write_text("claim\n")
     with pytest.raises(nn2rules.FormatError, match="there is no claim in it"):
         claims.read_book(csv)
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 5, 7])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_probabilities_of_several_classes(n_classes, activation):
+    rng = np.random.default_rng(n_classes)
+    sizes = (3, 4, 2)
+    domain = Domain(tuple(Feature(f"x{i}", range(n)) for i, n in enumerate(sizes)))
+    first = Layer(rng.normal(size=(9, 4)), rng.normal(size=4), activation)
+    last = Layer(rng.normal(size=(4, n_classes)), rng.normal(size=n_classes), "softmax")
+    network = Network(domain, (first, last), tuple(range(n_classes)))
+    rows, _ = every_input(network)
+    scores = network.scores(rows)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    for of in range(n_classes):
+        low, high = np.quantile(shares[:, of], [0.1, 0.9])
+        for ends in ((low - 1e-9, high + 1e-9), (0, shares[:, of].max() + 1e-9)):
+            claim = claims.probability_between(*np.clip(ends, 0, 1).tolist(), of=of)
+            broken = (shares[:, of] < ends[0]) | (shares[:, of] > ends[1])
+            for engine in ("table", "search"):
+                found = verify(network, claim, rows, engine=engine)
+                assert found.status == ("refuted" if broken.any() else "proved")
+                assert found.rows == broken.sum()
+                if engine == "table":
+                    assert found.count == broken.sum()
+                if broken.any():
+                    assert broken[rows.index(found.counterexample)]
+
+
+def test_a_probability_that_is_exactly_an_end_is_left_open():
+    domain = Domain((Feature("size", ("small", "big")),))
+    even = Layer(np.zeros((2, 4)), np.zeros(4), "softmax")
+    network = Network(domain, (even,), ("a", "b", "c", "d"))
+    assert verify(network, "probability of a between 0.24 and 0.26").status == "proved"
+    found = verify(network, "probability of a between 0.25 and 1")
+    assert found.status == "open"
+    assert "so near to a tie" in found.reason
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_counts_beyond_a_table_equal_every_input(case):
+    network, claim, within, impossible = case
+    naive = Naive(*case)
+    if not naive.inputs or impossible:
+        return
+    found = verify(network, claim, within=within, engine="search", count=True)
+    if isinstance(claim, claims.claim.IndependentOf | claims.claim.Monotone):
+        assert found.count is None or (found.count, found.status) == (0, "proved")
+        return
+    if isinstance(claim, claims.claim.Equivalent | claims.claim.Subsumes):
+        assert found.count in (None, 0)
+        return
+    assert (found.count, found.total) == (len(naive.broken), len(naive.inputs))
+    assert found.at_least == found.at_most == found.count
+
+
+def test_counts_are_bounds_where_the_budget_ends():
+    rng = np.random.default_rng(1)
+    domain = Domain(tuple(Feature(f"x{i}", range(9)) for i in range(9)))
+    weights = rng.normal(size=(81, 3)) / np.repeat(2.0 ** np.arange(9), 9)[:, None]
+    first = Layer(weights, rng.normal(size=3), "relu")
+    last = Layer(rng.normal(size=(3, 1)), np.zeros(1), "sigmoid")
+    network = Network(domain, (first, last), ("no", "yes"))
+    budget = Budget(boxes=2000)
+    found = verify(network, "never yes", budget=budget, count=True)
+    assert (found.status, found.count, found.total) == ("refuted", None, 9**9)
+    assert 1000 < found.at_least < found.at_most <= found.total
+    said = f"at least {found.at_least:,} and at most {found.at_most:,} of 387,420,489"
+    assert said in str(found)
+    assert verify(network, "never yes").count is None
+    codes = rng.integers(0, 9, (20_000, 9))
+    part = float((network.predict_codes(codes) == 1).mean())
+    assert found.at_least / 9**9 - 0.02 < part < found.at_most / 9**9 + 0.02
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_verdicts_beyond_a_table_withstand_attacks(seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain(tuple(Feature(f"x{i}", range(5)) for i in range(18)))
+    first = Layer(rng.normal(size=(90, 4)), rng.normal(size=4), "relu")
+    last = Layer(rng.normal(size=(4, 1)), rng.normal(size=1), "sigmoid")
+    network = Network(domain, (first, last), ("no", "yes"))
+    statuses = set()
+    for n_fixed in (0, 9, 12, 14, 16):
+        point = rng.integers(0, 5, 18)
+        where = {f"x{i}": int(point[i]) for i in range(n_fixed)}
+        answer = network.classes[int(network.predict_codes(point[np.newaxis])[0])]
+        asked = {"engine": "search", "budget": Budget(boxes=50_000)}
+        found = verify(network, claims.implies(where, answer), **asked)
+        statuses.add(found.status)
+        inputs = rng.integers(0, 5, (4000, 18))
+        if found.counterexample is not None:
+            example = domain.encode([found.counterexample])[0]
+            assert found.answer != answer
+            assert network.predict([found.counterexample])[0] == found.answer
+            assert (example[:n_fixed] == point[:n_fixed]).all()
+        near = np.tile(point, (1000, 1))
+        places = rng.integers(0, 18, (1000, 3))
+        np.put_along_axis(near, places, rng.integers(0, 5, (1000, 3)), axis=1)
+        inputs = np.concatenate([inputs, near])
+        inputs[:, :n_fixed] = point[:n_fixed]
+        answers = network.predict_codes(inputs)
+        is_broken = bool((answers != network.classes.index(answer)).any())
+        assert found.status != "proved" or not is_broken
+        turned = verify(network, "independent of x17", within=where, **asked)
+        if turned.status == "proved":
+            others = [inputs.copy() for _ in range(5)]
+            for value, each in enumerate(others):
+                each[:, 17] = value
+            assert len({network.predict_codes(each).tobytes() for each in others}) == 1
+    assert {"refuted"} <= statuses <= {"proved", "refuted"}

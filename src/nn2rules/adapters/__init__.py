@@ -93,12 +93,17 @@ def network_of(model: object, how: ModelOptions) -> Network:
         how.check_for(network)
         return network
     adapter = _adapter(model)
+    prepared = adapter.prepare(model)
+    own = adapter.ready(prepared) if hasattr(adapter, "ready") else None
+    if isinstance(own, Network):
+        how.check_for(own)
+        return own
     how.refuse_array()
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.attempts import read_model
     from nn2rules.adapters.tidying import hint_at_bins, without_unused
 
-    network = read_model(adapter, adapter.prepare(model), how)
+    network = read_model(adapter, prepared, how)
     if isinstance(how.domain, Domain):
         return network
     hint_at_bins(network)

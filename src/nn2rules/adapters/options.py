@@ -46,6 +46,11 @@ class ModelOptions:
         for name in ("encode", "classes", "gives"):
             if getattr(self, name) is not None:
                 raise OptionError(f"a Network needs none; leave out `{name}`")
+        if self.threshold not in (0.5, network.threshold):
+            raise OptionError(
+                f"a Network has its own threshold, {network.threshold}; leave out "
+                f"`threshold`"
+            )
 
     def refuse_array(self) -> None:
         """Refuse data whose columns have no names."""

@@ -315,4 +315,6 @@ def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
             close = np.isclose(left, right, rtol=8 * eps, atol=0, equal_nan=True)
         return np.asarray(close, dtype=np.bool_)
     same: NDArray[np.bool_] = np.asarray(left == right, dtype=np.bool_)
+    if left.dtype == object:  # where NaN is a gap, which equals itself
+        same |= (left != left) & (right != right)
     return same

@@ -16,6 +16,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from nn2rules.adapters import sklearn_ours as ours
 from nn2rules.adapters.boosting import refuse_boosting
 from nn2rules.adapters.confirm import FLOAT32, FLOAT64, Reading
 from nn2rules.adapters.decision import Decision, decide
@@ -37,6 +38,7 @@ from nn2rules.adapters.tracing import CONSTANT, Columns, Tensor, Trace
 from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.frames import Rows, cells_of, column_names
+from nn2rules.network import Network
 from nn2rules.values import value_of
 
 _ACTIVATIONS = {
@@ -60,11 +62,23 @@ def prepare(model: object) -> Decided:
     refuse_unfitted(model)
     decided = decided_of(model)
     final = _classifier(decided.model)
-    refuse_kind(final)
-    refuse_weights(final)
+    if not ours.is_ours(final):
+        refuse_kind(final)
+        refuse_weights(final)
     if isinstance(decided.model, Pipeline) and len(_steps(decided.model)) == 0:
         return replace(decided, model=final)
     return decided
+
+
+def ready(decided: Decided) -> Network | None:
+    """Return the network that a classifier has already, if no step comes before it."""
+    if not ours.is_ours(decided.model):
+        return None
+    network: Network = decided.model.network_
+    if decided.wrapper is None:
+        return network
+    threshold = decided.threshold_of(decided.model, 0.5)
+    return replace(network, threshold=threshold)
 
 
 def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] | None:
@@ -86,6 +100,8 @@ def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] 
     refuse_unfitted(first)
     names = _names(first)
     found = known_columns(first, names)
+    if model is not None and ours.is_ours(_classifier(model)):
+        found = ours.with_bins(found, _classifier(model), first, names)
     if not hasattr(first, "feature_names_in_"):  # an array has all, used or not
         found = {name: found.get(name, Known()) for name in names}
     return found or None
@@ -129,11 +145,14 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
         if source.maker.like is None:
             source.maker.like = like_fitted(first, _names(first))
     encode = source.arrays([Port("X", int(final.n_features_in_))])
+    probed, names = encode, _entry_names(first or final)
+    if ours.is_ours(final):
+        probed, names = ours.one_hot(final, encode), ours.column_names(final)
     trace = Trace(source.domain, source.ranges)
     with warnings.catch_warnings():  # arrays have no feature names; that is fine here
         warnings.simplefilter("ignore")
-        [tensor] = probe(encode, source.maker, names=_entry_names(first or final))
-    if tensor.shape != (final.n_features_in_,):
+        [tensor] = probe(probed, source.maker, names=names)
+    if not ours.is_ours(final) and tensor.shape != (final.n_features_in_,):
         raise UnsupportedModelError(
             f"the preprocessing makes {tensor.shape[0]} columns, but the "
             f"{type(final).__name__} was trained on {final.n_features_in_}"
@@ -167,6 +186,9 @@ def _decision(
     final: Any, trace: Trace, tensor: Tensor, how: ModelOptions
 ) -> tuple[Decision, float]:
     labels = tuple(value_of(label) for label in final.classes_)
+    if ours.is_ours(final):
+        shares = ours.scores_of(final, trace, tensor)
+        return decide(trace, shares, labels, how, unit=FLOAT64), FLOAT64
     if not isinstance(final, MLPClassifier):
         weights = np.atleast_2d(as_array(final.coef_))
         bias = np.atleast_1d(final.intercept_)

@@ -137,9 +137,8 @@ def refuse_threshold(final: Any, threshold: float) -> None:
 def has_probability(final: Any) -> bool:
     """Tell whether a classifier's probability is the sigmoid of its score."""
     known = (LinearDiscriminantAnalysis, LogisticRegression, MLPClassifier)
-    return isinstance(final, known) or (
-        isinstance(final, SGDClassifier) and final.loss == "log_loss"
-    )
+    is_known = isinstance(final, known) or hasattr(final, "network_")
+    return is_known or (isinstance(final, SGDClassifier) and final.loss == "log_loss")
 
 
 def refuse_weights(final: Any) -> None:

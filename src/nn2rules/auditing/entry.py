@@ -16,6 +16,7 @@ from nn2rules.domain import Domain
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.errors import DomainError, OptionError
+from nn2rules.explaining.constraints import impossible_boxes
 from nn2rules.explaining.judges import compile_judges
 from nn2rules.frames import Rows, column_names, listed_rows
 from nn2rules.given_rows import GivenRows, given_rows
@@ -30,6 +31,8 @@ from nn2rules.waiting import Bar, Shown, teller
 
 SECONDS = 60.0
 """For all of it, unless something else is said."""
+
+_LEFT_OUT = "Inputs that cannot occur, as was said, are left out."
 
 EXAMPLES = 1000
 """Beyond a table, among so many rows one is looked for that a feature turns."""
@@ -48,6 +51,7 @@ def audit(
     threshold: float = 0.5,
     gives: Gives | None = None,
     other: bool | Sequence[str] = False,
+    impossible: Sequence[Mapping[str, Any] | str] | None = None,
     engine: Engine = "auto",
     budget: Budget | None = None,
     time: float | None = None,
@@ -70,6 +74,9 @@ def audit(
         How many of the most fragile rows to list.
     domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
+    impossible : list of dicts or texts, optional
+        Inputs that cannot occur, as in `explain`: they turn no answer, and are not
+        counted. Where inputs are too many to look at each, this is refused.
     engine : {"auto", "table", "search"}
         Whether all inputs are looked at, where they can be listed, or searched.
     budget : Budget, optional
@@ -122,7 +129,7 @@ def audit(
     compile_judges()
     compile_search(Meter())
     sharing = Sharing(limits, told)
-    askers = _askers(network, rows, engine, sharing, n_jobs)
+    askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
     try:
         with interruptible(Meter(stop=sharing.stop)):
             return _audited(askers, rows, data, names, number, sharing)
@@ -137,13 +144,22 @@ def _askers(
     engine: Engine,
     sharing: Sharing,
     n_jobs: int | None,
+    impossible: Any,
 ) -> Askers:
     """Return who answers: one table for all questions, or searches."""
     tables = Tables(Meter(sharing.limits, stop=sharing.stop), n_jobs)
-    said: dict[str, Any] = {"within": None, "impossible": None, "tables": tables}
+    said: dict[str, Any] = {"within": None, "impossible": impossible, "tables": tables}
+    if impossible is not None:
+        impossible_boxes(network.domain, impossible)  # the same words as in explain
     by_table = Asker(network, rows, on="domain", engine=engine, **said)
     if by_table.has_table:
-        return Askers(by_table, None)
+        return Askers(by_table, None, impossible)
+    if impossible is not None:
+        raise OptionError(
+            "impossible: an audit takes it where every input can be looked at, and "
+            "these are too many, or some are ranges of numbers; verify and explain "
+            "take it everywhere"
+        )
     everywhere = Asker(network, None, on="domain", engine=engine, **said)
     numbers = None if rows.numbers is None else rows.numbers[:EXAMPLES]
     some = GivenRows(network.domain, rows.codes[:EXAMPLES], numbers)
@@ -168,7 +184,9 @@ def _audited(
     influence, found = turning(askers, drawn, protected, rows, sharing)
     along = trends(askers.everywhere, influence, sharing)
     sharing.expect(1)
-    nearest = fragile_rows(network, rows, fragile, sharing.meter("fragile rows"))
+    meter = sharing.meter("fragile rows")
+    nearest = fragile_rows(network, rows, fragile, meter, askers.impossible)
+    left_out = () if askers.impossible is None else (_LEFT_OUT,)
     return Audit(
         network.domain,
         network.classes,
@@ -179,7 +197,7 @@ def _audited(
         along,
         {name: shares_of(network, rows, data, name) for name in protected},
         nearest,
-        tuple(origin_warnings(network.origin)),
+        (*origin_warnings(network.origin), *left_out),
     )
 
 

@@ -9,22 +9,30 @@ from nn2rules.auditing.findings import FragileRow
 from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError
 from nn2rules.explaining import explain
+from nn2rules.explaining.constraints import impossible_boxes
 from nn2rules.explaining.gains import margins
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
+from nn2rules.verifying.region import held_by
 
 
 def fragile_rows(
-    network: Network, rows: GivenRows, number: int, meter: Meter
+    network: Network, rows: GivenRows, number: int, meter: Meter, impossible: Any = None
 ) -> tuple[FragileRow, ...]:
     """Return the different rows with the smallest margins, each explained."""
-    order = np.argsort(row_margins(network, rows), kind="stable")[:number]
+    codes, numbers = rows.distinct
+    order = np.argsort(row_margins(network, rows), kind="stable")
+    if impossible is not None:
+        boxes = impossible_boxes(network.domain, impossible)
+        given = np.ones(codes.shape) if numbers is None else numbers
+        order = order[~held_by(network.domain, boxes, codes, given)[order]]
+    order = order[:number]
     if not len(order):
         return ()
-    codes, numbers = rows.distinct
     amounts = None if numbers is None else numbers[order]
     chosen = network.domain.decode(codes[order], amounts)
     asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
+    asked["impossible"] = impossible
     try:
         found = explain(network, chosen, **asked)
     except BudgetExceededError:  # no time for a table: what is not known is open

@@ -10,8 +10,9 @@ from nn2rules.auditing.findings import Group
 from nn2rules.feature import Feature
 from nn2rules.frames import Rows, cells_of
 from nn2rules.given_rows import GivenRows
+from nn2rules.input_text import value_words
 from nn2rules.network import Network
-from nn2rules.text import label_text, value_text
+from nn2rules.text import label_text
 from nn2rules.values import Value, is_number, number_of, plain_number, value_of
 
 Part: TypeAlias = tuple[Value | tuple[float, float], str, NDArray[np.bool_]]
@@ -60,7 +61,7 @@ def _parts(
         first = 1
     for code in range(first, len(feature)):
         value = feature.values[code]
-        yield value, value_text(feature, value), codes == code
+        yield value, value_words(feature, value), codes == code
 
 
 def _column_parts(cells: Sequence[object]) -> Iterator[Part]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from nn2rules.auditing.findings import Protected
 from nn2rules.auditing.grids import Grid, amount
+from nn2rules.input_text import input_conditions, value_words
 from nn2rules.rules import Rule, RuleList
 from nn2rules.text import (
     condition_text,
@@ -11,7 +12,6 @@ from nn2rules.text import (
     label_text,
     quoted,
     share,
-    value_text,
 )
 from nn2rules.verifying import Verdict
 
@@ -88,7 +88,7 @@ def _by_value(audit: "Audit", found: Protected) -> list[str | Grid]:
     feature = audit.domain.feature(found.feature)
     header = ("if all of these rows had", *map(label_text, audit.classes))
     rows = tuple(
-        (value_text(feature, value), *(amount(n) for n in by_class.values()))
+        (value_words(feature, value), *(amount(n) for n in by_class.values()))
         for value, by_class in found.answers.items()
     )
     return [Grid(header, rows, (False, *[True] * len(audit.classes)))]
@@ -132,22 +132,19 @@ def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
     shared = [name for name in one if one[name] == other[name]]
     rows = [
         (
-            " · ".join(_value(audit, n, row[n]) for n in row if n not in shared),
+            " · ".join(
+                input_conditions(
+                    audit.domain, {n: row[n] for n in row if n not in shared}
+                )
+            ),
             label_text(label),
         )
         for row, label in zip(found, answer, strict=True)
     ]
-    said = " · ".join(_value(audit, name, one[name]) for name in shared)
+    same = {name: one[name] for name in shared}
+    said = " · ".join(input_conditions(audit.domain, same))
     return [
         f"For example {where}:",
         Grid(("",), ((said,),), (False,)),
         Grid(("", ""), tuple(rows), (False, False)),
     ]
-
-
-def _value(audit: "Audit", name: str, value: object) -> str:
-    feature = audit.domain.feature(name)
-    text = label_text(value)  # type: ignore[arg-type]
-    if feature.limits is None:
-        text = value_text(feature, value)  # type: ignore[arg-type]
-    return f"{quoted(name)} = {text}"

@@ -29,6 +29,7 @@ class Askers:
 
     everywhere: Asker
     on_rows: Asker | None
+    impossible: Any = None
 
     @property
     def network(self) -> Network:
@@ -69,7 +70,8 @@ def turning(
     answers: dict[str, dict[Value, dict[Value, int]]] = {}
     for name in protected:
         verdict = verdicts.get(name)
-        if verdict is not None and verdict.status != "proved":
+        is_plain = askers.impossible is None  # or some values would be none
+        if verdict is not None and verdict.status != "proved" and is_plain:
             answers[name] = _answers(network, rows, name)
             verdicts[name] = _with_rows(verdict, answers[name], len(rows))
     found = [_influence(n, verdict, drawn) for n, verdict in verdicts.items()]

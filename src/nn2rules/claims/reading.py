@@ -34,7 +34,10 @@ from nn2rules.parsing.scanner import Scanner
 from nn2rules.text import label_text
 from nn2rules.values import Value, text_of
 
-_KINDS = "if, never, independent of, increasing in, decreasing in, probability of"
+_KINDS = (
+    "if, never, independent of, increasing in, decreasing in, probability of, "
+    "equivalent to, subsumes"
+)
 
 Found = tuple[Claim, int]
 Where = tuple[Condition, ...] | None

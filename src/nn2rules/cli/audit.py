@@ -51,6 +51,13 @@ def audit(
     top: Annotated[
         int, typer.Option(min=0, help="How many rules to print of each way to turn.")
     ] = 3,
+    impossible: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Inputs that cannot occur, as conditions. May be repeated.",
+        ),
+    ] = None,
     time: Annotated[
         float | None,
         typer.Option(min=0, help="Seconds for all of it; by default a minute."),
@@ -88,6 +95,7 @@ def audit(
             protected=protected or (),
             labels=loaded.labels,
             fragile=fragile,
+            impossible=impossible,
             time=time,
             progress=progress,
         )

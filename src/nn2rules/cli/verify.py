@@ -22,8 +22,8 @@ from nn2rules.cli.models import (
     load,
 )
 from nn2rules.errors import OptionError
-from nn2rules.text import count
 from nn2rules.verifying import Verdict
+from nn2rules.verifying.wording import summary
 
 _CODES = {"proved": 0, "refuted": 1, "open": 3}
 
@@ -75,6 +75,12 @@ def verify(
     rules: Annotated[
         bool, typer.Option("--rules", help="Print what breaks a claim as rules.")
     ] = False,
+    count: Annotated[
+        bool,
+        typer.Option(
+            "--count", help="Count inputs that break a claim beyond a table, too."
+        ),
+    ] = False,
     time: Annotated[
         float | None,
         typer.Option(min=0, help="Seconds for each claim; by default a minute."),
@@ -116,6 +122,7 @@ def verify(
             on=on,
             within=within,
             impossible=impossible,
+            count=count,
             time=time,
             progress=progress,
         )
@@ -146,9 +153,7 @@ def _text(found: dict[str, Verdict], *, rules: bool) -> str:
             said = "  there is no table of the inputs to make rules from"
             parts.append(said if own is None else str(own))
     if len(found) > 1:
-        statuses = [verdict.status for verdict in found.values()]
-        numbers = [f"{statuses.count(s)} {s}" for s in _CODES if s in statuses]
-        parts.append(f"{count(len(found), 'claim')}: {', '.join(numbers)}")
+        parts.append(summary(list(found.values())))
     return "\n".join(parts)
 
 

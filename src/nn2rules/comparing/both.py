@@ -19,7 +19,7 @@ from nn2rules.comparing.different_rows import (
     left_out,
     rows_on,
 )
-from nn2rules.comparing.found import Found, Pair, Point, nothing
+from nn2rules.comparing.found import Covering, Found, Pair, Point, nothing
 from nn2rules.comparing.meeting import meeting_of
 from nn2rules.comparing.notes import notes_on
 from nn2rules.comparing.same import is_written_the_same
@@ -231,9 +231,15 @@ def _found(
         )
         if found.equal is not False or listed.n_inputs <= COVERED_INPUTS:
             return found
-        searched = partial(_searched, domain, sides, how, None, different, skipped)
-        return replace(found, covering=lambda: searched().covering())
+        quietly = replace(how, progress=None)
+        later = partial(_covered, domain, sides, quietly, None, different, skipped)
+        return replace(found, covering=later)
     return _searched(domain, sides, how, meter, different, skipped)
+
+
+def _covered(*asked: Any) -> Covering:
+    """Search for what a table was too large to make rules of."""
+    return _searched(*asked).covering()
 
 
 def _searched(

@@ -7,12 +7,19 @@ on which the two differ. Where the budget ends first, what was found is still tr
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.comparing.found import Covering, Found, Pair, Point, nothing
+from nn2rules.comparing.found import (
+    Covering,
+    Found,
+    Pair,
+    Point,
+    nothing,
+    ready,
+)
 from nn2rules.comparing.looking import (
     ELSEWHERE,
     Box,
@@ -66,7 +73,12 @@ def compare_by_search(
     if rows is not None:
         seeds.try_inputs(*rows)
     pieces.example = seeds.first
-    looks = look_of(sides[0], meter), look_of(sides[1], meter)
+    try:
+        looks = look_of(sides[0], meter), look_of(sides[1], meter)
+    except BudgetExceededError:
+        pieces.is_complete = False
+        found = nothing(domain, None, "search")
+        return found if seeds.first is None else _found(domain, pieces, [], [])
     try:
         with meter.leaving(_WIDENING):
             Exploring(domain, looks, pieces, meter, skipped).explore()
@@ -121,7 +133,7 @@ def _found(
         counts if pieces.is_complete else None,
         at_least,
         pieces.example,
-        lambda: covering,
+        partial(ready, covering),
     )
 
 

@@ -112,7 +112,10 @@ class RulesLook:
     def __init__(self, side: RulesSide, meter: Meter) -> None:
         self.side, self.meter = side, meter
         self.uncut: Domain = side.domain.uncut
-        split = [parts_of(side.domain, box) for box in side.boxes]
+        split = []
+        for box in side.boxes:
+            meter.spend()  # of a long list this takes a while
+            split.append(parts_of(side.domain, box))
         shape = (0, int(self.uncut.offsets[-1]))
         self.parts = Boxes(
             np.concatenate([np.zeros(shape, np.bool_), *(p.allowed for p in split)]),

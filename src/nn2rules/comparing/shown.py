@@ -7,16 +7,15 @@ import narwhals as nw
 
 from nn2rules.comparing.found import Pair
 from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.input_text import input_conditions
 from nn2rules.rules.head import Head
 from nn2rules.rules.page import Block, Page, ShownRule, Top, shown_rule
 from nn2rules.text import (
     allowed_text,
-    condition_text,
     count,
     label_text,
     share,
     unused,
-    value_text,
 )
 from nn2rules.values import Value, whole_number
 
@@ -123,16 +122,7 @@ def _amounts(found: "Comparison") -> str:
 def _example(found: "Comparison") -> str:
     assert found.counterexample is not None, "asked only where there is one"
     assert found.answers is not None, "they come with it"
-    texts = []
-    for name, value in found.counterexample.items():
-        feature = found.domain.feature(name)
-        shown = label_text(value)
-        if feature.limits is None:
-            shown = value_text(feature, value)
-            if feature.edges is not None or feature.ordered:
-                texts.append(condition_text(feature, (value,)))
-                continue
-        texts.append(f"{name} = {shown}")
+    texts = input_conditions(found.domain, found.counterexample)
     return f"{' · '.join(texts)}: {changed_text(*found.answers)}"
 
 

@@ -16,6 +16,7 @@ from nn2rules.errors import DomainError, OptionError
 from nn2rules.explaining.asking import Block, Case
 from nn2rules.explaining.judges import joined
 from nn2rules.feature import Feature, Lookup
+from nn2rules.parsing import read_conditions
 from nn2rules.parts import refuse_parts
 from nn2rules.spans import Span, checked_spans
 from nn2rules.values import Value, is_number, plain_number
@@ -153,18 +154,21 @@ def impossible_boxes(domain: Domain, given: Any) -> Boxes:
     if given is None:
         return joined(domain, [])
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise OptionError(f"impossible: a list of dicts, not {given!r}")
+        raise OptionError(f"impossible: a list of dicts or texts, not {given!r}")
     parts = []
     for item in given:
-        if not isinstance(item, Mapping) or not item:
+        if not isinstance(item, Mapping | str) or not item:
             raise OptionError(
-                f"impossible: each entry is a dict from features to values, not "
-                f"{item!r}"
+                f"impossible: each entry is a dict from features to values, or a text, "
+                f"not {item!r}"
             )
-        conditions = tuple(
-            condition_of(domain, name, values, "impossible")
-            for name, values in item.items()
-        )
+        if isinstance(item, str):
+            conditions = read_conditions(item, domain)
+        else:
+            conditions = tuple(
+                condition_of(domain, name, values, "impossible")
+                for name, values in item.items()
+            )
         cut, [box] = boxes_of(domain, [conditions])
         parts.append(parts_of(cut, box))
     return joined(domain, parts)

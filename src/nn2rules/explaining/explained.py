@@ -44,7 +44,7 @@ def explain(
     increase: Sequence[str] = (),
     decrease: Sequence[str] = (),
     forbidden: Mapping[str, Any] | None = None,
-    impossible: Sequence[Mapping[str, Any]] | None = None,
+    impossible: Sequence[Mapping[str, Any] | str] | None = None,
     codes: Mapping[Any, str] | None = None,
     adverse: Value = None,
     rules: RuleList | None = None,
@@ -86,9 +86,9 @@ def explain(
         What changes must leave as it is, may only raise, and may only lower.
     forbidden : dict, optional
         Values that features must not become; of a range of numbers, pairs (low, high).
-    impossible : list of dicts, optional
-        Inputs that cannot occur: each dict is a box, from features to values. Neither
-        reasons nor changes look at them.
+    impossible : list of dicts or texts, optional
+        Inputs that cannot occur: each is a box, a dict from features to values, or
+        conditions as rules print them. Neither reasons nor changes look at them.
     codes : dict, optional
         Reason codes: from (feature, direction) to a text, where the direction is "low"
         if a higher value would help, "high" if a lower one would, or "any". A feature
@@ -119,7 +119,7 @@ def explain(
     It follows from these conditions alone, whatever the other feature is:
       size = small
     It turns with 1 change, in 2 ways:
-      size: small → medium or big   (ripe)
+      size = small → size ≠ small   (ripe)
     Nothing less turns it.
     A single feature can turn it.
     """

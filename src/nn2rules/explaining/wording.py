@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nn2rules.feature import Feature
+from nn2rules.input_text import value_condition
 from nn2rules.markup import document, paragraph, piece, table
-from nn2rules.text import condition_text, count, label_text, quoted, value_text
+from nn2rules.text import count, label_text
 from nn2rules.values import Value
 
 if TYPE_CHECKING:
@@ -40,31 +41,20 @@ def conditions(explanation: "Explanation", reason: Mapping[str, Any]) -> list[st
     """Return the conditions of a reason, as rules print them."""
     texts = []
     for name, allowed in reason.items():
-        feature = _feature(explanation, name)
         values = allowed if isinstance(allowed, list) else [allowed]
-        if feature.limits is not None:
-            beside = feature.values[feature.n_plain :]
-            values = [
-                v if isinstance(v, tuple) or v in beside else (v, v) for v in values
-            ]
-        texts.append(condition_text(feature, values))
+        texts.append(value_condition(_feature(explanation, name), values))
     return texts
 
 
 def change_text(explanation: "Explanation", change: Mapping[str, Value]) -> str:
-    """Return a change: what each feature is, and what it becomes."""
-    return " · ".join(
-        f"{quoted(name)}: {_shown(explanation, name, explanation.row[name])} → "
-        f"{_shown(explanation, name, value)}"
-        for name, value in change.items()
-    )
+    """Return a change: what its features are, and what they become."""
+    return _becoming(explanation, {name: [value] for name, value in change.items()})
 
 
-def _shown(explanation: "Explanation", name: str, value: Value) -> str:
-    feature = _feature(explanation, name)
-    if feature.limits is None:
-        return value_text(feature, value)
-    return label_text(value)
+def _becoming(explanation: "Explanation", new: Mapping[str, Sequence[Value]]) -> str:
+    """Return what features are → what they become; conditions on both sides."""
+    now = conditions(explanation, {name: [explanation.row[name]] for name in new})
+    return f"{' · '.join(now)} → {' · '.join(conditions(explanation, new))}"
 
 
 def sections_of(explanation: "Explanation", most: int) -> list[Section]:
@@ -172,8 +162,7 @@ def _grouped(explanation: "Explanation") -> list[tuple[str, int]]:
         text = change_text(explanation, changes[0])
         if len(changes) > 1:
             [name] = changes[0]
-            others = [_shown(explanation, name, other[name]) for other in changes[1:]]
-            text = f"{', '.join([text, *others[:-1]])} or {others[-1]}"
+            text = _becoming(explanation, {name: [each[name] for each in changes]})
         lines.append((f"{text}   ({label_text(outcome)})", len(changes)))
     return lines
 

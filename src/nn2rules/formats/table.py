@@ -172,9 +172,17 @@ def _typed(cells: list[str]) -> list[Value]:
 
 
 def table_text(header: list[str], rows: list[list[str]]) -> str:
-    """Return a table as CSV text."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    r"""Return a table as CSV text.
+
+    Examples
+    --------
+    >>> table_text(["a", "b"], [["1", "x\ry"]])
+    'a,b\n"1","x\ry"\n'
+    """
+    stream = io.StringIO(newline="")
+    plain = csv.writer(stream, lineterminator="\n")
+    marked = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for cells in [header, *rows]:
+        has_return = any("\r" in cell for cell in cells)  # which csv does not mark
+        (marked if has_return else plain).writerow(cells)
     return stream.getvalue()

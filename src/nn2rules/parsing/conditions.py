@@ -262,19 +262,8 @@ class ConditionReader:
         if not scan.text.startswith("{", start):
             scan.fail(start, "expected values in braces: {…, …}")
             return
-        for allowed, stop in self._items(index, start + 1):
+        for allowed, stop in self._values.several(index, start + 1):
             yield (without(feature, allowed) if inside is None else allowed), stop
-
-    def _items(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
-        for one, stop in self._values.value(index, place):
-            end = self.scanner.skip(stop)
-            if self.scanner.text.startswith(",", end):
-                for more, last in self._items(index, end + 1):
-                    yield union(self.domain.features[index], one, more), last
-            elif self.scanner.text.startswith("}", end):
-                yield one, end + 1
-            else:
-                self.scanner.fail(stop, "expected ',' or '}'")
 
 
 def _behind(found: tuple[str, int] | None) -> int | None:

@@ -1,13 +1,16 @@
 """Values in a text: what can stand beside a sign, and what that allows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, reduce
+from typing import Any
 
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
-from nn2rules.parsing.allowed import Allowed, compared, compared_place
+from nn2rules.parsing.allowed import Allowed, compared, compared_place, union
 from nn2rules.parsing.scanner import Scanner
-from nn2rules.text import count, quoted, value_text
+from nn2rules.parsing.words import Part, Words
+from nn2rules.text import condition_text, count, quoted, value_text
 from nn2rules.values import number_of, text_of
 
 _MISSING = "missing"
@@ -20,9 +23,71 @@ class ValueReader:
         self.scanner, self.domain = scanner, domain
         self._values = [_spellings(feature) for feature in domain.features]
         self._lookups = [Lookup(feature) for feature in domain.features]
+        self._words = [
+            None if feature.groups is None else Words(feature)
+            for feature in domain.features
+        ]
 
     def value(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
         """Yield the values that a text at a place can mean."""
+        words = self._words[index]
+        if words is None:
+            yield from self._one(index, place)
+            return
+        for (part, at), stop in self._part(index, place):
+            allowed = self._whole(words, [(part, at)])
+            if allowed is not None:
+                yield allowed, stop
+
+    def several(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield the values that texts can mean, from a place to a closing brace."""
+        feature, words = self.domain.features[index], self._words[index]
+        if words is None:
+            for listed, stop in self._items(partial(self._one, index), place):
+                yield reduce(partial(union, feature), listed), stop
+            return
+        for parts, stop in self._items(partial(self._part, index), place):
+            allowed = self._whole(words, parts)
+            if allowed is not None:
+                yield allowed, stop
+
+    def _items(
+        self, read: Callable[[int], Iterator[tuple[Any, int]]], place: int
+    ) -> Iterator[tuple[list[Any], int]]:
+        for one, stop in read(place):
+            end = self.scanner.skip(stop)
+            if self.scanner.text.startswith(",", end):
+                for more, last in self._items(read, end + 1):
+                    yield [one, *more], last
+            elif self.scanner.text.startswith("}", end):
+                yield [one], end + 1
+            else:
+                self.scanner.fail(stop, "expected ',' or '}'")
+
+    def _part(self, index: int, place: int) -> Iterator[tuple[tuple[Part, int], int]]:
+        """Yield some words of groups, with their place in the text."""
+        words = self._words[index]
+        assert words is not None, "asked only of groups"
+        is_found = False
+        for part, stop in words.parts(self.scanner, place):
+            is_found = True
+            yield (part, place), stop
+        if not is_found:
+            self.refuse(index, place)
+
+    def _whole(self, words: Words, parts: list[tuple[Part, int]]) -> Allowed | None:
+        """Return the groups that words make up; None, and a note, if one is parted."""
+        named = [part for part, _ in parts]
+        allowed = words.whole(named)
+        if allowed is None:
+            for part, place in parts:
+                reason = words.missed(part, named)
+                if reason is not None:
+                    self.scanner.fail(place, reason)
+        return allowed
+
+    def _one(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield the values that a text at a place can mean, where words are values."""
         feature = self.domain.features[index]
         found = False
         for value, stop in self.operands(index, place):
@@ -34,10 +99,12 @@ class ValueReader:
             number = number_of(value)
             if feature.limits is not None and code == 0 and number is not None:
                 yield Allowed(((number, number),)), stop
-            elif code != UNKNOWN:
-                yield Allowed(codes=frozenset([code])), stop
-            else:
+            elif code == UNKNOWN:
                 found = False
+            elif _is_part(feature, code, number):
+                self.scanner.fail(place, _parting(feature, code, value))
+            else:
+                yield Allowed(codes=frozenset([code])), stop
         if not found:
             self.refuse(index, place)
 
@@ -54,8 +121,14 @@ class ValueReader:
             return f"feature {feature.name!r} has no value {word}, only {low} to {high}"
         values = [value_text(feature, value) for value in feature.values]
         more = f", … ({count(len(values), 'value')})" if len(values) > 12 else ""
-        known = ", ".join(values[:12])
-        return f"feature {feature.name!r} has no value {word}; it has {known}{more}"
+        known = f"it has {', '.join(values[:12])}{more}"
+        if feature.other is not None:
+            others = value_text(feature, feature.other)
+            return (
+                f"feature {feature.name!r} does not list {word}, which is only one of "
+                f"what {others} stands for; {known}"
+            )
+        return f"feature {feature.name!r} has no value {word}; {known}"
 
     def operands(self, index: int, place: int) -> Iterator[tuple[int | str, int]]:
         """Yield what can be compared with a feature: codes, and texts of numbers."""
@@ -85,6 +158,24 @@ class ValueReader:
         except DomainError as error:
             self.scanner.fail(place, str(error))
         return None
+
+
+def _is_part(feature: Feature, code: int, number: float | None) -> bool:
+    """Tell whether a value stands for more than the text by which it was found."""
+    if feature.other is not None and feature.values[code] == feature.other:
+        return True
+    if feature.edges is None or number is None or code >= feature.n_plain:
+        return False
+    ends = feature.edges[max(code - 1, 0) : code + 1]
+    return not (feature.whole and len(ends) == 2 and ends[1] - ends[0] == 1)
+
+
+def _parting(feature: Feature, code: int, text: str) -> str:
+    said = condition_text(feature, (feature.values[code],))
+    return (
+        f"{text} is only a part of what the model tells apart of feature "
+        f"{feature.name!r}; say {said}"
+    )
 
 
 def longest_first(texts: Mapping[str, int]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
 from nn2rules.parsing import Said, conditions_for
+from nn2rules.verifying.amounts import amount_of
 from nn2rules.verifying.nearest import Point, moved_near, nearest_broken
 from nn2rules.verifying.pairs import (
     Paired,
@@ -57,10 +58,11 @@ class Asker:
         on: On,
         engine: Engine,
         tables: Tables,
+        counts: bool = False,
     ) -> None:
         self.network, self.rows, self.on, self.engine = network, rows, on, engine
         self._within = conditions_for(network.domain, within, "within")
-        self._impossible, self.tables = impossible, tables
+        self._impossible, self.tables, self._counts = impossible, tables, counts
 
     @property
     def has_table(self) -> bool:
@@ -86,6 +88,10 @@ class Asker:
             self._ask(question, region, asked, meter)
         except (BudgetExceededError, UndecidedError) as error:
             reason, is_done = str(error).rstrip("."), False
+        is_known = is_done or len(asked.points)
+        if self._counts and is_known and self.on == "domain" and asked.judged is None:
+            is_proved = not len(asked.points)
+            asked.amount = amount_of(question, region, meter, is_proved=is_proved)
         asking = Asking(self.network, self.rows, self.on, self.tables.n_jobs)
         return told(asking, text, question, asked, meter, reason, is_done=is_done)
 

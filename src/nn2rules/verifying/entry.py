@@ -21,7 +21,7 @@ from nn2rules.values import Value
 from nn2rules.verifying.asking import Asker, Engine
 from nn2rules.verifying.tables import Tables
 from nn2rules.verifying.telling import On
-from nn2rules.verifying.verdict import Verdict
+from nn2rules.verifying.verdict import Verdict, VerdictList, Verdicts
 from nn2rules.waiting import Bar, Shown, teller
 
 SECONDS = 60.0
@@ -43,6 +43,7 @@ def verify(
     impossible: Any = None,
     on: On = "domain",
     engine: Engine = "auto",
+    count: bool = False,
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
@@ -71,6 +72,10 @@ def verify(
         breaks a claim about two inputs if it is one of two, whatever the other is.
     engine : {"auto", "table", "search"}
         Whether all inputs are looked at, where they can be listed, or searched.
+    count : bool
+        Whether inputs that break a claim are counted beyond a table, too, in what is
+        left of the budget: exactly, or between certain bounds. Claims about classes and
+        probabilities are, without ranges of numbers and impossible inputs.
     budget : Budget, optional
         For each claim; when it is spent, the claim is open. By default a minute.
     time : float, optional
@@ -92,7 +97,7 @@ def verify(
     refuted: if color = red then ripe
       1 of 3 inputs breaks it (33.3 %)
       unripe here:
-        color = red, size = small
+        color = red · size = small
     >>> nn2rules.verify(network, "never ripe if color = yellow").status
     'proved'
     """
@@ -121,6 +126,7 @@ def verify(
         on=on,
         engine=engine,
         tables=Tables(Meter(limits), n_jobs),
+        counts=count,
     )
 
     def ask(one: Claim) -> Verdict:
@@ -139,11 +145,11 @@ def _each(claim: Any, network: Network, ask: Callable[[Claim], Verdict]) -> Any:
     """Ask one claim, or several, once all of them are read."""
     if isinstance(claim, Mapping):
         read = {name: _named(name, one, network) for name, one in claim.items()}
-        return {name: ask(one) for name, one in read.items()}
+        return Verdicts({name: ask(one) for name, one in read.items()})
     if isinstance(claim, Sequence) and not isinstance(claim, str):
         numbered = enumerate(claim, 1)
         listed = [_named(str(number), one, network) for number, one in numbered]
-        return [ask(one) for one in listed]
+        return VerdictList([ask(one) for one in listed])
     return ask(_read(claim, network))
 
 

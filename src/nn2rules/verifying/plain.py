@@ -12,7 +12,7 @@ from nn2rules.claims.claim import (
     Subsumes,
     Unreachable,
 )
-from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.errors import OptionError
 from nn2rules.layer import Layer
 from nn2rules.network import Network
 from nn2rules.text import label_text
@@ -26,6 +26,7 @@ from nn2rules.verifying.questions import (
     class_index,
 )
 from nn2rules.verifying.region import Region
+from nn2rules.verifying.shares import share_network
 
 
 def plain_of(
@@ -57,6 +58,7 @@ def _implies(network: Network, index: int) -> Plain:
         tuple(ways) if is_few else ("answered otherwise",),
         lambda answers, _codes, _numbers: way_of[answers[0]],
         searches,
+        breaking=((network, frozenset(others)),),
     )
 
 
@@ -74,6 +76,7 @@ def _unreachable(network: Network, index: int) -> Plain:
         (f"answered {label_text(network.classes[index])}",),
         lambda answers, _codes, _numbers: (answers[0] == index).astype(np.uint8),
         searches,
+        breaking=((network, frozenset((index,))),),
     )
 
 
@@ -89,7 +92,7 @@ def _probability(network: Network, claim: ProbabilityBetween) -> Plain:
         if len(network.classes) != 2:
             raise OptionError("probability_between: say of which class: of=…")
         of = network.classes[1]
-    single = _one_output(network, class_index(network, of))
+    single = share_network(network, class_index(network, of))
     asked: list[tuple[Network, int, str]] = []  # the class that breaks the claim
     name = label_text(of)
     if claim.high < 1:
@@ -119,26 +122,9 @@ def _probability(network: Network, claim: ProbabilityBetween) -> Plain:
             yield Search(own, 1 - broken, region.within, region.impossible)
 
     ways = tuple(f"probability of {name} {way}" for _, _, way in asked)
-    return Plain(tuple(own for own, _, _ in asked), ways, judge, searches)
-
-
-def _one_output(network: Network, index: int) -> Network:
-    """Return a network of one output, the score of a class against the other."""
-    last = network.layers[-1]
-    labels = (False, True)
-    if network.is_binary:
-        sign = 1.0 if index else -1.0
-        layer = Layer(sign * last.weights, sign * last.bias, "sigmoid")
-        return Network(network.domain, (*network.layers[:-1], layer), labels)
-    if len(network.classes) > 2:
-        raise UnsupportedModelError(
-            "a claim about a probability needs a model of two classes; this one has "
-            f"{len(network.classes)}"
-        )
-    scores = Layer(last.weights, last.bias, "identity")
-    ahead = np.array([[1.0], [-1.0]] if index == 0 else [[-1.0], [1.0]])
-    layer = Layer(ahead, np.zeros(1), "sigmoid")
-    return Network(network.domain, (*network.layers[:-1], scores, layer), labels)
+    breaking = tuple((own, frozenset((broken,))) for own, broken, _ in asked)
+    networks = tuple(own for own, _, _ in asked)
+    return Plain(networks, ways, judge, searches, breaking=breaking)
 
 
 def _reversed(network: Network) -> Network:

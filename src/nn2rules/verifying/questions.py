@@ -50,6 +50,9 @@ class Plain:
         Whether the answers alone do not say it.
     searches : callable
         Takes a region, and yields questions that all must be answered by proof.
+    breaking : tuple of (Network, set of int)
+        Inputs break it that one of these networks gives one of these classes, and no
+        input is of two; empty if that does not say it.
     """
 
     networks: tuple[Network, ...]
@@ -57,6 +60,7 @@ class Plain:
     judge: Judge
     searches: Callable[[Region], Iterator[Search]]
     needs_inputs: bool = False
+    breaking: tuple[tuple[Network, frozenset[int]], ...] = ()
 
 
 def class_index(network: Network, label: Value) -> int:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain
 from nn2rules.engine import Meter, build_table
 from nn2rules.feature import Feature
+from nn2rules.input_text import value_words
 from nn2rules.layer import Layer
 from nn2rules.network import Network
-from nn2rules.text import label_text, value_text
+from nn2rules.text import label_text
 from nn2rules.verifying.pairs import Paired
 from nn2rules.verifying.questions import Kinds, Plain
 from nn2rules.verifying.region import Region, empty_region
@@ -43,12 +44,12 @@ class Tables:
                 table = build_table(network, meter=self.meter, n_jobs=self.n_jobs)
                 self._kept[id(network)] = network, table.classes.reshape(domain.sizes)
             return self._kept[id(network)][1][np.ix_(*listed)]
-        small = _restricted(network, listed)
+        small = restricted(network, listed)
         table = build_table(small, meter=self.meter, n_jobs=self.n_jobs)
         return table.classes.reshape(small.domain.sizes)
 
 
-def _restricted(network: Network, listed: list[NDArray[np.int64]]) -> Network:
+def restricted(network: Network, listed: list[NDArray[np.int64]]) -> Network:
     """Return a network that knows only some values of each feature."""
     domain, first = network.domain, network.layers[0]
     columns = np.concatenate(
@@ -223,7 +224,7 @@ def _pattern(
             continue
         features = [network.domain.features[f] for f in paired.features]
         both = zip(features, codes, strict=True)
-        names = [value_text(feature, feature.values[code]) for feature, code in both]
+        names = [value_words(feature, feature.values[code]) for feature, code in both]
         parts.append(f"{' '.join(names)}: {label_text(network.classes[index])}")
     return ", ".join(parts)
 

@@ -13,6 +13,7 @@ from nn2rules.engine import Meter
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
 from nn2rules.values import Value
+from nn2rules.verifying.amounts import Amount
 from nn2rules.verifying.nearest import Point
 from nn2rules.verifying.pairs import Paired
 from nn2rules.verifying.points import classes_of
@@ -43,6 +44,7 @@ class Asked:
     judged: Judged | None = None
     points: Sequence[Point] = ()
     distance: int | None = None
+    amount: Amount | None = None
 
 
 def told(
@@ -105,12 +107,20 @@ def _counted_rows(asking: Asking, asked: Asked, ways: Sequence[str]) -> dict[str
 
 
 def _counted(asking: Asking, asked: Asked, ways: Sequence[str]) -> dict[str, Any]:
-    judged = asked.judged
+    judged, amount = asked.judged, asked.amount
+    if amount is not None:
+        ends = {"at_least": amount.least, "at_most": amount.most}
+        is_exact = amount.least == amount.most
+        return {"count": amount.least if is_exact else None, **ends} | {
+            "total": amount.total
+        }
     if judged is None or asking.on == "rows":
         return {}
     kinds = judged.kinds.ravel()
     found = {
         "count": int(np.count_nonzero(kinds)),
+        "at_least": int(np.count_nonzero(kinds)),
+        "at_most": int(np.count_nonzero(kinds)),
         "total": int(np.count_nonzero(judged.possible)),
         "ways": _by_way(ways, kinds, None),
     }

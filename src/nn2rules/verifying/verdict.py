@@ -1,5 +1,6 @@
 """What became of a claim."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,14 +8,11 @@ from typing import Any, Literal
 
 from nn2rules.domain import Domain
 from nn2rules.rules import RuleList
-from nn2rules.rules.printing import filled
-from nn2rules.text import count, label_text, quoted, share, value_text
 from nn2rules.values import Value
+from nn2rules.verifying.wording import book_html, book_text, html_of, text_of
 
 Status = Literal["proved", "refuted", "open"]
 Row = dict[str, Value]
-
-_WIDTH = 88
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +38,10 @@ class Verdict:
         What the claim was asked of, and what `count` and `total` count.
     count, total : int or None
         How many break the claim, and of how many it was made. None where they are not
-        counted, as beyond a table. An input breaks a claim about two if it is one of
-        two that do.
+        counted, as beyond a table unless that is asked for. An input breaks a claim
+        about two if it is one of two that do.
+    at_least, at_most : int or None
+        Certain bounds on `count`, equal where it is known; None as there.
     contexts, total_contexts : int or None
         Of a claim about two inputs, how many sets of values of the other features
         break it, of how many.
@@ -64,6 +64,8 @@ class Verdict:
     on: Literal["domain", "rows"] = "domain"
     count: int | None = None
     total: int | None = None
+    at_least: int | None = None
+    at_most: int | None = None
     contexts: int | None = None
     total_contexts: int | None = None
     ways: Mapping[str, int] = field(default_factory=dict)
@@ -99,6 +101,8 @@ class Verdict:
             "distance": self.distance,
             "count": self.count,
             "total": self.total,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
             "contexts": self.contexts,
             "total_contexts": self.total_contexts,
             "ways": dict(self.ways),
@@ -110,78 +114,36 @@ class Verdict:
             "seconds": round(self.seconds, 3),
         }
 
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
     def __str__(self) -> str:
-        return "\n".join([f"{self.status}: {self.claim}", *_lines(self)])
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
-def _lines(found: Verdict) -> list[str]:
-    """Return what is known of a claim, a fact a line."""
-    lines = []
-    if found.status == "open":
-        spent = f"{found.boxes:,} boxes and {found.seconds:.1f} seconds"
-        lines.append(f"  {found.reason}; spent: {spent}")
-    nouns = [("input", found.count, found.total, found.ways)]
-    if found.on == "rows":
-        nouns = []
-    nouns.append(("row", found.rows, found.total_rows, found.row_ways))
-    for noun, number, total, ways in nouns:
-        if number is None or not total:
-            continue
-        if number == 0:
-            all_of = f"all {total:,} {noun}s" if total > 1 else f"the only {noun}"
-            lines.append(f"  holds for {all_of}")
-            continue
-        verb = "breaks" if number == 1 else "break"
-        lines.append(
-            f"  {number:,} of {count(total, noun)} {verb} it ({share(number, total)})"
-        )
-        if len(ways) > 1:
-            lines += [f"    {n:,}  {way}" for way, n in ways.items()]
-    if found.contexts and found.total_contexts:
-        lines.append(
-            f"  in {found.contexts:,} of {count(found.total_contexts, 'context')} of "
-            f"the other features"
-        )
-    return lines + _example(found)
+class Verdicts(dict[str, Verdict]):
+    """The verdicts of a book of claims, by their names."""
+
+    def __str__(self) -> str:
+        return book_text(self)
+
+    def _repr_html_(self) -> str:
+        return book_html(self)
 
 
-def _example(found: Verdict) -> list[str]:
-    """Return the counterexample: of two inputs, what they share is said once."""
-    example, answer = found.counterexample, found.answer
-    if example is None:
-        return []
-    near = ""
-    if found.distance is not None:
-        near = f", {count(found.distance, 'feature')} from a row"
-        near = ", a row" if found.distance == 0 else near
-    if isinstance(example, dict):
-        assert not isinstance(answer, tuple), "one input has one answer"
-        lines = [f"  {label_text(answer)} here{near}:"]
-        return lines + _wrapped(_parts(found, example))
-    one, other = example
-    assert isinstance(answer, tuple), "two inputs have two answers"
-    shared = {name: value for name, value in one.items() if other[name] == value}
-    lines = [f"  as here{near}:", *_wrapped(_parts(found, shared))]
-    for row, label in zip(example, answer, strict=True):
-        own = {name: value for name, value in row.items() if name not in shared}
-        lines.append(f"    {', '.join(_parts(found, own))}: {label_text(label)}")
-    return lines
+class VerdictList(list[Verdict]):
+    """The verdicts of several claims, in their order; they are numbered from 1."""
+
+    def __str__(self) -> str:
+        return book_text(_numbered(self))
+
+    def _repr_html_(self) -> str:
+        return book_html(_numbered(self))
 
 
-def _wrapped(parts: list[str]) -> list[str]:
-    if not parts:
-        return []
-    return [f"    {line}" for line in filled(parts, ", ", _WIDTH - 4)]
-
-
-def _parts(found: Verdict, row: Row) -> list[str]:
-    """Return an input in the words of rules."""
-    parts = []
-    for name, value in row.items():
-        text = label_text(value)
-        if found.domain is not None:
-            feature = found.domain.feature(name)
-            if feature.labels is not None:
-                text = value_text(feature, value)
-        parts.append(f"{quoted(name)} = {text}")
-    return parts
+def _numbered(found: list[Verdict]) -> dict[str, Verdict]:
+    return {str(number): verdict for number, verdict in enumerate(found, 1)}
