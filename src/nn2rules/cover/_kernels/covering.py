@@ -1,12 +1,12 @@
 """Find an input that none of several boxes holds."""
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.boxes import before, behind
+from nn2rules.engine._kernels.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_uncovered(net, boxes, stack, top, found, limit):
     """Find an input of the `top` boxes on a stack that lies in none of `boxes`.
 
@@ -61,7 +61,7 @@ def first_uncovered(net, boxes, stack, top, found, limit):
     return 0, top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pick_first(net, box, ends, codes, numbers):
     """Pick the first value of each feature, and the least number of each range."""
     for feature in range(net.ranges.size):
@@ -74,7 +74,7 @@ def pick_first(net, box, ends, codes, numbers):
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_off(net, box, ends, other, other_ends, stack, top):
     """Put the parts of a box outside of another on the stack; the box is changed."""
     for feature in range(net.ranges.size):
@@ -115,7 +115,7 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
     return top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def overlap(net, box, ends, other, other_ends):
     """Return on how many features a box sticks out of another; -1 if apart."""
     n_partial = 0

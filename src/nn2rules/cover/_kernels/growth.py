@@ -8,7 +8,6 @@ the longer, the more arrays it is given.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.nearness import (
@@ -28,6 +27,7 @@ from nn2rules.cover._kernels.proposing import (
 )
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.boxes import Boxes, Points, Stack, first_held
+from nn2rules.engine._kernels.compiled import kernel
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
@@ -54,7 +54,7 @@ class Desk(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ask(net, desk, limit, patience):
     """Tell whether the box at the bottom of the stack is of the class.
 
@@ -92,7 +92,7 @@ def ask(net, desk, limit, patience):
     return PROVED if status == PROVED and n_ties == 0 else PAUSED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(plan, grown, allowed, ends):
     """Fill in the box that the question is about."""
     kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
@@ -113,7 +113,7 @@ def lay_out(plan, grown, allowed, ends):
         ends[0, feature], ends[1, feature] = grown.span[0], grown.span[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def record(plan, crowd, near, grown, status, choice):
     """Note the answer: let the box grow if it is proved, and do not ask again if not.
 
@@ -137,7 +137,7 @@ def record(plan, crowd, near, grown, status, choice):
             appraise_half(plan, crowd, near, grown, feature, end)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def record_rest(plan, crowd, near, grown, status, choice):
     """Note the answer about all values of a feature that were not tried.
 
@@ -165,7 +165,7 @@ def record_rest(plan, crowd, near, grown, status, choice):
         barred[start:stop] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(net, desk, crowd, plan, grown, most, is_last):
     """Let a box grow until nothing can be added to it, or `most` boxes are searched.
 

@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nn2rules.engine._kernels.compiled import kernel
 from nn2rules.engine._kernels.relaxation import activation_range, gap_of, relax
 
 TIGHTENED = 2
@@ -31,7 +31,7 @@ class Workspace(NamedTuple):
     ends: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def columns_lower(net, space, coefficients):
     """Minimise a linear function of the first pre-activations over ``space.box``.
 
@@ -65,7 +65,7 @@ def columns_lower(net, space, coefficients):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backward_lower(net, space, layer, unit, sign):
     """Bound ``sign`` times one pre-activation from below, over a box.
 
@@ -111,7 +111,7 @@ def backward_lower(net, space, layer, unit, sign):
     return constant + columns_lower(net, space, current)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_first(net, space):
     """Bound the pre-activations of the first layer, and what each feature adds.
 
@@ -150,7 +150,7 @@ def bound_first(net, space):
         high[unit] += net.slack[unit]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_layers(net, space, is_new):
     """Bound every pre-activation of the hidden layers, and relax their activations.
 
@@ -171,7 +171,7 @@ def bound_layers(net, space, is_new):
             relax(kind, slope, space.low[unit], space.high[unit], space.lines[unit])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_intervals(net, space, layer):
     """Bound the pre-activations of a later layer by the ranges of the units before."""
     kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
@@ -198,7 +198,7 @@ def add_intervals(net, space, layer):
             space.high[start + unit] = above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tighten(net, space, layer, is_new):
     """Bound pre-activations of a later layer by the lines of the layers before.
 
@@ -226,7 +226,7 @@ def tighten(net, space, layer, is_new):
             high[start + unit] = above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_worst(net, space, is_new):
     """Return the lowest lower bound of all scores over ``space.box``.
 
@@ -251,13 +251,13 @@ def bound_worst(net, space, is_new):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_lower(net, space, k, sign):
     """Bound ``sign`` times one score from below; the layers are bounded already."""
     return backward_lower(net, space, net.sizes.size - 2, k, sign)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_negative(net, space):
     """Tell whether some score is below 0 all over the box; the layers are bounded."""
     last = net.sizes.size - 2

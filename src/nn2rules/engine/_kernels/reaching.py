@@ -5,10 +5,10 @@ features come in pairs.
 """
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_layers, score_lower
 from nn2rules.engine._kernels.boxes import is_covered, is_inside
+from nn2rules.engine._kernels.compiled import kernel
 from nn2rules.engine._kernels.search import (
     PAUSED,
     PROVED,
@@ -23,7 +23,7 @@ from nn2rules.engine._kernels.search import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranks_of(net, space, feature, ranks):
     """Return the lowest and the highest rank that a feature has in the box."""
     low, high = np.inf, -np.inf
@@ -36,7 +36,7 @@ def ranks_of(net, space, feature, ranks):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_idle(net, space, pairs, ranks, is_ordered):
     """Tell whether no input of the box is two different ones, in their order."""
     for index in range(pairs.shape[0]):
@@ -56,14 +56,14 @@ def is_idle(net, space, pairs, ranks, is_ordered):
     return pairs.shape[0] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def only_code(net, space, feature):
     """Return the first value that a feature has in the box."""
     start = net.offsets[feature]
     return np.argmax(space.box[start : net.offsets[feature + 1]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_pair(net, space, pairs, ranks, is_ordered):
     """Tell whether the input that was picked is two different ones, in their order."""
     for index in range(pairs.shape[0]):
@@ -77,7 +77,7 @@ def is_pair(net, space, pairs, ranks, is_ordered):
     return pairs.shape[0] == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_at(net, space, feature, ranks):
     """Return the rank of a feature at the input that was picked."""
     column = net.offsets[feature] + space.choice[feature]
@@ -86,7 +86,7 @@ def rank_at(net, space, feature, ranks):
     return ranks[column]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def highest_bounds(net, space):
     """Return the lowest of the upper bounds of all scores; the layers are bounded.
 
@@ -103,7 +103,7 @@ def highest_bounds(net, space):
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit):
     """Look for an input all of whose scores are above 0, in the boxes on a stack.
 

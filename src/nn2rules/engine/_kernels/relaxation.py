@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from nn2rules.engine._kernels.compiled import kernel
 from nn2rules.engine._kernels.network import (
     ELU,
     GELU,
@@ -26,7 +26,7 @@ SILU_LOWEST = -1.2784645427610738
 GELU_LOWEST = -0.7517915246935645
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax(kind, slope, low, high, lines):
     """Hold an activation between two lines on [low, high].
 
@@ -78,7 +78,7 @@ def relax(kind, slope, low, high, lines):
     lines[0], lines[1], lines[2], lines[3] = chord, smallest, chord, largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steepest(kind, slope):
     """Return the Lipschitz constant of an activation that `relax` holds by a chord."""
     if kind == LEAKY_RELU:
@@ -88,7 +88,7 @@ def steepest(kind, slope):
     return 1.0 / 6.0 if kind == HARD_SIGMOID else 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tangent_points(kind, chord):
     """Return where f(y) - chord y may have an extreme inside an interval.
 
@@ -117,7 +117,7 @@ def tangent_points(kind, chord):
     return math.log(chord) - math.log1p(-chord), np.nan  # softplus
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gap_of(kind, low, high):
     """Return how wide the lines around an activation may stand apart; 0 if not at all.
 
@@ -130,7 +130,7 @@ def gap_of(kind, low, high):
     return min(-low * high / (high - low), LARGEST) if high - low < LARGEST else LARGEST
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def activation_range(kind, slope, low, high):
     """Return the smallest and largest value of an activation on [low, high].
 

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
+from nn2rules.engine._kernels.compiled import kernel
 from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
@@ -15,7 +15,7 @@ FEW = 16
 """After so many boxes a search may see that it would take too long."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate_choice(net, space):
     """Evaluate the network at ``space.choice``.
 
@@ -28,7 +28,7 @@ def evaluate_choice(net, space):
     return worst_score(net, space)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def worst_score(net, space):
     """Return what `evaluate_choice` does, of the scores that are there."""
     most, least = np.inf, np.inf
@@ -40,7 +40,7 @@ def worst_score(net, space):
     return most, least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(net, space):
     """Move the input that was picked to a better one, one feature at a time.
 
@@ -76,7 +76,7 @@ def descend(net, space):
     return evaluate_choice(net, space)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_feature(net, space):
     """Return the feature to split on, or -1 if each has one value left.
 
@@ -104,7 +104,7 @@ def choose_feature(net, space):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_open(net, space, feature):
     """Tell whether a feature has several values left."""
     n_allowed = 0
@@ -119,7 +119,7 @@ def is_open(net, space, feature):
     return n_allowed > 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def moved_by(net, space, feature):
     """Return how far a feature moves the bound."""
     least, most = np.inf, -np.inf
@@ -133,7 +133,7 @@ def moved_by(net, space, feature):
     return most - least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pop(net, space, stack, top):
     """Take a box from a stack; tell whether nothing is known of it yet."""
     space.box[:] = stack.allowed[top]
@@ -146,7 +146,7 @@ def pop(net, space, stack, top):
     return stack.depth[top] == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def by_bound(net, space, feature, allowed):
     """Return the order of the allowed values of a feature, the lowest bound first."""
     start = net.offsets[feature]
@@ -158,7 +158,7 @@ def by_bound(net, space, feature, allowed):
     return np.argsort(values, kind="mergesort")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push_halves(net, space, feature, stack, top):
     """Split the box in two on a feature; the half with the lower bound comes on top."""
     start, stop = net.offsets[feature], net.offsets[feature + 1]
@@ -188,7 +188,7 @@ def push_halves(net, space, feature, stack, top):
     return top + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(net, space, stack, top, ignored, ties, limit, patience):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
@@ -248,7 +248,7 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
     return PROVED, top, n_ties, n_boxes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     """Split the boxes on a stack until each is wholly positive or wholly not.
 
@@ -308,7 +308,7 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     return top, n_ties, n_decided, n_boxes, n_left_out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     """Find the smallest value of the only score, in the boxes on a stack.
 
@@ -342,7 +342,7 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     return best, floor, top, n_boxes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_of(one, other):
     """Return the smaller of two numbers; NaN if either is."""
     return one if math.isnan(one) or one <= other else other
