@@ -9,13 +9,13 @@ from nn2rules.cover._kernels.packed import (
     box_scan,
     class_at,
     clear,
-    copy_to,
     draw,
     grow,
     pick_input,
     tail_mask,
 )
 from nn2rules.engine._kernels.compiled import NONE, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
 @kernel

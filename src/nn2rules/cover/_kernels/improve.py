@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from nn2rules.cover._kernels.packed import (
     FULL,
     ZERO,
-    copy_to,
     draw,
     grow,
     list_words,
@@ -19,6 +18,7 @@ from nn2rules.cover._kernels.packed import (
     tail_mask,
 )
 from nn2rules.engine._kernels.compiled import NONE, NOUGHT, inlined, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
 @kernel

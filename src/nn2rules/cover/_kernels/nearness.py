@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.compiled import kernel
+from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, fill, stable_order
 
 HINT = 0.01
 """What a row is worth for each step that it is further away, of what it is worth."""
@@ -70,7 +71,7 @@ class Near(NamedTuple):
     stops: NDArray[np.float64]
 
 
-@kernel
+@inlined
 def is_in(ranges, box, ends, feature, column, number):
     """Tell whether a box allows one value of a feature."""
     if not box[column]:
@@ -80,7 +81,7 @@ def is_in(ranges, box, ends, feature, column, number):
     return True
 
 
-@kernel
+@inlined
 def counts_at(n_out, crowd, row):
     """Tell whether a row counts that lies outside in one feature, or in several.
 
@@ -89,7 +90,7 @@ def counts_at(n_out, crowd, row):
     return crowd.worth[row] > 0.0 or (n_out == 1 and crowd.worth[row] != 0.0)
 
 
-@kernel
+@inlined
 def near_rows(plan, crowd, grown):
     """Return the rows that are near a box; `appraise` fills in what they bring."""
     box, ends = grown.box, grown.ends
@@ -115,9 +116,10 @@ def near_rows(plan, crowd, grown):
     n_at = np.zeros(n_features + 1, np.int64)
     for row in range(n_rows):
         n_at[near.n_out[row]] += crowd.worth[row] > 0.0
-    most = min(2, n_features)
-    while most < n_features and n_at[1 : most + 1].sum() < FEW:
+    most, n_near = 0, 0
+    while most < n_features and (most < 2 or n_near < FEW):
         most += 1
+        n_near += n_at[most]
     near.size[1] = most
     for row in range(n_rows):
         if 1 <= near.n_out[row] <= most and counts_at(near.n_out[row], crowd, row):
@@ -126,7 +128,7 @@ def near_rows(plan, crowd, grown):
     return near
 
 
-@kernel
+@inlined
 def outside(near, row, which):
     """Return one of the two features (or the one) in which a row lies outside."""
     total = near.out[row]
@@ -143,10 +145,11 @@ def appraise(plan, crowd, near, grown):
     Rows of other classes bar the columns that would let them in, and stop ends.
     """
     ends, size, kept = grown.ends, near.size[0], 0
-    near.gains[:] = 0.0
-    near.end_gains[:] = 0.0
-    near.to[:] = ends
-    near.stops[:] = grown.walls
+    fill(near.gains, 0.0)
+    for end in range(2):
+        fill(near.end_gains[end], 0.0)
+    copy_rows(near.to, ends)
+    copy_rows(near.stops, grown.walls)
     for index in range(size):
         row = near.rows[index]
         if near.n_out[row] == 0:
@@ -219,7 +222,7 @@ def appraise_half(plan, crowd, near, grown, feature, end):
         total += worth[n_found]
         n_found += 1
     target, gain = at, 0.0
-    for index in np.argsort(found[:n_found], kind="mergesort"):
+    for index in stable_order(found[:n_found]):
         if gain >= 0.5 * total:
             break
         gain += worth[index]
@@ -227,7 +230,7 @@ def appraise_half(plan, crowd, near, grown, feature, end):
     near.to[end, feature], near.end_gains[end, feature] = sign * target, gain
 
 
-@kernel
+@inlined
 def is_next(box, lines, column):
     """Tell whether a value may be added: on a line, only beside one that is there."""
     if lines[column] < 0:
@@ -239,7 +242,7 @@ def is_next(box, lines, column):
     )
 
 
-@kernel
+@inlined
 def look_ahead(gains, box, lines):
     """Add to what a value beside a run is worth half of what lies behind it."""
     size = box.size

@@ -42,13 +42,6 @@ def popcount(x):
     return np.int64(x & _M8)
 
 
-@inlined
-def copy_to(target, source):
-    """Fill an array with another of its size."""
-    for i in range(target.size):
-        target[i] = source[i]
-
-
 @kernel
 def draw(rng):
     """Return the next number of [0, 1) (xorshift64)."""

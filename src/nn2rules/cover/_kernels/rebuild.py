@@ -9,7 +9,6 @@ from nn2rules.cover._kernels.packed import (
     ZERO,
     class_at,
     clear,
-    copy_to,
     draw,
     grow,
     list_words,
@@ -18,6 +17,7 @@ from nn2rules.cover._kernels.packed import (
     tail_mask,
 )
 from nn2rules.engine._kernels.compiled import NONE, NOUGHT, inlined, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
 @inlined

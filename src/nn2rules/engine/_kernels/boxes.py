@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.compiled import kernel
+from nn2rules.engine._kernels.compiled import inlined, kernel
 
 
 class Boxes(NamedTuple):
@@ -59,7 +59,7 @@ class Points(NamedTuple):
     numbers: NDArray[np.float64]
 
 
-@kernel
+@inlined
 def is_inside(net, box, ends, boxes):
     """Tell whether a box lies wholly inside one of several."""
     for other in range(boxes.allowed.shape[0]):
@@ -79,7 +79,7 @@ def is_inside(net, box, ends, boxes):
     return False
 
 
-@kernel
+@inlined
 def holds_point(net, box, ends, codes, numbers):
     """Tell whether a box holds an input."""
     for feature in range(codes.size):
@@ -114,19 +114,19 @@ def first_held(net, box, ends, points, n_points, ignored):
     return -1
 
 
-@kernel
+@inlined
 def before(number, is_whole):
     """Return the number next below: a float, or a whole number."""
     return number - 1.0 if is_whole else np.nextafter(number, -np.inf)
 
 
-@kernel
+@inlined
 def behind(number, is_whole):
     """Return the number next above: a float, or a whole number."""
     return number + 1.0 if is_whole else np.nextafter(number, np.inf)
 
 
-@kernel
+@inlined
 def halves_of(low, high, is_whole):
     """Return where the lower half of a range ends, and where the upper one begins.
 
@@ -149,7 +149,10 @@ def first_other(table, sizes, strides, box, offsets, wanted, found):
     for the classes that are fine.
     """
     n_features = sizes.size
-    allowed = np.empty((n_features, sizes.max()), dtype=np.int64)
+    most = 0
+    for feature in range(n_features):
+        most = max(most, sizes[feature])
+    allowed = np.empty((n_features, most), dtype=np.int64)
     n_allowed = np.zeros(n_features, dtype=np.int64)
     for feature in range(n_features):
         for code in range(sizes[feature]):

@@ -14,7 +14,7 @@ the machine. How long the first run takes is a matter of how kernels are written
 import numpy as np
 from numba import njit
 
-NONE, NOUGHT = np.int64(-1), np.int64(0)
+NONE, NOUGHT, ONE = np.int64(-1), np.int64(0), np.int64(1)
 
 kernel = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 """Compile a function."""

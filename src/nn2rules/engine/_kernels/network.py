@@ -154,7 +154,10 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
     n_scores = net.sizes[net.sizes.size - 1]
     codes = np.zeros(n_features, dtype=np.int64)
     partial = np.zeros((n_features + 1, width))
-    hidden = np.zeros((2, net.sizes[1:].max()))
+    widest = 0
+    for layer in range(1, net.sizes.size):
+        widest = max(widest, net.sizes[layer])
+    hidden = np.zeros((2, widest))
     scores = np.zeros(n_scores)
     n_fragile = np.zeros(fragile.size, dtype=np.int64)
     n_undecided, smallest = 0, np.inf
@@ -210,5 +213,8 @@ def decide(scores, limit, errors):
             best, second = k, best
         elif second < 0 or scores[k] > scores[second]:
             second = k
-    largest = errors.max()
+    largest = errors[0]
+    for k in range(1, errors.size):
+        if not (math.isnan(largest) or errors[k] <= largest):
+            largest = errors[k]
     return best, scores[best] - scores[second], 2.0 * largest
