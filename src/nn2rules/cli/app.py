@@ -19,7 +19,7 @@ from rich.console import Console
 
 import nn2rules
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-from nn2rules.waiting import COMPILING, Bar, is_compiled
+from nn2rules.waiting import Bar
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -135,8 +135,6 @@ def _drop_output() -> None:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Show how far the work is, on a terminal only."""
-    if not is_compiled():
-        stderr.print(COMPILING)
     bar = Bar(stderr)
 
     def show(what: str, share: float) -> None:

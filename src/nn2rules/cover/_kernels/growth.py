@@ -29,6 +29,7 @@ from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.boxes import Boxes, Points, Stack, first_held
 from nn2rules.engine._kernels.compiled import ONE, inlined, kernel
 from nn2rules.engine._kernels.loops import copy_rows, copy_to
+from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
@@ -55,7 +56,7 @@ class Desk(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def ask(net, desk, limit, patience):
+def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
     """Tell whether the box at the bottom of the stack is of the class.
 
     Python calls this as it is, and `grow` has it compiled: a kernel of its own would

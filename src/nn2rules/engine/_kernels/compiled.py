@@ -11,13 +11,64 @@ the machine. How long the first run takes is a matter of how kernels are written
   another, whose error message alone takes a second. Loops cost next to nothing.
 """
 
+import gc
+import time
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numba.core import event
 
-NONE, NOUGHT, ONE = np.int64(-1), np.int64(0), np.int64(1)
+NONE: Any = np.int64(-1)
+NOUGHT: Any = np.int64(0)
+ONE: Any = np.int64(1)
 
-kernel = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+_OPTIONS: Any = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}  # C calls none
+
+kernel: Any = njit(**_OPTIONS)
 """Compile a function."""
 
-inlined = njit(cache=True, nogil=True, no_cfunc_wrapper=True, inline="always")
+inlined: Any = njit(inline="always", **_OPTIONS)
 """Make a function part of each kernel that calls it."""
+
+
+class Watch(event.Listener):
+    """Says so, once, if compiling takes long; from `start` to `stop`.
+
+    Meanwhile no garbage is looked for: compiling makes millions of objects that stay,
+    and looking through them again and again takes a seventh of its time.
+    """
+
+    def __init__(self, say: Callable[[], None], patience: float) -> None:
+        self._say, self._patience = say, patience
+        self._depth, self._since, self._said = 0, 0.0, False
+        self._watches = self._collects = False
+
+    def start(self) -> None:
+        """Watch from now on."""
+        event.register("numba:compile", self)
+        self._watches = True
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        if self._watches:
+            event.unregister("numba:compile", self)
+        self._watches = False
+
+    def on_start(self, _event: event.Event) -> None:
+        """Note that a kernel, or one that it calls, is being compiled."""
+        if self._depth == 0:
+            self._since = self._since or time.monotonic()
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+        if not self._said and time.monotonic() - self._since >= self._patience:
+            self._said = True
+            self._say()
+
+    def on_end(self, _event: event.Event) -> None:
+        """Note that it is done."""
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
