@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo test engines lint fuzz bench paper clean
+.PHONY: demo test lint kernels engines fuzz bench paper clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
@@ -12,9 +12,10 @@ demo: .venv/user
 	$(BIN)/nn2rules extract $$($(BIN)/python -c \
 	  "from nn2rules.datasets import network_file; print(network_file('nursery'))")
 
-test: lint engines
-	$(BIN)/python -m pytest -q -n auto
-	NN2RULES_HYPOTHESIS=fresh $(BIN)/python -m pytest -q -n auto tests \
+test: .venv/dev
+	$(MAKE) --jobs=2 lint kernels engines
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	NN2RULES_HYPOTHESIS=fresh $(BIN)/python -m pytest -q -n auto --dist worksteal tests \
 	  -m hypothesis --hypothesis-seed=$(SEED)
 
 engines: .venv/dev
@@ -25,6 +26,10 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Compiled while mypy works, once: each process of the tests would compile them anew.
+kernels: .venv/dev
+	$(BIN)/python tests/kernels.py
 
 fuzz: .venv/dev
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)

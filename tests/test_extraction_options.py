@@ -12,7 +12,7 @@ from nn2rules import (
     extract,
     load,
 )
-from nn2rules.engine import count_classes
+from nn2rules.engine import count_classes, counting, table
 from nn2rules.extraction import ENGINES, FORMS
 from strategies import plain_domain
 
@@ -199,22 +199,33 @@ def many_classes(n_classes):
     return Network(plain_domain([n_classes]), (layer,), labels)
 
 
-def test_more_classes_than_a_table_holds():
-    most = extract(many_classes(255), effort=0)
-    assert most.certificate["engine"] == "table"
-    network = many_classes(256)
-    codes = np.arange(256)[:, np.newaxis]
-    rules = extract(network, effort=0)
-    assert rules.certificate["engine"] == "search"
+def classes_by_rules(rules, n_classes):
     answers = np.append(rules.answers, rules.classes.index(rules.default))
-    assert answers[rules.match(codes)].tolist() == list(range(256))
+    return answers[rules.match(np.arange(n_classes)[:, np.newaxis])].tolist()
+
+
+def test_as_many_classes_as_a_table_holds():
+    most = extract(many_classes(table.MOST_CLASSES), effort=0)
+    assert most.certificate["engine"] == "table"
+    expected = list(range(table.MOST_CLASSES))
+    assert classes_by_rules(most, table.MOST_CLASSES) == expected
     with pytest.raises(UnsupportedModelError) as error:
-        extract(network, engine="table")
+        extract(many_classes(256), engine="table")
     assert str(error.value) == (
         "a table holds at most 255 classes, and the network has 256; use the engine "
         "'search'"
     )
-    assert count_classes(network).lower == (1,) * 256
+
+
+def test_more_classes_than_a_table_holds(monkeypatch):
+    """With a limit of its own: the work grows with the cube of the classes."""
+    monkeypatch.setattr(table, "MOST_CLASSES", 31)
+    monkeypatch.setattr(counting, "MOST_CLASSES", 31)
+    network = many_classes(32)
+    rules = extract(network, effort=0)
+    assert rules.certificate["engine"] == "search"
+    assert classes_by_rules(rules, 32) == list(range(32))
+    assert count_classes(network).lower == (1,) * 32
 
 
 def test_rows_are_read_once(monkeypatch):

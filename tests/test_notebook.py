@@ -1,5 +1,6 @@
 """What notebooks show, what they draw, and the bar while one waits."""
 
+import gc
 import json
 import re
 import sys
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba import njit
 from rich.console import Console
 
 import nn2rules
@@ -233,13 +235,32 @@ def test_nobody_is_told_where_nobody_looks():
         extract(TOMATO, progress=3)
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-def test_the_compile_wait_is_announced(monkeypatch, is_compiled):
+@pytest.mark.parametrize("patience", [0.0, 1e6])
+def test_the_compile_wait_is_announced_once(monkeypatch, patience):
     console = Console(force_terminal=True, file=StringIO())
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    monkeypatch.setattr(waiting, "is_compiled", lambda: is_compiled)
-    assert isinstance(waiting.teller(None), waiting.Bar)
-    assert (waiting.COMPILING in console.file.getvalue()) != is_compiled
+    monkeypatch.setattr(waiting, "_PATIENCE", patience)
+    bar = waiting.teller(None)
+    assert isinstance(bar, waiting.Bar)
+    assert waiting.COMPILING not in console.file.getvalue()
+    for step in (1, 2.0):  # a kernel for each type
+        njit(lambda number: number + 1)(step)
+        assert gc.isenabled()
+    said = console.file.getvalue().count(waiting.COMPILING)
+    assert said == (1 if patience == 0.0 else 0)
+    bar.close()
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_nothing_is_announced_once_the_work_is_over(monkeypatch, is_closed):
+    console = Console(force_terminal=True, file=StringIO())
+    monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
+    bar = waiting.Bar(console)
+    if is_closed:
+        bar.close()
+    del bar  # as an error leaves it, too
+    njit(lambda number: number + 1)(1)
+    assert waiting.COMPILING not in console.file.getvalue()
 
 
 def test_a_function_is_told():

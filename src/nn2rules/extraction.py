@@ -232,7 +232,7 @@ def extract(
         _refuse_endless(network.domain, how.limits)
     if kind.engine == "search":
         began = monotonic()
-        compile_search()
+        compile_search(everywhere=kind.scope == "domain" or bool(impossible))
         started += monotonic() - began  # that is done once, and not for these rules
     meter = how.meter()
     meter.started = started

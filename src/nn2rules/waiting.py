@@ -4,12 +4,10 @@ The bar comes after a second, on stderr, and only on a terminal or in a notebook
 """
 
 import time
+import weakref
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from nn2rules.cover._kernels.greedy import climb
-from nn2rules.cover._kernels.growth import grow
-from nn2rules.engine._kernels import is_cached
-from nn2rules.engine._kernels.network import table_classes
+from nn2rules.engine._kernels.compiled import Watch
 from nn2rules.engine.budget import Progress
 from nn2rules.errors import OptionError
 
@@ -21,23 +19,23 @@ if TYPE_CHECKING:
 Shown: TypeAlias = Progress | Literal[False] | None
 """Who is told how far the work is: a function, nobody, or the user, by a bar."""
 
-_PATIENCE = 1.0  # seconds before a bar appears
-COMPILING = "compiling, once on this machine; this takes a minute"
-
-
-def is_compiled() -> bool:
-    """Tell whether kernels were compiled on this machine before: of either engine."""
-    has_table = is_cached(table_classes) and is_cached(climb)
-    return has_table or is_cached(grow)
+_PATIENCE = 1.0  # seconds before a bar appears, or a word about compiling
+COMPILING = "compiling kernels, once per machine"
 
 
 class Bar:
-    """A progress bar that appears if the work takes longer than a second."""
+    """A progress bar that appears if the work takes longer than a second.
+
+    If kernels are compiled for longer than that, it says so first.
+    """
 
     def __init__(self, console: "Console") -> None:
         self._console, self._started = console, time.monotonic()
         self._bar: RichBar | None = None
         self._task: TaskID | None = None
+        self._watch = Watch(lambda: console.print(COMPILING), _PATIENCE)
+        self._watch.start()
+        weakref.finalize(self, self._watch.stop)  # an error may come before `close`
 
     def __call__(self, what: str, share: float) -> None:
         """Show what is being done, and the share that is done."""
@@ -65,12 +63,13 @@ class Bar:
 
     def close(self) -> None:
         """Take the bar away."""
+        self._watch.stop()
         if self._bar is not None:
             self._bar.stop()
 
 
 def teller(shown: Shown) -> Progress | Bar | None:
-    """Return who is told how far the work is, and say so if it compiles first."""
+    """Return who is told how far the work is."""
     if shown is False:
         return None
     if shown is not None:
@@ -85,6 +84,4 @@ def teller(shown: Shown) -> Progress | Bar | None:
     console = Console(stderr=True, highlight=False, markup=False)
     if not (console.is_terminal or console.is_jupyter):
         return None
-    if not is_compiled():
-        console.print(COMPILING)
     return Bar(console)

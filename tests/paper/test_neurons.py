@@ -14,7 +14,7 @@ def linear_value(rule, row):
     return rule.bias + sum(rule.weights[name][value] for name, value in row.items())
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(relu_networks(max_inputs=60, awkward=True), st.randoms(use_true_random=False))
 def test_one_rule_holds_for_each_input_and_its_value_is_the_neurons(network, random):
     order = None

@@ -75,7 +75,7 @@ def conditions(rules):
     )
 
 
-@settings(max_examples=1_500)
+@settings(max_examples=300)
 @given(relu_networks(), st.randoms(use_true_random=False))
 def test_rules_are_the_maximal_prefixes_of_class_1(network, random):
     order = None

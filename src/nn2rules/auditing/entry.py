@@ -17,7 +17,7 @@ from nn2rules.engine import Budget, Meter
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.explaining.constraints import impossible_boxes
-from nn2rules.explaining.judges import compile_judges
+from nn2rules.explaining.judges import compile_judge
 from nn2rules.frames import Rows, column_names, listed_rows
 from nn2rules.given_rows import GivenRows, given_rows
 from nn2rules.network import Network
@@ -126,7 +126,8 @@ def audit(
     if not len(rows):
         raise OptionError("data: there is no row to count on")
     names = _named(protected, network, data)
-    compile_judges()
+    compile_judge(by_search=True)
+    compile_judge(by_search=False)
     compile_search(Meter())
     sharing = Sharing(limits, told)
     askers = _askers(network, rows, engine, sharing, n_jobs, impossible)

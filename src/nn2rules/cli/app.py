@@ -22,7 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 import nn2rules
 from nn2rules import cli
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-from nn2rules.waiting import COMPILING, Bar, is_compiled
+from nn2rules.waiting import Bar
 
 READING = "Reading the model"
 RULES = "Which rules"
@@ -215,8 +215,6 @@ def _drop_output() -> None:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
     """Show how far the work is, on a terminal only."""
-    if not is_compiled():
-        stderr.print(COMPILING)
     bar = Bar(stderr)
 
     def show(what: str, share: float) -> None:

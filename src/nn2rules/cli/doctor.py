@@ -9,7 +9,9 @@ from joblib import cpu_count
 
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.waiting import is_compiled
+from nn2rules.cover._kernels.greedy import climb
+from nn2rules.cover._kernels.growth import grow
+from nn2rules.engine._kernels.compiled import is_cached
 
 _REQUIRED = ("numpy", "numba", "narwhals", "typer", "rich")
 
@@ -34,9 +36,11 @@ def doctor() -> None:
 def _kernels() -> str:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return "not compiled, as NUMBA_DISABLE_JIT is set: everything is slow"
-    if is_compiled():
-        return "compiled on this machine"
-    return "not compiled yet; the first extraction does that"
+    found = {"tables": is_cached(climb), "search": is_cached(grow)}
+    compiled = [name for name, is_there in found.items() if is_there]
+    if not compiled:
+        return "not compiled yet; the first extraction does that"
+    return f"compiled on this machine: those of {' and '.join(compiled)}"
 
 
 def _extras() -> dict[str, list[str]]:

@@ -18,8 +18,11 @@ from nn2rules.network import Network
 
 
 @cache
-def compile_search() -> None:
-    """Search a network of one number and one word, so that all kernels are there."""
+def compile_search(*, everywhere: bool) -> None:
+    """Search a network of one number and one word, so that all kernels are there.
+
+    Those that look for inputs without a rule only if there is to be one `everywhere`.
+    """
     domain = Domain((Feature.real("number", 0, 9), Feature("word", ("a", "b"))))
     weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
     hidden = Layer(weights, np.array([-4.0, 4.0]), "relu")
@@ -33,5 +36,6 @@ def compile_search() -> None:
     cover_rows(grower, cover=cover, impossible=nothing)
     merge(grower, cover, impossible=nothing)
     holds_any(domain.ranges, grower.columns, inputs.numbers, *grower.hull([0]))
-    find_uncovered(oracle, nothing)
+    if everywhere:
+        find_uncovered(oracle, nothing)
     score_range(oracle.network, np.ones(3, dtype=np.bool_))

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.greedy import (
     climb,
-    keep_best,
     make_prime,
     regrow,
     seed_pool,
     take_best,
+    weigh,
 )
 from nn2rules.cover.effort import Effort, generator
 from nn2rules.cover.packing import Rules, State
@@ -92,10 +92,25 @@ def choose(
         found.append(rule)
         answers.append(int(answer))
         run.meter.report(f"{len(found):,} rules", 0.8 * (1 - _count(todo) / total))
-        n = keep_best(*pool, n, effort.tries, live, open_, want, pack, scratch[0])
+        weigh(*pool, n, live, open_, want, pack, scratch[0])
+        n = _keep_best(*pool, n, effort.tries)
         for start, stop in run.meter.pieces(n, pace):
             regrow(*pool, start, stop, live, open_, want, *last)
     return _rules(found, answers, n_columns, is_complete=True)
+
+
+def _keep_best(
+    boxes: NDArray[np.bool_],
+    gains: NDArray[np.int64],
+    classes: NDArray[np.int64],
+    n: int,
+    size: int,
+) -> int:
+    """Keep the `size` best of a pool in front, heaviest first; return their number."""
+    order = np.argsort(-gains[:n], kind="stable")[:size]
+    order = order[gains[order] > 0]
+    boxes[: len(order)], classes[: len(order)] = boxes[order], classes[order]
+    return len(order)
 
 
 def _rules(

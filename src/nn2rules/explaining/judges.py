@@ -216,12 +216,13 @@ def judge_of(
         refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
         if obstacle is not None:
             raise OptionError(f"{obstacle}; use the engine 'search'")
-    began = monotonic()
-    compile_judges()
-    meter.started += monotonic() - began  # that is done once, and not for these rows
     is_small = domain.n_inputs <= TABLE_INPUTS and fits(domain, meter.budget)
     is_fit = is_small and not domain.has_ranges and obstacle is None
-    if engine == "search" or not (engine == "table" or is_fit):
+    by_search = engine == "search" or not (engine == "table" or is_fit)
+    began = monotonic()
+    compile_judge(by_search=by_search)
+    meter.started += monotonic() - began  # that is done once, and not for these rows
+    if by_search:
         return SearchJudge(network, impossible, meter)
     if network not in _tables:
         _tables[network] = build_table(network, meter=meter)
@@ -229,17 +230,19 @@ def judge_of(
 
 
 @cache
-def compile_judges() -> None:
-    """Ask a network of one number and one word, and a table, so that all is there."""
+def compile_judge(*, by_search: bool) -> None:
+    """Ask a network of one number and one word, or a table, so that all is there."""
     word = Feature("word", ("a", "b"))
     last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
     weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
-    for features in ((Feature.real("number", 0, 9), word), (word,)):
-        hidden = Layer(weights[3 - sum(map(len, features)) :], np.ones(2), "relu")
-        network = Network(Domain(features), (hidden, last), ("no", "yes"))
-        box = np.ones(len(hidden.weights), dtype=np.bool_)
+    features = (Feature.real("number", 0, 9), word) if by_search else (word,)
+    hidden = Layer(weights[3 - sum(map(len, features)) :], np.ones(2), "relu")
+    network = Network(Domain(features), (hidden, last), ("no", "yes"))
+    box = np.ones(len(hidden.weights), dtype=np.bool_)
+    if by_search:
         Oracle(network).ask(box, 0)
-    build_table(network).ask(box, 0)
+    else:
+        build_table(network).ask(box, 0)
 
 
 def no_boxes(domain: Domain) -> Boxes:

@@ -1,12 +1,13 @@
 """Find an input that none of several boxes holds."""
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.boxes import before, behind
+from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, copy_to
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_uncovered(net, boxes, stack, top, found, limit):
     """Find an input of the `top` boxes on a stack that lies in none of `boxes`.
 
@@ -38,8 +39,8 @@ def first_uncovered(net, boxes, stack, top, found, limit):
             return -2, top
         top -= 1
         n_boxes += 1
-        current[:] = stack.allowed[top]
-        own[:] = stack.ends[top]
+        copy_to(current, stack.allowed[top])
+        copy_rows(own, stack.ends[top])
         widest, fewest = -1, n_features + 1
         for index in range(boxes.allowed.shape[0]):
             n_partial = overlap(
@@ -61,7 +62,7 @@ def first_uncovered(net, boxes, stack, top, found, limit):
     return 0, top
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def pick_first(net, box, ends, codes, numbers):
     """Pick the first value of each feature, and the least number of each range."""
     for feature in range(net.ranges.size):
@@ -74,7 +75,7 @@ def pick_first(net, box, ends, codes, numbers):
                 break
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def cut_off(net, box, ends, other, other_ends, stack, top):
     """Put the parts of a box outside of another on the stack; the box is changed."""
     for feature in range(net.ranges.size):
@@ -89,8 +90,8 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
             shared = other[column] and not (is_apart and column == ranged)
             outside |= box[column] and not shared
         if outside:
-            stack.allowed[top] = box
-            stack.ends[top] = ends
+            copy_to(stack.allowed[top], box)
+            copy_rows(stack.ends[top], ends)
             for column in range(start, stop):
                 shared = other[column] and not (is_apart and column == ranged)
                 stack.allowed[top, column] = box[column] and not shared
@@ -103,10 +104,10 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
             if (end == 0 and ends[0, feature] < at) or (
                 end == 1 and ends[1, feature] > at
             ):
-                stack.allowed[top] = box
-                stack.allowed[top, start:stop] = False
-                stack.allowed[top, ranged] = True
-                stack.ends[top] = ends
+                copy_to(stack.allowed[top], box)
+                for column in range(start, stop):
+                    stack.allowed[top, column] = column == ranged
+                copy_rows(stack.ends[top], ends)
                 stack.ends[top, 1 - end, feature] = (
                     before(at, whole) if end == 0 else behind(at, whole)
                 )
@@ -115,7 +116,7 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
     return top
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def overlap(net, box, ends, other, other_ends):
     """Return on how many features a box sticks out of another; -1 if apart."""
     n_partial = 0

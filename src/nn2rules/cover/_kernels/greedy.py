@@ -4,7 +4,6 @@ The names are those of `nn2rules.cover._kernels.packed`.
 """
 
 import numpy as np
-from numba import njit
 
 from nn2rules.cover._kernels.packed import (
     box_scan,
@@ -15,9 +14,11 @@ from nn2rules.cover._kernels.packed import (
     pick_input,
     tail_mask,
 )
+from nn2rules.engine._kernels.compiled import NONE, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shake(box, share, rng, pack):
     """Take random values out of the box, but leave one of every feature."""
     for f in range(pack.offsets.size - 1):
@@ -30,7 +31,7 @@ def shake(box, share, rng, pack):
                 left -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def seed_pool(
     boxes,
     gains,
@@ -51,7 +52,7 @@ def seed_pool(
     anything = np.ones(boxes.shape[1], np.bool_)
     for _ in range(tries):
         word = pick_input(todo, rng, pack, boxes[n])
-        c = class_at(word, tail_mask(boxes[n], pack, -1, -1), live)
+        c = class_at(word, tail_mask(boxes[n], pack, NONE, NONE), live)
         classes[n] = c
         gains[n] = grow(
             boxes[n], anything, live[c], open_, want, noise, rng, pack, words, slabs
@@ -60,7 +61,7 @@ def seed_pool(
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(
     boxes,
     gains,
@@ -86,24 +87,27 @@ def climb(
             j = np.int64(draw(rng) * n)
             if gains[j] > gains[i]:
                 i = j
-        trial[:] = boxes[i]
+        copy_to(trial, boxes[i])
         shake(trial, share, rng, pack)
         mine = live[classes[i]]
         gain = grow(trial, anything, mine, open_, want, noise, rng, pack, words, slabs)
         if gain >= gains[i]:
-            boxes[i] = trial
+            copy_to(boxes[i], trial)
             gains[i] = gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_best(boxes, gains, classes, n, want, todo, open_, ordered, pack, words, rule):
     """Make `rule` the heaviest candidate; return its class.
 
     Takes what the rule decides out of `want` and `todo`, and with `ordered` out of
     `open_`: it is don't-care for the rules to come.
     """
-    best = np.argmax(gains[:n])
-    rule[:] = boxes[best]
+    best = 0
+    for i in range(1, n):
+        if gains[i] > gains[best]:
+            best = i
+    copy_to(rule, boxes[best])
     clear(rule, want, pack, words)
     clear(rule, todo.reshape((1, -1)), pack, words)
     if ordered:
@@ -111,26 +115,15 @@ def take_best(boxes, gains, classes, n, want, todo, open_, ordered, pack, words,
     return classes[best]
 
 
-@njit(cache=True, nogil=True)
-def keep_best(boxes, gains, classes, n, size, live, open_, want, pack, words):
-    """Weigh the pool anew and keep the `size` best in front; return their number."""
+@kernel
+def weigh(boxes, gains, classes, n, live, open_, want, pack, words):
+    """Weigh the pool anew."""
     for i in range(n):
         mine = live[classes[i]]
         gains[i] = box_scan(boxes[i], mine, open_, want, pack, words)
-    order = np.argsort(-gains[:n], kind="mergesort")[:size]
-    kept = boxes[order].copy()
-    kept_gains = gains[order].copy()
-    kept_classes = classes[order].copy()
-    n = 0
-    for i in range(kept_gains.size):
-        if kept_gains[i] > 0:
-            boxes[n] = kept[i]
-            classes[n] = kept_classes[i]
-            n += 1
-    return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regrow(
     boxes,
     gains,
@@ -155,7 +148,7 @@ def regrow(
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_prime(
     rules,
     classes,
@@ -188,7 +181,7 @@ def make_prime(
             clear(rules[r], open_.reshape((1, -1)), pack, words)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def independent(
     live, open_, left, chosen, labels, count, picks, no_want, rng, pack, words
 ):
@@ -197,23 +190,24 @@ def independent(
     Each needs a rule of its own in any rule set, so their number, which is returned,
     is a lower bound.
     """
-    box = np.empty(chosen.shape[1], np.bool_)
+    box, both = np.empty(chosen.shape[1], np.bool_), np.empty(chosen.shape[1], np.bool_)
     for _ in range(picks):
         word = pick_input(left, rng, pack, box)
         if word < 0:
             break
-        bits = tail_mask(box, pack, -1, -1)
+        bits = tail_mask(box, pack, NONE, NONE)
         left[word] &= ~bits
         c = class_at(word, bits, live)
         free = True
         for i in range(count):
             if labels[i] == c:
-                both = box | chosen[i]
+                for col in range(box.size):
+                    both[col] = box[col] or chosen[i, col]
                 if box_scan(both, live[c], open_, no_want, pack, words) >= 0:
                     free = False
                     break
         if free:
-            chosen[count] = box
+            copy_to(chosen[count], box)
             labels[count] = c
             count += 1
     return count

@@ -8,7 +8,6 @@ the longer, the more arrays it is given.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.nearness import (
@@ -28,6 +27,9 @@ from nn2rules.cover._kernels.proposing import (
 )
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.boxes import Boxes, Points, Stack, first_held
+from nn2rules.engine._kernels.compiled import ONE, inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, copy_to
+from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
 
 
@@ -54,9 +56,11 @@ class Desk(NamedTuple):
     counts: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
-def ask(net, desk, limit, patience):
+def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
     """Tell whether the box at the bottom of the stack is of the class.
+
+    Python calls this as it is, and `grow` has it compiled: a kernel of its own would
+    hold the whole search once more.
 
     Counterexamples that are known already come first, and new ones are kept. What
     cannot be decided within `limit` boxes, or only by exact arithmetic, is PAUSED: the
@@ -74,25 +78,30 @@ def ask(net, desk, limit, patience):
         desk.ignored,
     )
     if held >= 0:
-        space.choice[:] = known.codes[held]
-        space.numbers[:] = known.numbers[held]
+        for feature in range(space.choice.size):
+            space.choice[feature] = known.codes[held, feature]
+            space.numbers[feature] = known.numbers[held, feature]
         return REFUTED
     desk.stack.depth[0] = 0
     status, _, n_ties, n_boxes = search(
-        net, space, desk.stack, 1, desk.ignored, desk.ties, limit, patience * limit
+        net, space, desk.stack, ONE, desk.ignored, desk.ties, limit, patience * limit
     )
     desk.counts[1] += n_boxes
     desk.counts[2] += 1
     if status == REFUTED:
         place = desk.counts[0] % size
-        known.codes[place] = space.choice
-        known.numbers[place] = space.numbers
+        for feature in range(space.choice.size):
+            known.codes[place, feature] = space.choice[feature]
+            known.numbers[place, feature] = space.numbers[feature]
         desk.counts[0] += 1
         return REFUTED
     return PROVED if status == PROVED and n_ties == 0 else PAUSED
 
 
-@njit(cache=True, nogil=True)
+asked = inlined(ask)
+
+
+@inlined
 def lay_out(plan, grown, allowed, ends):
     """Fill in the box that the question is about."""
     kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
@@ -101,19 +110,19 @@ def lay_out(plan, grown, allowed, ends):
         plan.offsets[feature + 1],
         plan.ranges[feature],
     )
-    allowed[:] = grown.box
-    ends[:] = grown.ends
+    copy_to(allowed, grown.box)
+    copy_rows(ends, grown.ends)
+    for own in range(start, stop):
+        allowed[own] = not grown.barred[own] if kind == REST else own == column
     if kind == REST:
-        allowed[start:stop] = ~grown.barred[start:stop]
         if ranged >= 0 and not grown.barred[ranged]:
-            ends[:, feature] = plan.bounds[:, feature]
+            for end in range(2):
+                ends[end, feature] = plan.bounds[end, feature]
     else:
-        allowed[start:stop] = False
-        allowed[column] = True
         ends[0, feature], ends[1, feature] = grown.span[0], grown.span[1]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def record(plan, crowd, near, grown, status, choice):
     """Note the answer: let the box grow if it is proved, and do not ask again if not.
 
@@ -137,7 +146,7 @@ def record(plan, crowd, near, grown, status, choice):
             appraise_half(plan, crowd, near, grown, feature, end)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def record_rest(plan, crowd, near, grown, status, choice):
     """Note the answer about all values of a feature that were not tried.
 
@@ -162,10 +171,11 @@ def record_rest(plan, crowd, near, grown, status, choice):
                 take_in(plan, crowd, near, grown, feature, column, low, high)
                 added = True
     if status == PROVED:
-        barred[start:stop] = True
+        for column in range(start, stop):
+            barred[column] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(net, desk, crowd, plan, grown, most, is_last):
     """Let a box grow until nothing can be added to it, or `most` boxes are searched.
 
@@ -180,7 +190,7 @@ def grow(net, desk, crowd, plan, grown, most, is_last):
         if limit == 0:
             return True
         lay_out(plan, grown, desk.stack.allowed[0], desk.stack.ends[0])
-        status = ask(net, desk, limit, plan.patience)
+        status = asked(net, desk, limit, plan.patience)
         choice = desk.space.choice[grown.state[3]]
         record(plan, crowd, near, grown, status, choice)
     return False

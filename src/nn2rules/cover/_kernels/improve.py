@@ -6,7 +6,6 @@ The names are those of `nn2rules.cover._kernels.packed`.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.packed import (
@@ -18,18 +17,20 @@ from nn2rules.cover._kernels.packed import (
     popcount,
     tail_mask,
 )
+from nn2rules.engine._kernels.compiled import NONE, NOUGHT, inlined, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rule_words(box, pack, buffer, words, row, counts, masks):
     """Store the words and the mask of a rule in row `row`."""
-    counts[row] = list_words(box, pack, -1, 0, -1, 0, buffer)
-    masks[row] = tail_mask(box, pack, -1, -1)
+    counts[row] = list_words(box, pack, NONE, NOUGHT, NONE, NOUGHT, buffer)
+    masks[row] = tail_mask(box, pack, NONE, NONE)
     for i in range(counts[row]):
         words[row, i] = buffer[i]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def loads(words, counts, masks, classes, live, todo):
     """Count, for every rule, the inputs that the list without it would get wrong.
 
@@ -48,7 +49,7 @@ def loads(words, counts, masks, classes, live, todo):
             once[w] = (once[w] & ~mask) | new
             none[w] &= ~mask
     load = np.zeros(n + 1, np.int64)
-    none[:] = todo
+    copy_to(none, todo)
     for r in range(n):
         mask = masks[r]
         for i in range(counts[r]):
@@ -58,13 +59,32 @@ def loads(words, counts, masks, classes, live, todo):
     return load
 
 
-@njit(cache=True, nogil=True)
-def planes_of(load, jitter, rng):
+@inlined
+def nth_smallest(numbers, n, rank):
+    """Return the number that `rank` of the first `n` come before when sorted."""
+    low, high = numbers[0], numbers[0]
+    for i in range(1, n):
+        low, high = min(low, numbers[i]), max(high, numbers[i])
+    while low < high:
+        middle = low + (high - low) // 2
+        count = 0
+        for i in range(n):
+            count += numbers[i] <= middle
+        if count > rank:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inlined
+def planes_of(load, jitter, rng, plane):
     """Weigh rules by their load: the lighter ones (easier to drop) weigh more."""
     n = load.size - 1
-    plane = np.zeros(n + 1, np.int64)
-    unit = np.sort(load[:n])[n // 10] + 1.0
+    unit = nth_smallest(load, n, n // 10) + 1.0
+    plane[n] = 0
     for r in range(n):
+        plane[r] = 0
         x = load[r] * np.exp(jitter * (2.0 * draw(rng) - 1.0)) / unit
         if x <= 1.0:
             plane[r] = 3
@@ -72,10 +92,9 @@ def planes_of(load, jitter, rng):
             plane[r] = 2
         elif x <= 4.0:
             plane[r] = 1
-    return plane
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def match(row, words, counts, masks, plane, none, once, want):
     """Pass one rule: move the inputs it decides from `none` to `once` and `want`."""
     mask = masks[row]
@@ -88,7 +107,7 @@ def match(row, words, counts, masks, plane, none, once, want):
         none[w] &= ~mask
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def match_after(
     row, words, counts, masks, plane, wrong_of, none, once, want, todo, need, alone
 ):
@@ -106,7 +125,7 @@ def match_after(
             none[w] &= ~mask
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_wrong(row, words, counts, masks, mine, none, todo):
     """Say whether the rule gets an input wrong that no rule before it decides."""
     mask = masks[row]
@@ -117,11 +136,12 @@ def is_wrong(row, words, counts, masks, mine, none, todo):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def hull(inputs, pack, box):
     """Make the box the smallest one around the inputs; False if there are none."""
     tail = ZERO
-    box[:] = False
+    for col in range(box.size):
+        box[col] = False
     for w in range(inputs.size):
         if inputs[w]:
             tail |= inputs[w]
@@ -151,7 +171,7 @@ class Sweep(NamedTuple):
     want: NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(sweep, default, live, open0, todo, jitter, rng, pack, buffer):
     """Fill in a sweep whose rules and their classes are given."""
     n = sweep.at[1]
@@ -161,19 +181,23 @@ def begin(sweep, default, live, open0, todo, jitter, rng, pack, buffer):
         )
     sweep.counts[n] = open0.size
     sweep.masks[n] = FULL
-    sweep.words[n] = np.arange(open0.size)
+    for w in range(open0.size):
+        sweep.words[n, w] = w
     sweep.classes[n] = default
     load = loads(sweep.words, sweep.counts, sweep.masks, sweep.classes, live, todo)
-    sweep.plane[:] = planes_of(load, jitter, rng)
-    sweep.order[:] = np.arange(n + 1)
-    sweep.done[:] = False
+    planes_of(load, jitter, rng, sweep.plane)
+    for r in range(n + 1):
+        sweep.order[r] = r
+        sweep.done[r] = False
     sweep.at[0] = 0
-    sweep.none[:] = open0
-    sweep.once[:] = ZERO
-    sweep.want[:] = ZERO
+    copy_to(sweep.none, open0)
+    for w in range(open0.size):
+        sweep.once[w] = ZERO
+        for p in range(sweep.want.shape[0]):
+            sweep.want[p, w] = ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep_some(
     sweep, count, live, open0, todo, ordered, late, noise, rng, pack, buffer, slabs
 ):
@@ -234,15 +258,18 @@ def sweep_some(
                     alone,
                 )
         if not hull(alone, pack, box):
-            order[pos:n] = order[pos + 1 : n + 1].copy()
+            for q in range(pos, n):
+                order[q] = order[q + 1]
             n -= 1
             continue
         for p in range(4):
-            want[p] &= need
+            for w in range(need.size):
+                want[p, w] &= need[w]
         grow(box, anything, live[cls[me]], state, want, noise, rng, pack, buffer, slabs)
-        rules[me] = box
+        copy_to(rules[me], box)
         rule_words(box, pack, buffer, words, me, counts, masks)
-        order[pos:place] = order[pos + 1 : place + 1].copy()
+        for q in range(pos, place):
+            order[q] = order[q + 1]
         order[place] = me
     at[0], at[1] = pos, n
     return pos < n

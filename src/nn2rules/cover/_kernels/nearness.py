@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, fill, stable_order
 
 HINT = 0.01
 """What a row is worth for each step that it is further away, of what it is worth."""
@@ -69,7 +71,7 @@ class Near(NamedTuple):
     stops: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_in(ranges, box, ends, feature, column, number):
     """Tell whether a box allows one value of a feature."""
     if not box[column]:
@@ -79,7 +81,7 @@ def is_in(ranges, box, ends, feature, column, number):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def counts_at(n_out, crowd, row):
     """Tell whether a row counts that lies outside in one feature, or in several.
 
@@ -88,7 +90,7 @@ def counts_at(n_out, crowd, row):
     return crowd.worth[row] > 0.0 or (n_out == 1 and crowd.worth[row] != 0.0)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def near_rows(plan, crowd, grown):
     """Return the rows that are near a box; `appraise` fills in what they bring."""
     box, ends = grown.box, grown.ends
@@ -114,9 +116,10 @@ def near_rows(plan, crowd, grown):
     n_at = np.zeros(n_features + 1, np.int64)
     for row in range(n_rows):
         n_at[near.n_out[row]] += crowd.worth[row] > 0.0
-    most = min(2, n_features)
-    while most < n_features and n_at[1 : most + 1].sum() < FEW:
+    most, n_near = 0, 0
+    while most < n_features and (most < 2 or n_near < FEW):
         most += 1
+        n_near += n_at[most]
     near.size[1] = most
     for row in range(n_rows):
         if 1 <= near.n_out[row] <= most and counts_at(near.n_out[row], crowd, row):
@@ -125,7 +128,7 @@ def near_rows(plan, crowd, grown):
     return near
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def outside(near, row, which):
     """Return one of the two features (or the one) in which a row lies outside."""
     total = near.out[row]
@@ -135,17 +138,18 @@ def outside(near, row, which):
     return (total - apart) // 2 if which == 0 else (total + apart) // 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def appraise(plan, crowd, near, grown):
     """Fill in what each column and each end of a range would bring.
 
     Rows of other classes bar the columns that would let them in, and stop ends.
     """
     ends, size, kept = grown.ends, near.size[0], 0
-    near.gains[:] = 0.0
-    near.end_gains[:] = 0.0
-    near.to[:] = ends
-    near.stops[:] = grown.walls
+    fill(near.gains, 0.0)
+    for end in range(2):
+        fill(near.end_gains[end], 0.0)
+    copy_rows(near.to, ends)
+    copy_rows(near.stops, grown.walls)
     for index in range(size):
         row = near.rows[index]
         if near.n_out[row] == 0:
@@ -194,7 +198,7 @@ def appraise(plan, crowd, near, grown):
     look_ahead(near.gains, grown.box, plan.lines)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def appraise_half(plan, crowd, near, grown, feature, end):
     """Fill in how far an end might move to bring half of the rows up to its wall."""
     ranged, sign = plan.ranges[feature], 1.0 if end == 1 else -1.0
@@ -218,7 +222,7 @@ def appraise_half(plan, crowd, near, grown, feature, end):
         total += worth[n_found]
         n_found += 1
     target, gain = at, 0.0
-    for index in np.argsort(found[:n_found], kind="mergesort"):
+    for index in stable_order(found[:n_found]):
         if gain >= 0.5 * total:
             break
         gain += worth[index]
@@ -226,7 +230,7 @@ def appraise_half(plan, crowd, near, grown, feature, end):
     near.to[end, feature], near.end_gains[end, feature] = sign * target, gain
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_next(box, lines, column):
     """Tell whether a value may be added: on a line, only beside one that is there."""
     if lines[column] < 0:
@@ -238,7 +242,7 @@ def is_next(box, lines, column):
     )
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def look_ahead(gains, box, lines):
     """Add to what a value beside a run is worth half of what lies behind it."""
     size = box.size
@@ -253,7 +257,7 @@ def look_ahead(gains, box, lines):
         gains[column] += 0.5 * further
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_in(plan, crowd, near, grown, feature, column, low, high):
     """Let a box grow by a slab, and find the rows that are near it now."""
     box, ends, order = grown.box, grown.ends, crowd.order[feature]
@@ -292,7 +296,7 @@ def take_in(plan, crowd, near, grown, feature, column, low, high):
     box[column] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def holds_any(ranges, columns, numbers, box, ends):
     """Tell whether a box holds any of the rows, which are rows of the arrays here."""
     for row in range(columns.shape[0]):
@@ -307,7 +311,7 @@ def holds_any(ranges, columns, numbers, box, ends):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def held_rows(ranges, columns, numbers, box, ends):
     """Tell which rows a box holds."""
     held = np.ones(columns.shape[1], dtype=np.bool_)

@@ -15,7 +15,8 @@ rng : (1,) uint64    the state of the generator, changed in place
 """
 
 import numpy as np
-from numba import njit
+
+from nn2rules.engine._kernels.compiled import NONE, NOUGHT, inlined, kernel
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -29,7 +30,7 @@ _S11, _S12 = np.uint64(11), np.uint64(12)
 _S25, _S27 = np.uint64(25), np.uint64(27)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def popcount(x):
     """Count the ones of a word (LLVM turns this idiom into one instruction)."""
     x = x - ((x >> _S1) & _M1)
@@ -41,7 +42,7 @@ def popcount(x):
     return np.int64(x & _M8)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(rng):
     """Return the next number of [0, 1) (xorshift64)."""
     x = rng[0]
@@ -52,7 +53,7 @@ def draw(rng):
     return np.float64(x >> _S11) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tail_mask(box, pack, skip, skip2):
     """Return the bits that the tail features allow, two features left free."""
     mask = FULL
@@ -66,7 +67,7 @@ def tail_mask(box, pack, skip, skip2):
     return mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_words(box, pack, f1, c1, f2, c2, out):
     """List the words of the box, feature f1 held at column c1 and f2 at column c2."""
     n = 1
@@ -95,7 +96,7 @@ def list_words(box, pack, f1, c1, f2, c2, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(words, n, mask, mine, open_, want):
     """Return the weight of the inputs of `mine`, or -1 if a foreign one is open."""
     total = 0
@@ -110,32 +111,32 @@ def scan(words, n, mask, mine, open_, want):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def box_scan(box, mine, open_, want, pack, words):
     """Scan a whole box."""
-    n = list_words(box, pack, -1, 0, -1, 0, words)
-    return scan(words, n, tail_mask(box, pack, -1, -1), mine, open_, want)
+    n = list_words(box, pack, NONE, NOUGHT, NONE, NOUGHT, words)
+    return scan(words, n, tail_mask(box, pack, NONE, NONE), mine, open_, want)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(box, sets, pack, words):
     """Take the inputs of the box out of each of the sets (rows)."""
-    n = list_words(box, pack, -1, 0, -1, 0, words)
-    keep = ~tail_mask(box, pack, -1, -1)
+    n = list_words(box, pack, NONE, NOUGHT, NONE, NOUGHT, words)
+    keep = ~tail_mask(box, pack, NONE, NONE)
     for i in range(n):
         for s in range(sets.shape[0]):
             sets[s, words[i]] &= keep
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def first_gains(box, allowed, mine, open_, want, pack, words, gains):
     """Fill in, for every column outside the box, what its slab brings (-1: blocked)."""
-    mask = tail_mask(box, pack, -1, -1)
+    mask = tail_mask(box, pack, NONE, NONE)
     for f in range(pack.offsets.size - 1):
         free = mask
         if f >= pack.n_head:
-            free = tail_mask(box, pack, f, -1)
-            n = list_words(box, pack, -1, 0, -1, 0, words)
+            free = tail_mask(box, pack, f, NONE)
+            n = list_words(box, pack, NONE, NOUGHT, NONE, NOUGHT, words)
         for col in range(pack.offsets[f], pack.offsets[f + 1]):
             if box[col]:
                 continue
@@ -144,13 +145,13 @@ def first_gains(box, allowed, mine, open_, want, pack, words, gains):
                 continue
             slab = free
             if f < pack.n_head:
-                n = list_words(box, pack, f, col, -1, 0, words)
+                n = list_words(box, pack, f, col, NONE, NOUGHT, words)
             else:
                 slab = free & pack.masks[col]
             gains[col] = scan(words, n, slab, mine, open_, want)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def more_gains(box, pf, pick, mine, open_, want, pack, words, gains):
     """Add to `gains` what the slab of column `pick` (feature pf) adds to each slab.
 
@@ -160,10 +161,10 @@ def more_gains(box, pf, pick, mine, open_, want, pack, words, gains):
         if f == pf:
             continue
         if pf < pack.n_head:
-            slab = tail_mask(box, pack, f, -1)
+            slab = tail_mask(box, pack, f, NONE)
         else:
             slab = tail_mask(box, pack, f, pf) & pack.masks[pick]
-        n = -1
+        n = NONE
         for col in range(pack.offsets[f], pack.offsets[f + 1]):
             if box[col] or gains[col] < 0:
                 continue
@@ -171,7 +172,7 @@ def more_gains(box, pf, pick, mine, open_, want, pack, words, gains):
             if f >= pack.n_head:
                 part = slab & pack.masks[col]
                 if n < 0:
-                    n = list_words(box, pack, pf, pick, -1, 0, words)
+                    n = list_words(box, pack, pf, pick, NONE, NOUGHT, words)
             else:
                 n = list_words(box, pack, pf, pick, f, col, words)
             extra = scan(words, n, part, mine, open_, want)
@@ -181,7 +182,7 @@ def more_gains(box, pf, pick, mine, open_, want, pack, words, gains):
                 gains[col] += extra
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def pick_more(box, f, pick, least, gains, pack, part):
     """Make `part` the box at `pick` and at values beside it that bring `least` each.
 
@@ -192,8 +193,8 @@ def pick_more(box, f, pick, least, gains, pack, part):
     left = 0
     for col in range(low, high):
         left += not box[col] and gains[col] >= 0
-    part[:] = box
-    part[low:high] = False
+    for col in range(box.size):
+        part[col] = box[col] and not low <= col < high
     total, count = 0, 1 + left // 4
     for far in range(high - low):
         for side in range(2 if far > 0 else 1):
@@ -207,7 +208,7 @@ def pick_more(box, f, pick, least, gains, pack, part):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def more_gains_of(box, part, pf, mine, open_, want, pack, words, gains):
     """Add to `gains` what a part of several values of feature pf adds to each slab.
 
@@ -216,9 +217,9 @@ def more_gains_of(box, part, pf, mine, open_, want, pack, words, gains):
     for f in range(pack.offsets.size - 1):
         if f == pf:
             continue
-        slab = tail_mask(part, pack, f, -1)
+        slab = tail_mask(part, pack, f, NONE)
         if f >= pack.n_head:
-            n = list_words(part, pack, -1, 0, -1, 0, words)
+            n = list_words(part, pack, NONE, NOUGHT, NONE, NOUGHT, words)
         for col in range(pack.offsets[f], pack.offsets[f + 1]):
             if box[col] or gains[col] < 0:
                 continue
@@ -226,7 +227,7 @@ def more_gains_of(box, part, pf, mine, open_, want, pack, words, gains):
             if f >= pack.n_head:
                 inside = slab & pack.masks[col]
             else:
-                n = list_words(part, pack, f, col, -1, 0, words)
+                n = list_words(part, pack, f, col, NONE, NOUGHT, words)
             extra = scan(words, n, inside, mine, open_, want)
             if extra < 0:
                 gains[col] = -1
@@ -234,7 +235,7 @@ def more_gains_of(box, part, pf, mine, open_, want, pack, words, gains):
                 gains[col] += extra
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
     """Grow a pure box within the allowed columns, in place; return its weight.
 
@@ -246,8 +247,8 @@ def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
     first_gains(box, allowed, mine, open_, want, pack, words, gains)
     while True:
         best = -1.0
-        pick = -1
-        pf = -1
+        pick = NONE
+        pf = NONE
         for f in range(pack.offsets.size - 1):
             for col in range(pack.offsets[f], pack.offsets[f + 1]):
                 if not box[col] and gains[col] >= 0:
@@ -267,12 +268,11 @@ def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
             least = gains[pick] / (1.0 + noise)
             total += pick_more(box, pf, pick, least, gains, pack, part)
             more_gains_of(box, part, pf, mine, open_, want, pack, words, gains)
-            box[pack.offsets[pf] : pack.offsets[pf + 1]] |= part[
-                pack.offsets[pf] : pack.offsets[pf + 1]
-            ]
+            for col in range(pack.offsets[pf], pack.offsets[pf + 1]):
+                box[col] |= part[col]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pick_input(todo, rng, pack, box):
     """Make the box a random input of `todo`; return its word, -1 if there is none."""
     w = np.int64(draw(rng) * todo.size)
@@ -296,7 +296,7 @@ def pick_input(todo, rng, pack, box):
     return w
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def class_at(word, bits, live):
     """Return the class of the one input at `word`, `bits`."""
     for c in range(live.shape[0]):

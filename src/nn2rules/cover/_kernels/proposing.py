@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.nearness import appraise, is_next
+from nn2rules.engine._kernels.compiled import inlined
 
 MOST_FAILURES = 8
 ROUND_TRIES = 3
@@ -79,7 +79,7 @@ class Growth(NamedTuple):
     span: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def best_step(plan, near, grown):
     """Return the column that brings most, its feature, which end of it, and the gain.
 
@@ -107,7 +107,7 @@ def best_step(plan, near, grown):
     return best, at_feature, best_end, best_gain
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def set_question(grown, kind, feature, column, end, low, high):
     """Note what is to be asked; `end` is -1 where no end of a range is moved."""
     grown.state[2], grown.state[3] = kind, feature
@@ -115,7 +115,7 @@ def set_question(grown, kind, feature, column, end, low, high):
     grown.span[0], grown.span[1] = low, high
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def propose(plan, crowd, near, grown, is_last):
     """Note the next question; return how many boxes it is worth, 0 if there is none.
 
@@ -150,7 +150,7 @@ def propose(plan, crowd, near, grown, is_last):
             state[1], state[2] = state[1] + 1, REST
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def span_to(plan, near, grown, feature, column, end):
     """Return the numbers that a step adds."""
     if end == 0:
@@ -162,7 +162,7 @@ def span_to(plan, near, grown, feature, column, end):
     return 1.0, 1.0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def propose_wider(plan, grown, feature):
     """Note a question about what brings no row, of one feature; tell if there is one.
 
@@ -193,7 +193,7 @@ def propose_wider(plan, grown, feature):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def propose_round(plan, crowd, near, grown, feature):
     """Note a question about the roundest end that decides the same rows."""
     ranged = plan.ranges[feature]
@@ -228,7 +228,7 @@ def propose_round(plan, crowd, near, grown, feature):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def roundest(low, high, is_whole):
     """Return the number from `low` to below `high` with the fewest digits."""
     if low <= 0.0 < high:

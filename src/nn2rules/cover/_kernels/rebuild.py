@@ -4,7 +4,6 @@ The names are those of `nn2rules.cover._kernels.packed`.
 """
 
 import numpy as np
-from numba import njit
 
 from nn2rules.cover._kernels.packed import (
     ZERO,
@@ -17,9 +16,11 @@ from nn2rules.cover._kernels.packed import (
     popcount,
     tail_mask,
 )
+from nn2rules.engine._kernels.compiled import NONE, NOUGHT, inlined, kernel
+from nn2rules.engine._kernels.loops import copy_to
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def nearest(rules, n, center, k, rng, pack):
     """Mark k rules around `center`: fewest features apart, then luck."""
     far = np.empty(n, np.float64)
@@ -34,11 +35,16 @@ def nearest(rules, n, center, k, rng, pack):
             far[r] += apart
     far[center] = -1.0
     taken = np.zeros(n, np.bool_)
-    taken[np.argsort(far, kind="mergesort")[:k]] = True
+    for _ in range(k):
+        near = -1
+        for r in range(n):
+            if not taken[r] and (near < 0 or far[r] < far[near]):
+                near = r
+        taken[near] = True
     return taken
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def cut(box, other, pack, out):
     """Make `out` the common part of two boxes; return False if it is empty."""
     for f in range(pack.offsets.size - 1):
@@ -51,19 +57,20 @@ def cut(box, other, pack, out):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wrong_inputs(rules, cls, start, n, left, live, todo, pack, words, wrong, tally):
     """Collect what the rules start..n get wrong of the inputs `left`, used up here.
 
     tally[r] counts the wrong inputs of rule r; the sum is returned.
     """
-    wrong[:] = ZERO
+    for w in range(wrong.size):
+        wrong[w] = ZERO
     total = 0
     for r in range(start, n):
         tally[r] = 0
         right = live[cls[r]]
-        count = list_words(rules[r], pack, -1, 0, -1, 0, words)
-        mask = tail_mask(rules[r], pack, -1, -1)
+        count = list_words(rules[r], pack, NONE, NOUGHT, NONE, NOUGHT, words)
+        mask = tail_mask(rules[r], pack, NONE, NONE)
         for i in range(count):
             w = words[i]
             bad = left[w] & todo[w] & mask & ~right[w]
@@ -74,7 +81,7 @@ def wrong_inputs(rules, cls, start, n, left, live, todo, pack, words, wrong, tal
     return total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def best_of(tries, allowed, live, open_, wrong, noise, rng, pack, words, slabs, best):
     """Grow boxes from wrong inputs; make `best` the heaviest, return its class."""
     trial = np.empty(best.size, np.bool_)
@@ -83,18 +90,18 @@ def best_of(tries, allowed, live, open_, wrong, noise, rng, pack, words, slabs, 
     cls = 0
     for _ in range(tries):
         word = pick_input(wrong, rng, pack, trial)
-        c = class_at(word, tail_mask(trial, pack, -1, -1), live)
+        c = class_at(word, tail_mask(trial, pack, NONE, NONE), live)
         gain = grow(
             trial, allowed, live[c], open_, want, noise, rng, pack, words, slabs
         )
         if gain > top:
             top = gain
             cls = c
-            best[:] = trial
+            copy_to(best, trial)
     return cls
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def cut_out(rules, classes, n, default, taken, pack, part, cls, origin):
     """Cut the rules that stay to the hull of those taken; return their number, hull.
 
@@ -103,20 +110,21 @@ def cut_out(rules, classes, n, default, taken, pack, part, cls, origin):
     region = np.zeros(rules.shape[1], np.bool_)
     for r in range(n):
         if taken[r]:
-            region |= rules[r]
+            for col in range(region.size):
+                region[col] |= rules[r, col]
     m = 0
     for r in range(n):
         if not taken[r] and cut(rules[r], region, pack, part[m]):
             cls[m] = classes[r]
             origin[m] = r
             m += 1
-    part[m] = region
+    copy_to(part[m], region)
     cls[m] = default
     origin[m] = n
     return m + 1, region
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def put_back(rules, classes, n, taken, part, cls, origin, m):
     """Write the list anew: the rules that stay, new ones (origin -1) between."""
     old, old_cls = rules[:n].copy(), classes[:n].copy()
@@ -124,20 +132,20 @@ def put_back(rules, classes, n, taken, part, cls, origin, m):
     done = 0
     for i in range(m):
         if origin[i] < 0:
-            rules[count] = part[i]
+            copy_to(rules[count], part[i])
             classes[count] = cls[i]
             count += 1
             continue
         for r in range(done, min(n, origin[i] + 1)):
             if not taken[r]:
-                rules[count] = old[r]
+                copy_to(rules[count], old[r])
                 classes[count] = old_cls[r]
                 count += 1
         done = origin[i] + 1
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebuild(
     rules,
     classes,
@@ -176,11 +184,21 @@ def rebuild(
         added = 0
         while True:
             total = wrong_inputs(
-                part, cls, 0, m, open0.copy(), live, todo, pack, words, wrong, tally
+                part,
+                cls,
+                NOUGHT,
+                m,
+                open0.copy(),
+                live,
+                todo,
+                pack,
+                words,
+                wrong,
+                tally,
             )
             if total == 0 or added == k:
                 break
-            place = 0
+            place = NOUGHT
             luck = 0 if first else np.int64(draw(rng) * total)
             while luck >= tally[place]:
                 luck -= tally[place]
@@ -206,10 +224,10 @@ def rebuild(
                 tries, region, live, open_, wrong, noise, rng, pack, words, slabs, best
             )
             for r in range(m, place, -1):
-                part[r] = part[r - 1]
+                copy_to(part[r], part[r - 1])
                 cls[r] = cls[r - 1]
                 origin[r] = origin[r - 1]
-            part[place] = best
+            copy_to(part[place], best)
             cls[place] = c
             origin[place] = -1
             m += 1

@@ -15,17 +15,6 @@ House rules
     bounds    bound all scores over a box
     search    branch and bound: prove, count, minimise
     boxes     questions that need no network
+    loops     what numpy does with whole arrays
+    compiled  how all of them are compiled
 """
-
-from pathlib import Path
-from typing import Any
-
-
-def is_cached(kernel: Any) -> bool:
-    """Tell whether a kernel was compiled on this machine before."""
-    cache = getattr(kernel, "_cache", None)  # absent when the JIT is off
-    if cache is None:
-        return True
-    module = kernel.py_func.__module__.rpartition(".")[2]
-    pattern = f"{module}.{kernel.py_func.__name__}*.nbi"
-    return any(Path(cache.cache_path).glob(pattern))

@@ -4,9 +4,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nn2rules.engine._kernels.compiled import NOUGHT, inlined, kernel
+from nn2rules.engine._kernels.loops import fill
 from nn2rules.engine._kernels.relaxation import activation_range, gap_of, relax
 
 TIGHTENED = 2
@@ -31,7 +32,7 @@ class Workspace(NamedTuple):
     ends: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def columns_lower(net, space, coefficients):
     """Minimise a linear function of the first pre-activations over ``space.box``.
 
@@ -40,7 +41,7 @@ def columns_lower(net, space, coefficients):
     each column contributes, for each unit of its number.
     """
     n_columns, columns = space.columns.size, space.columns
-    columns[:] = 0.0
+    fill(columns, 0.0)
     for unit in range(net.sizes[1]):
         c = coefficients[unit]
         if c != 0.0:
@@ -65,7 +66,7 @@ def columns_lower(net, space, coefficients):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backward_lower(net, space, layer, unit, sign):
     """Bound ``sign`` times one pre-activation from below, over a box.
 
@@ -83,9 +84,9 @@ def backward_lower(net, space, layer, unit, sign):
         for i in range(n_out):
             current[i] = sign if i == unit else 0.0
             outputs[i] = current[i]
-        return constant + columns_lower(net, space, current)
-    for i in range(n_in):
-        current[i] = sign * net.weights[at + i * n_out + unit]
+    else:
+        for i in range(n_in):
+            current[i] = sign * net.weights[at + i * n_out + unit]
     for k in range(layer - 1, -1, -1):
         begin = net.unit_at[k]
         n_units = net.sizes[k + 1]
@@ -111,7 +112,7 @@ def backward_lower(net, space, layer, unit, sign):
     return constant + columns_lower(net, space, current)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def bound_first(net, space):
     """Bound the pre-activations of the first layer, and what each feature adds.
 
@@ -150,7 +151,7 @@ def bound_first(net, space):
         high[unit] += net.slack[unit]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_layers(net, space, is_new):
     """Bound every pre-activation of the hidden layers, and relax their activations.
 
@@ -159,8 +160,8 @@ def bound_layers(net, space, is_new):
     """
     bound_first(net, space)
     if is_new and net.sizes.size > 3:
-        later = net.unit_at[1]
-        space.low[later:], space.high[later:] = -np.inf, np.inf
+        for unit in range(net.unit_at[1], space.low.size):
+            space.low[unit], space.high[unit] = -np.inf, np.inf
     for layer in range(net.sizes.size - 2):
         kind, slope = net.activations[layer], net.slopes[layer]
         start = net.unit_at[layer]
@@ -171,7 +172,7 @@ def bound_layers(net, space, is_new):
             relax(kind, slope, space.low[unit], space.high[unit], space.lines[unit])
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def add_intervals(net, space, layer):
     """Bound the pre-activations of a later layer by the ranges of the units before."""
     kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
@@ -198,7 +199,7 @@ def add_intervals(net, space, layer):
             space.high[start + unit] = above
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def tighten(net, space, layer, is_new):
     """Bound pre-activations of a later layer by the lines of the layers before.
 
@@ -213,7 +214,10 @@ def tighten(net, space, layer, is_new):
             costs[unit] *= net.outgoing[start + unit]
     n_left = n_out if is_new else max(TIGHTENED, n_out // 8)
     for _ in range(n_left):
-        unit = int(np.argmax(costs[:n_out]))
+        unit = NOUGHT
+        for other in range(1, n_out):
+            if costs[other] > costs[unit]:
+                unit = other
         if not costs[unit] > 0.0:
             break
         costs[unit] = 0.0
@@ -226,7 +230,7 @@ def tighten(net, space, layer, is_new):
             high[start + unit] = above
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def bound_worst(net, space, is_new):
     """Return the lowest lower bound of all scores over ``space.box``.
 
@@ -239,7 +243,7 @@ def bound_worst(net, space, is_new):
     bound_layers(net, space, is_new)
     last = net.sizes.size - 2
     n_scores, start = net.sizes[last + 1], net.unit_at[last]
-    worst, worst_at = np.inf, 0
+    worst, worst_at = np.inf, NOUGHT
     for k in range(n_scores):
         below = score_lower(net, space, k, 1.0) - net.slack[start + k]
         if not below >= worst:
@@ -251,13 +255,13 @@ def bound_worst(net, space, is_new):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def score_lower(net, space, k, sign):
     """Bound ``sign`` times one score from below; the layers are bounded already."""
     return backward_lower(net, space, net.sizes.size - 2, k, sign)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_negative(net, space):
     """Tell whether some score is below 0 all over the box; the layers are bounded."""
     last = net.sizes.size - 2

@@ -4,8 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.compiled import inlined, kernel
 
 
 class Boxes(NamedTuple):
@@ -58,7 +59,7 @@ class Points(NamedTuple):
     numbers: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_inside(net, box, ends, boxes):
     """Tell whether a box lies wholly inside one of several."""
     for other in range(boxes.allowed.shape[0]):
@@ -78,7 +79,7 @@ def is_inside(net, box, ends, boxes):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def holds_point(net, box, ends, codes, numbers):
     """Tell whether a box holds an input."""
     for feature in range(codes.size):
@@ -92,7 +93,7 @@ def holds_point(net, box, ends, codes, numbers):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_covered(net, codes, numbers, boxes):
     """Tell whether one of several boxes holds an input."""
     for other in range(boxes.allowed.shape[0]):
@@ -101,7 +102,7 @@ def is_covered(net, codes, numbers, boxes):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_held(net, box, ends, points, n_points, ignored):
     """Return the first of some inputs inside a box and outside `ignored`, or -1."""
     for index in range(n_points):
@@ -113,19 +114,19 @@ def first_held(net, box, ends, points, n_points, ignored):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def before(number, is_whole):
     """Return the number next below: a float, or a whole number."""
     return number - 1.0 if is_whole else np.nextafter(number, -np.inf)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def behind(number, is_whole):
     """Return the number next above: a float, or a whole number."""
     return number + 1.0 if is_whole else np.nextafter(number, np.inf)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def halves_of(low, high, is_whole):
     """Return where the lower half of a range ends, and where the upper one begins.
 
@@ -140,7 +141,7 @@ def halves_of(low, high, is_whole):
     return middle, middle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_other(table, sizes, strides, box, offsets, wanted, found):
     """Return whether a box of a truth table holds a class other than `wanted`.
 
@@ -148,7 +149,10 @@ def first_other(table, sizes, strides, box, offsets, wanted, found):
     for the classes that are fine.
     """
     n_features = sizes.size
-    allowed = np.empty((n_features, sizes.max()), dtype=np.int64)
+    most = 0
+    for feature in range(n_features):
+        most = max(most, sizes[feature])
+    allowed = np.empty((n_features, most), dtype=np.int64)
     n_allowed = np.zeros(n_features, dtype=np.int64)
     for feature in range(n_features):
         for code in range(sizes[feature]):

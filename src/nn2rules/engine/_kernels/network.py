@@ -4,8 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.compiled import inlined, kernel
 
 IDENTITY, RELU, LEAKY_RELU, SIGMOID, TANH = 0, 1, 2, 3, 4
 HARD_TANH, HARD_SIGMOID, ELU, SOFTPLUS, SILU, GELU = 5, 6, 7, 8, 9, 10
@@ -42,7 +43,7 @@ class FlatNetwork(NamedTuple):
     error: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def activate(kind, slope, y):
     """Apply an activation to one number."""
     if kind == RELU:
@@ -68,14 +69,14 @@ def activate(kind, slope, y):
     return 0.5 * y * (1.0 + math.erf(y / math.sqrt(2.0)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sigmoid(y):
     """Return the logistic function without overflow."""
     small = math.exp(-abs(y))
     return (1.0 if y >= 0 else small) / (1.0 + small)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def finish_forward(net, first, hidden, scores):
     """Go from the first layer's pre-activations to the scores.
 
@@ -102,7 +103,7 @@ def finish_forward(net, first, hidden, scores):
         scores[unit] = current[unit]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def point_scores(net, codes, numbers, first, hidden, scores):
     """Evaluate the network at one input.
 
@@ -119,7 +120,7 @@ def point_scores(net, codes, numbers, first, hidden, scores):
     finish_forward(net, first, hidden, scores)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def table_classes(net, limit, fragile, start, classes, undecided, listed):
     """Classify consecutive inputs; the last feature changes fastest.
 
@@ -153,7 +154,10 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
     n_scores = net.sizes[net.sizes.size - 1]
     codes = np.zeros(n_features, dtype=np.int64)
     partial = np.zeros((n_features + 1, width))
-    hidden = np.zeros((2, net.sizes[1:].max()))
+    widest = 0
+    for layer in range(1, net.sizes.size):
+        widest = max(widest, net.sizes[layer])
+    hidden = np.zeros((2, widest))
     scores = np.zeros(n_scores)
     n_fragile = np.zeros(fragile.size, dtype=np.int64)
     n_undecided, smallest = 0, np.inf
@@ -197,7 +201,7 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
     return n_undecided, smallest, n_fragile
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def decide(scores, limit, errors):
     """Return the class, how clear it is, and how clear it must be to be certain."""
     if scores.size == 1:
@@ -209,5 +213,8 @@ def decide(scores, limit, errors):
             best, second = k, best
         elif second < 0 or scores[k] > scores[second]:
             second = k
-    largest = errors.max()
+    largest = errors[0]
+    for k in range(1, errors.size):
+        if not (math.isnan(largest) or errors[k] <= largest):
+            largest = errors[k]
     return best, scores[best] - scores[second], 2.0 * largest

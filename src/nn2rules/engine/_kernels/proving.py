@@ -4,16 +4,17 @@ The steps are bytes: the nodes of a tree of boxes, each before its two halves, a
 `docs/reference/formats.md` describes them.
 """
 
-import numpy as np
-from numba import njit
-
 from nn2rules.engine._kernels.bounds import bound_worst
 from nn2rules.engine._kernels.boxes import before, behind, halves_of, holds_point
+from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, copy_to
 from nn2rules.engine._kernels.search import (
+    allowed_codes,
     by_bound,
     choose_feature,
     evaluate_choice,
     moved_by,
+    note,
 )
 
 DONE, REFUTED, PAUSED, TAPE_FULL, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4, 5
@@ -21,7 +22,7 @@ DONE, REFUTED, PAUSED, TAPE_FULL, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4, 5
 BOUND, EXACT, INSIDE, APART, SPLIT = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
     """Prove that all scores are positive on the boxes of a stack, and write down how.
 
@@ -57,8 +58,8 @@ def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
             return TOO_DEEP, top, used, n_ties, n_boxes
         top -= 1
         n_boxes += 1
-        space.box[:] = stack.allowed[top]
-        space.ends[:] = stack.ends[top]
+        copy_to(space.box, stack.allowed[top])
+        copy_rows(space.ends, stack.ends[top])
         around = box_around(net, space, ignored)
         if around >= 0:
             used = write(tape, used, INSIDE)
@@ -74,8 +75,7 @@ def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
             return REFUTED, top, used, n_ties, n_boxes
         if feature < 0:
             used = write(tape, used, EXACT)
-            ties.codes[n_ties] = space.choice
-            ties.numbers[n_ties] = space.numbers
+            note(ties, n_ties, space)
             n_ties += 1
         elif held_by >= 0:
             feature = part_outside(net, space, ignored, held_by)
@@ -89,7 +89,7 @@ def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
     return DONE, top, used, n_ties, n_boxes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write(tape, used, number):
     """Write a whole number, seven bits to a byte, the lowest first."""
     while number >= 128:
@@ -100,7 +100,7 @@ def write(tape, used, number):
     return used + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside(net, space, ignored, other, feature):
     """Tell whether the box allows a feature something that another does not."""
     for column in range(net.offsets[feature], net.offsets[feature + 1]):
@@ -116,7 +116,7 @@ def outside(net, space, ignored, other, feature):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def box_around(net, space, ignored):
     """Return the first of some boxes that holds the whole box, or -1."""
     for other in range(ignored.allowed.shape[0]):
@@ -130,7 +130,7 @@ def box_around(net, space, ignored):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def box_of_point(net, space, ignored):
     """Return the first of some boxes that holds the input that was picked, or -1."""
     for other in range(ignored.allowed.shape[0]):
@@ -140,7 +140,7 @@ def box_of_point(net, space, ignored):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def part_outside(net, space, ignored, other):
     """Return the feature outside of another box that moves the bound most."""
     chosen, highest = -1, -1.0
@@ -152,15 +152,15 @@ def part_outside(net, space, ignored, other):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def push_two(space, stack, top):
     """Put the box on the stack twice."""
     for position in range(top, top + 2):
-        stack.allowed[position] = space.box
-        stack.ends[position] = space.ends
+        copy_to(stack.allowed[position], space.box)
+        copy_rows(stack.ends[position], space.ends)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def push_apart(net, space, ignored, other, feature, stack, top):
     """Part the box into what another allows a feature, and the rest.
 
@@ -192,15 +192,14 @@ def push_apart(net, space, ignored, other, feature, stack, top):
     return top + 2
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def push_split(net, space, feature, stack, top, tape, used):
     """Halve the box on a feature; of values, write down which come first.
 
     The lower numbers of a range come first.
     """
     push_two(space, stack, top)
-    start, stop = net.offsets[feature], net.offsets[feature + 1]
-    allowed = np.flatnonzero(space.box[start:stop])
+    start, allowed = net.offsets[feature], allowed_codes(net, space, feature)
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
         to, at = halves_of(low, high, net.whole[feature])

@@ -5,10 +5,10 @@ features come in pairs.
 """
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_layers, score_lower
 from nn2rules.engine._kernels.boxes import is_covered, is_inside
+from nn2rules.engine._kernels.compiled import NOUGHT, inlined, kernel
 from nn2rules.engine._kernels.search import (
     PAUSED,
     PROVED,
@@ -18,12 +18,13 @@ from nn2rules.engine._kernels.search import (
     choose_feature,
     evaluate_choice,
     is_open,
+    note,
     pop,
     push_halves,
 )
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def ranks_of(net, space, feature, ranks):
     """Return the lowest and the highest rank that a feature has in the box."""
     low, high = np.inf, -np.inf
@@ -36,7 +37,7 @@ def ranks_of(net, space, feature, ranks):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_idle(net, space, pairs, ranks, is_ordered):
     """Tell whether no input of the box is two different ones, in their order."""
     for index in range(pairs.shape[0]):
@@ -56,14 +57,17 @@ def is_idle(net, space, pairs, ranks, is_ordered):
     return pairs.shape[0] > 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def only_code(net, space, feature):
     """Return the first value that a feature has in the box."""
     start = net.offsets[feature]
-    return np.argmax(space.box[start : net.offsets[feature + 1]])
+    for column in range(start, net.offsets[feature + 1]):
+        if space.box[column]:
+            return column - start
+    return 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_pair(net, space, pairs, ranks, is_ordered):
     """Tell whether the input that was picked is two different ones, in their order."""
     for index in range(pairs.shape[0]):
@@ -77,7 +81,7 @@ def is_pair(net, space, pairs, ranks, is_ordered):
     return pairs.shape[0] == 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def rank_at(net, space, feature, ranks):
     """Return the rank of a feature at the input that was picked."""
     column = net.offsets[feature] + space.choice[feature]
@@ -86,14 +90,14 @@ def rank_at(net, space, feature, ranks):
     return ranks[column]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def highest_bounds(net, space):
     """Return the lowest of the upper bounds of all scores; the layers are bounded.
 
     ``space`` is left with what belongs to that score, as `bound_worst` leaves it.
     """
     last = net.sizes.size - 2
-    lowest, lowest_at = np.inf, 0
+    lowest, lowest_at = np.inf, NOUGHT
     n_scores = net.sizes[last + 1]
     for k in range(n_scores):
         above = net.slack[net.unit_at[last] + k] - score_lower(net, space, k, -1.0)
@@ -103,7 +107,7 @@ def highest_bounds(net, space):
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit):
     """Look for an input all of whose scores are above 0, in the boxes on a stack.
 
@@ -150,8 +154,7 @@ def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit
         if is_found and not is_covered(net, space.choice, space.numbers, ignored):
             if least > 0.0:
                 return REFUTED, top, n_ties, n_boxes
-            ties.codes[n_ties] = space.choice
-            ties.numbers[n_ties] = space.numbers
+            note(ties, n_ties, space)
             n_ties += 1
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)

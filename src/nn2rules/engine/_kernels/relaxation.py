@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from nn2rules.engine._kernels.compiled import inlined, kernel
 from nn2rules.engine._kernels.network import (
     ELU,
     GELU,
@@ -26,7 +26,13 @@ SILU_LOWEST = -1.2784645427610738
 GELU_LOWEST = -0.7517915246935645
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def value_at(kind, slope, y):
+    """Apply an activation to one number; compiled once for all that ask here."""
+    return activate(kind, slope, y)
+
+
+@inlined
 def relax(kind, slope, low, high, lines):
     """Hold an activation between two lines on [low, high].
 
@@ -37,7 +43,7 @@ def relax(kind, slope, low, high, lines):
     if not -LARGEST <= low <= high <= LARGEST:  # something overflowed: nothing is sure
         lines[:] = np.nan
         return
-    at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
+    at_low, at_high = value_at(kind, slope, low), value_at(kind, slope, high)
     if low == high:
         smallest, largest = min(at_low, at_high), max(at_low, at_high)
         lines[0], lines[1], lines[2], lines[3] = 0.0, smallest, 0.0, largest
@@ -58,7 +64,7 @@ def relax(kind, slope, low, high, lines):
         lowest = SILU_LOWEST if kind == SILU else GELU_LOWEST
         smallest = min(at_low, at_high)
         if low < lowest < high:
-            smallest = activate(kind, slope, lowest)
+            smallest = value_at(kind, slope, lowest)
         lines[0], lines[1], lines[2], lines[3] = (
             0.0,
             smallest,
@@ -73,12 +79,12 @@ def relax(kind, slope, low, high, lines):
     largest = max(at_low - chord * low, at_high - chord * high)
     for point in (first, second):
         if low < point < high:
-            gap = activate(kind, slope, point) - chord * point
+            gap = value_at(kind, slope, point) - chord * point
             smallest, largest = min(smallest, gap), max(largest, gap)
     lines[0], lines[1], lines[2], lines[3] = chord, smallest, chord, largest
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def steepest(kind, slope):
     """Return the Lipschitz constant of an activation that `relax` holds by a chord."""
     if kind == LEAKY_RELU:
@@ -88,7 +94,7 @@ def steepest(kind, slope):
     return 1.0 / 6.0 if kind == HARD_SIGMOID else 1.0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def tangent_points(kind, chord):
     """Return where f(y) - chord y may have an extreme inside an interval.
 
@@ -117,7 +123,7 @@ def tangent_points(kind, chord):
     return math.log(chord) - math.log1p(-chord), np.nan  # softplus
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def gap_of(kind, low, high):
     """Return how wide the lines around an activation may stand apart; 0 if not at all.
 
@@ -130,7 +136,7 @@ def gap_of(kind, low, high):
     return min(-low * high / (high - low), LARGEST) if high - low < LARGEST else LARGEST
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def activation_range(kind, slope, low, high):
     """Return the smallest and largest value of an activation on [low, high].
 
@@ -138,12 +144,12 @@ def activation_range(kind, slope, low, high):
     """
     if not -LARGEST <= low <= high <= LARGEST:
         return np.nan, np.nan
-    at_low, at_high = activate(kind, slope, low), activate(kind, slope, high)
+    at_low, at_high = value_at(kind, slope, low), value_at(kind, slope, high)
     smallest, largest = min(at_low, at_high), max(at_low, at_high)
     if kind == SILU and low < SILU_LOWEST < high:
-        smallest = activate(kind, slope, SILU_LOWEST)
+        smallest = value_at(kind, slope, SILU_LOWEST)
     elif kind == GELU and low < GELU_LOWEST < high:
-        smallest = activate(kind, slope, GELU_LOWEST)
+        smallest = value_at(kind, slope, GELU_LOWEST)
     elif kind == LEAKY_RELU and low < 0 < high:
         smallest, largest = min(smallest, 0.0), max(largest, 0.0)
     return smallest, largest

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
+from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.engine._kernels.loops import copy_rows, copy_to, stable_order
 from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
@@ -15,7 +16,7 @@ FEW = 16
 """After so many boxes a search may see that it would take too long."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate_choice(net, space):
     """Evaluate the network at ``space.choice``.
 
@@ -28,7 +29,7 @@ def evaluate_choice(net, space):
     return worst_score(net, space)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def worst_score(net, space):
     """Return what `evaluate_choice` does, of the scores that are there."""
     most, least = np.inf, np.inf
@@ -40,7 +41,7 @@ def worst_score(net, space):
     return most, least
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def descend(net, space):
     """Move the input that was picked to a better one, one feature at a time.
 
@@ -76,7 +77,7 @@ def descend(net, space):
     return evaluate_choice(net, space)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_feature(net, space):
     """Return the feature to split on, or -1 if each has one value left.
 
@@ -104,7 +105,7 @@ def choose_feature(net, space):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def is_open(net, space, feature):
     """Tell whether a feature has several values left."""
     n_allowed = 0
@@ -119,7 +120,7 @@ def is_open(net, space, feature):
     return n_allowed > 1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def moved_by(net, space, feature):
     """Return how far a feature moves the bound."""
     least, most = np.inf, -np.inf
@@ -133,45 +134,66 @@ def moved_by(net, space, feature):
     return most - least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pop(net, space, stack, top):
     """Take a box from a stack; tell whether nothing is known of it yet."""
-    space.box[:] = stack.allowed[top]
-    space.ends[:] = stack.ends[top]
-    n_later = stack.low.shape[1]
-    if n_later > 0:
-        later = net.unit_at[1]
-        space.low[later : later + n_later] = stack.low[top]
-        space.high[later : later + n_later] = stack.high[top]
+    copy_to(space.box, stack.allowed[top])
+    copy_rows(space.ends, stack.ends[top])
+    for unit in range(stack.low.shape[1]):
+        later = net.unit_at[1] + unit
+        space.low[later] = stack.low[top, unit]
+        space.high[later] = stack.high[top, unit]
     return stack.depth[top] == 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
+def allowed_codes(net, space, feature):
+    """Return which values of a feature the box allows."""
+    start, stop = net.offsets[feature], net.offsets[feature + 1]
+    n_allowed = 0
+    for column in range(start, stop):
+        n_allowed += space.box[column]
+    allowed, place = np.empty(n_allowed, np.int64), 0
+    for column in range(start, stop):
+        if space.box[column]:
+            allowed[place] = column - start
+            place += 1
+    return allowed
+
+
+@inlined
+def note(points, place, space):
+    """Keep the input that was picked."""
+    copy_to(points.codes[place], space.choice)
+    copy_to(points.numbers[place], space.numbers)
+
+
+@inlined
 def by_bound(net, space, feature, allowed):
     """Return the order of the allowed values of a feature, the lowest bound first."""
-    start = net.offsets[feature]
-    values = space.columns[start + allowed]
+    start, values = net.offsets[feature], np.empty(allowed.size)
     for rank in range(allowed.size):
+        values[rank] = space.columns[start + allowed[rank]]
         if start + allowed[rank] == net.ranges[feature]:
             one, other = space.ends[0, feature], space.ends[1, feature]
             values[rank] = min(one * values[rank], other * values[rank])
-    return np.argsort(values, kind="mergesort")
+    return stable_order(values)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push_halves(net, space, feature, stack, top):
     """Split the box in two on a feature; the half with the lower bound comes on top."""
     start, stop = net.offsets[feature], net.offsets[feature + 1]
-    allowed = np.flatnonzero(space.box[start:stop])
+    allowed = allowed_codes(net, space, feature)
     depth, n_later = stack.depth[top] + 1, stack.low.shape[1]
     for position in range(top, top + 2):
-        stack.allowed[position] = space.box
-        stack.ends[position] = space.ends
+        copy_to(stack.allowed[position], space.box)
+        copy_rows(stack.ends[position], space.ends)
         stack.depth[position] = depth
-        if n_later > 0:
-            later = net.unit_at[1]
-            stack.low[position] = space.low[later : later + n_later]
-            stack.high[position] = space.high[later : later + n_later]
+        for unit in range(n_later):
+            later = net.unit_at[1] + unit
+            stack.low[position, unit] = space.low[later]
+            stack.high[position, unit] = space.high[later]
     if allowed.size == 1:
         low, high = space.ends[0, feature], space.ends[1, feature]
         to, at = halves_of(low, high, net.whole[feature])
@@ -180,15 +202,16 @@ def push_halves(net, space, feature, stack, top):
         stack.ends[top + 1 - lower, 0, feature] = at
         return top + 2
     order, half = by_bound(net, space, feature, allowed), (allowed.size + 1) // 2
-    for position in range(2):
-        stack.allowed[top + position, start:stop] = False
+    for position in range(top, top + 2):
+        for column in range(start, stop):
+            stack.allowed[position, column] = False
     for rank in range(order.size):
         position = 1 if rank < half else 0
         stack.allowed[top + position, start + allowed[order[rank]]] = True
     return top + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(net, space, stack, top, ignored, ties, limit, patience):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
@@ -242,13 +265,12 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
             top = push_halves(net, space, feature, stack, top)
             done -= share
         elif not (most < 0.0 or least > 0.0):
-            ties.codes[n_ties] = space.choice
-            ties.numbers[n_ties] = space.numbers
+            note(ties, n_ties, space)
             n_ties += 1
     return PROVED, top, n_ties, n_boxes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     """Split the boxes on a stack until each is wholly positive or wholly not.
 
@@ -289,8 +311,7 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
                 most, least = evaluate_choice(net, space)
                 is_in, is_out = least > 0.0, most < 0.0
                 if not (is_in or is_out):
-                    ties.codes[n_ties] = space.choice
-                    ties.numbers[n_ties] = space.numbers
+                    note(ties, n_ties, space)
                     n_ties += 1
                     continue
             else:
@@ -301,14 +322,14 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
                     top -= 2
                     n_left_out += not is_out
         if is_in or is_out:
-            decided.allowed[n_decided] = space.box
-            decided.ends[n_decided] = space.ends
+            copy_to(decided.allowed[n_decided], space.box)
+            copy_rows(decided.ends[n_decided], space.ends)
             answers[n_decided] = is_in
             n_decided += 1
     return top, n_ties, n_decided, n_boxes, n_left_out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     """Find the smallest value of the only score, in the boxes on a stack.
 
@@ -333,8 +354,7 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
         evaluate_choice(net, space)
         if space.scores[0] < best:
             best = space.scores[0]
-            best_at.codes[0] = space.choice
-            best_at.numbers[0] = space.numbers
+            note(best_at, 0, space)
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
         else:
@@ -342,7 +362,7 @@ def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
     return best, floor, top, n_boxes
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def lower_of(one, other):
     """Return the smaller of two numbers; NaN if either is."""
     return one if math.isnan(one) or one <= other else other
