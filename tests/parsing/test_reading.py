@@ -205,3 +205,37 @@ def test_conditions_as_a_mapping():
         conditions_for(PEOPLE, {"age": 30}, "within")
     with pytest.raises(OptionError, match="expected two numbers, \\(low, high\\)"):
         conditions_for(PEOPLE, {"income": (1, 2, 3)}, "within")
+
+
+@given(st.data())
+def test_groups_are_said_by_all_of_their_words(data):
+    words = data.draw(st.lists(texts, min_size=3, max_size=6, unique=True))
+    groups = [[*words[:2], *([None] * data.draw(st.booleans()))], words[2:]]
+    other = data.draw(st.sampled_from([None, 0, 1]))
+    try:
+        feature = Feature.grouped("job", groups, other=other)
+    except ValueError:  # a name that a group cannot have
+        return
+    said = {"missing", "other"} & {*words}  # printed like what stands for no word
+    for values in ((feature.values[0],), (feature.values[1],)):
+        text = condition_text(feature, values)
+        if not said:
+            read = read_conditions(text, Domain((feature,)))
+            assert read == (Condition("job", values),)
+
+
+def test_a_part_of_a_group_is_pointed_at():
+    domain = Domain((Feature.grouped("job", [["clerk", "cook"], ["judge"]]),))
+    with pytest.raises(ParseError, match="clerk is only a part of {clerk, cook}"):
+        read_conditions("job in {clerk, judge}", domain)
+    with pytest.raises(ParseError, match="expected ',' or '}'"):
+        read_conditions("job in {clerk, judge", domain)
+
+
+def test_numbers_beyond_whole_ones_are_of_64_bits():
+    domain = Domain((Feature.bins("x", (-1e300, 1e300)),))
+    text = condition_text(domain.features[0], domain.features[0].values[1:2])
+    assert text == "-1e+300 ≤ x < 1e+300"
+    assert read_conditions(text, domain) == (
+        Condition("x", domain.features[0].values[1:2]),
+    )

@@ -14,6 +14,7 @@ from nn2rules.text import condition_text
 from nn2rules.values import is_number, plain_number
 
 COMPARISONS = ("<", "≤", "≥", ">")
+_MOST_EXACT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ def compared(feature: Feature, sign: str, number: float) -> Allowed:
     DomainError
         If the feature has no numbers, or the number parts one of its bins.
     """
+    if not feature.whole:
+        number = _in_64_bits(number)
     if feature.limits is not None:
         return _part_of_range(feature, sign, number)
     plain = plain_codes(feature)
@@ -137,6 +140,16 @@ def compared(feature: Feature, sign: str, number: float) -> Allowed:
         )
     both = zip(plain, values, strict=True)
     return Allowed(codes=frozenset(c for c, v in both if _holds(v, sign, number)))
+
+
+def _in_64_bits(number: float) -> float:
+    """Return the number of 64 bits that is meant: 1e+300 is no whole number."""
+    if isinstance(number, int) and abs(number) >= _MOST_EXACT:
+        try:
+            return plain_number(float(number))
+        except OverflowError:
+            return number
+    return number
 
 
 def compared_place(feature: Feature, sign: str, code: int) -> Allowed:

@@ -262,7 +262,9 @@ class ConditionReader:
         if not scan.text.startswith("{", start):
             scan.fail(start, "expected values in braces: {…, …}")
             return
-        for allowed, stop in self._items(index, start + 1):
+        is_grouped = feature.groups is not None
+        items = self._values.words if is_grouped else self._items
+        for allowed, stop in items(index, start + 1):
             yield (without(feature, allowed) if inside is None else allowed), stop
 
     def _items(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:

@@ -7,6 +7,7 @@ from nn2rules.errors import DomainError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.parsing.allowed import Allowed, compared, compared_place
 from nn2rules.parsing.scanner import Scanner
+from nn2rules.parsing.words import codes_of_words
 from nn2rules.text import count, quoted, value_text
 from nn2rules.values import number_of, text_of
 
@@ -69,6 +70,27 @@ class ValueReader:
         number = self.scanner.number(place)
         if number is not None:
             yield number
+
+    def words(self, index: int, place: int) -> Iterator[tuple[Allowed, int]]:
+        """Yield what words in braces allow, of a feature with groups of words."""
+        feature, said = self.domain.features[index], []
+        start = place
+        while True:
+            found = self.scanner.quoted(place)
+            token = (found[0], True) if found else (self.scanner.bare(place), False)
+            said.append(token)
+            place = found[1] if found else self.scanner.skip(place) + len(token[0])
+            place = self.scanner.skip(place)
+            if not self.scanner.text.startswith(",", place):
+                break
+            place += 1
+        if not self.scanner.text.startswith("}", place):
+            self.scanner.fail(place, "expected ',' or '}'")
+            return
+        try:
+            yield Allowed(codes=codes_of_words(feature, said)), place + 1
+        except DomainError as error:
+            self.scanner.fail(start, str(error))
 
     def compared(
         self, index: int, sign: str, value: int | str, place: int

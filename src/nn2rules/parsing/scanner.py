@@ -8,6 +8,7 @@ from nn2rules.errors import ParseError
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _WORD = re.compile(r'"[^"]*"?|[^\s,{}]+')
+_ITEM = re.compile(r'[^,{}"]+')
 _SIGNS = {
     "≤": ("≤", "<="),
     "≥": ("≥", ">="),
@@ -82,6 +83,11 @@ class Scanner:
         """Return the word at a place, for messages."""
         found = _WORD.match(self.text, self.skip(place))
         return found[0] if found else self.text[self.skip(place) :][:1]
+
+    def bare(self, place: int) -> str:
+        """Return what stands here before a comma or a brace."""
+        found = _ITEM.match(self.text, self.skip(place))
+        return found[0].rstrip() if found else ""
 
     def quoted(self, place: int) -> tuple[str, int] | None:
         """Return the text in quotation marks that stands here."""
