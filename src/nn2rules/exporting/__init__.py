@@ -43,7 +43,10 @@ class Format:
 
 
 EXPORTERS = {
+    "csv": Format("csv", "a decision table, a row for each rule", ".csv"),
+    "json": Format("json", "rules as nn2rules reads them, nn2rules-rules/1", ".json"),
     "python": Format("python", "a Python module without dependencies", ".py"),
+    "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx"),
 }
 """What rules can be exported to, by name."""
 

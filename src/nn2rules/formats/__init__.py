@@ -1,16 +1,27 @@
 """FILES: the two JSON formats, read with suspicion and written whole or not at all.
 
 ``nn2rules-network/1`` holds a `Network`, ``nn2rules-rules/1`` a `RuleList`. Both are
-described in `docs/reference/formats.md`.
+described in `docs/reference/formats.md`. Rules are read from decision tables, too: the
+CSV and Excel files that `RuleList.export` writes.
 """
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from nn2rules.errors import FormatError, Nn2RulesError, UnsupportedModelError
 from nn2rules.formats import network as network_format
 from nn2rules.formats import rules as rules_format
-from nn2rules.formats.files import read_text, write_text
+from nn2rules.formats.books.as_csv import is_book, sheets_of_csv
+from nn2rules.formats.books.as_xlsx import sheets_of_xlsx
+from nn2rules.formats.books.reading import rules_of_book
+from nn2rules.formats.files import (
+    MOST_TEXT,
+    check_readable,
+    read_bytes,
+    read_text,
+    write_text,
+)
 from nn2rules.formats.node import Node, parse_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -24,6 +35,11 @@ _READERS: dict[str, Callable[[Node], Network | RuleList]] = {
 def load(path: str | os.PathLike[str]) -> Network | RuleList:
     """Read a network or a rule list from a file.
 
+    Parameters
+    ----------
+    path : str or path
+        A JSON file, or a decision table (.csv, .xlsx) as `RuleList.export` writes it.
+
     Raises
     ------
     FormatError
@@ -36,11 +52,33 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     >>> load(network_file("tomato")).classes
     ('unripe', 'ripe')
     """
+    if _is_xlsx(path):
+        return rules_of_book(sheets_of_xlsx(str(path), read_bytes(path, MOST_TEXT)))
     text = read_text(path)
+    if not text.lstrip().startswith("{") and (_is_csv(path) or is_book(text)):
+        return rules_of_book(sheets_of_csv(str(path), text))
     try:
         return from_json(text)
     except Nn2RulesError as error:
         raise FormatError(f"{path}: {error}") from None
+
+
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Tell by its name whether a file is a decision table, which holds rules."""
+    return Path(path).suffix.lower() in (".csv", ".xlsx")
+
+
+def _is_csv(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() == ".csv"
+
+
+def _is_xlsx(path: str | os.PathLike[str]) -> bool:
+    """Tell by its name, or its first bytes, whether this is an Excel file."""
+    if Path(path).suffix.lower() == ".xlsx":
+        return True
+    check_readable(path)
+    with open(path, "rb") as stream:
+        return stream.read(4) == b"PK\x03\x04"
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:
@@ -52,7 +90,26 @@ def load_network(path: str | os.PathLike[str]) -> Network:
 
 
 def load_rules(path: str | os.PathLike[str]) -> RuleList:
-    """Read a rule list from a file, and refuse a network."""
+    """Read a rule list from a file, and refuse a network.
+
+    Parameters
+    ----------
+    path : str or path
+        Rules as JSON, or a decision table (.csv, .xlsx) that `RuleList.export` wrote,
+        and that may have been edited since. Then it has no certificate: what was proved
+        was proved of the rules as they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nn2rules import Domain, Feature, RuleList
+    >>> domain = Domain((Feature("color", ("red", "yellow")),))
+    >>> rules = RuleList(domain, (), "ripe", ("unripe", "ripe"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = rules.export("csv", f"{folder}/book.csv")
+    ...     load_rules(f"{folder}/book.csv") == rules
+    True
+    """
     rules = load(path)
     if not isinstance(rules, RuleList):
         raise FormatError(
