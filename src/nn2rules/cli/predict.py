@@ -19,7 +19,10 @@ from nn2rules.text import count, unused
 @app.command()
 @plain_errors
 def predict(
-    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    rules: Annotated[
+        Path,
+        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+    ],
     rows: Annotated[
         Path, typer.Argument(metavar="ROWS.csv", help="Rows with a header line.")
     ],

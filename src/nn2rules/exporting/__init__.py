@@ -45,6 +45,8 @@ class Format:
 EXPORTERS = {
     "csv": Format("csv", "a decision table, a row for each rule", ".csv"),
     "json": Format("json", "rules as nn2rules reads them, nn2rules-rules/1", ".json"),
+    "latex": Format("latex", "a document for XeLaTeX", ".tex"),
+    "markdown": Format("markdown", "a document, with the rules as a table", ".md"),
     "python": Format("python", "a Python module without dependencies", ".py"),
     "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx"),
 }

@@ -31,6 +31,7 @@ _ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _CODE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 _WIDEST, _NARROWEST = 46, 9
+_LINE, _HIGHEST = 15, 405  # points
 
 
 def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
@@ -47,11 +48,11 @@ def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
     for row in book.rows:
         for cell, column in zip(row, book.header, strict=True):
             check_width(str(cell), str(row[0]), column)
-    _fill(rules, book.header, book.rows)
+    _fill(rules, book.header, book.rows, wrap=len(book.header))
     domain = [_described(feature) for feature in book.features]
-    _fill(workbook.create_sheet(_DOMAIN), _DOMAIN_HEADER, domain)
+    _fill(workbook.create_sheet(_DOMAIN), _DOMAIN_HEADER, domain, wrap=3)
     lines = [*about, *((key, *chunks(text)) for key, text in book.parts)]
-    _fill(workbook.create_sheet(_ABOUT), ("entry", "text"), lines)
+    _fill(workbook.create_sheet(_ABOUT), ("entry", "text"), lines, wrap=1)
     workbook.properties.creator = "nn2rules"
     workbook.properties.created = workbook.properties.modified = _DATE
     stream = io.BytesIO()
@@ -71,36 +72,67 @@ def _described(feature: Described) -> tuple[str, ...]:
     return feature.name, feature.kind, feature.values, *chunks(feature.definition)
 
 
-def _fill(sheet: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Fill a sheet: a header that stays in sight, filters, texts that wrap."""
+def _fill(
+    sheet: Any, header: Sequence[str], rows: Sequence[Sequence[Any]], *, wrap: int
+) -> None:
+    """Fill a sheet: a header that stays in sight, filters, texts that wrap.
+
+    The first `wrap` columns do; those behind them are for machines.
+    """
     from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 
-    top = Alignment(vertical="top", wrap_text=True)
     line = Border(bottom=Side(style="hair", color="BBBBBB"))
-    widths: dict[int, int] = {}
+    sides = [
+        Alignment(vertical="top", wrap_text=True),
+        Alignment(vertical="top"),
+        Alignment(vertical="top", horizontal="right", indent=1),
+    ]
+    title = Font(name="Calibri", size=11, bold=True, color="FFFFFF")
+    filling = PatternFill("solid", fgColor="2F5D8A")
+    widths = _widths([header, *rows], wrap)
     for number, row in enumerate([header, *rows], start=1):
         for index, content in enumerate(row, start=1):
             cell = sheet.cell(number, index)
             if isinstance(content, int):
                 cell.value = content
-            elif content != "":
-                cell.value = _ESCAPED.sub("_x005F_", content)
-                cell.data_type = "s"  # also where it looks like a formula
-            cell.number_format = "General" if isinstance(content, int) else "@"
-            cell.alignment, cell.border = top, line
-            widths[index] = max(widths.get(index, 0), len(str(content)))
+                cell.alignment = sides[2]
+            else:
+                if content != "":
+                    cell.value = _ESCAPED.sub("_x005F_", content)
+                    cell.data_type = "s"  # also where it looks like a formula
+                cell.number_format = "@"
+                cell.alignment = sides[0 if index <= wrap else 1]
+            cell.border = line
             if number == 1:
-                cell.font = Font(bold=True, color="FFFFFF")
-                cell.fill = PatternFill("solid", fgColor="2F5D8A")
-    for index, width in widths.items():
-        wide = min(max(width + 3, _NARROWEST), _WIDEST)
-        sheet.column_dimensions[letter(index - 1)].width = wide
+                cell.font, cell.fill = title, filling
+        sheet.row_dimensions[number].height = _height(row[:wrap], widths)
+    for index, width in enumerate(widths):
+        sheet.column_dimensions[letter(index)].width = width
     sheet.freeze_panes = "B2"
     sheet.auto_filter.ref = f"A1:{letter(len(header) - 1)}{len(rows) + 1}"
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.fitToHeight = 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.print_title_rows = "1:1"
+
+
+def _widths(rows: Sequence[Sequence[Any]], wrap: int) -> list[int]:
+    """Return how wide columns are: as their texts are, within reason."""
+    longest = [0] * max(map(len, rows))
+    for row in rows:
+        for index, content in enumerate(row):
+            longest[index] = max(longest[index], len(str(content)))
+    return [
+        min(max(length + 4, _NARROWEST), _WIDEST if index < wrap else 2 * _WIDEST)
+        for index, length in enumerate(longest)
+    ]
+
+
+def _height(row: Sequence[Any], widths: Sequence[int]) -> int:
+    """Return how high a row is, so that all of its wrapped texts are seen."""
+    both = zip(row, widths, strict=False)
+    lines = max(-(-len(str(content)) // (width - 4)) for content, width in both)
+    return min(_LINE * max(lines, 1), _HIGHEST)
 
 
 def _repacked(data: bytes) -> bytes:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from nn2rules.errors import DomainError, InternalError
 from nn2rules.feature import Feature
 from nn2rules.formats.books.reading_cells import read_cell
-from nn2rules.formats.books.spelling import in_quotes, spelt_value
+from nn2rules.formats.books.spelling import in_quotes, is_formula, spelt_value
 from nn2rules.spans import Span
 from nn2rules.text import allowed_text
 from nn2rules.values import Value, text_of
@@ -25,7 +25,7 @@ from nn2rules.values import Value, text_of
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _COMMA = re.compile(rf"({_QUOTED}|[^\",]+)(?:, |$)")
 _OR = re.compile(rf"((?:{_QUOTED}|(?! or )[^\"])+)(?: or |$)")
-_SIGNS = ("<", "≤", "≥", ">", "between ")
+_SIGNS = ("<", "≤", "≥", ">", "between")
 
 
 def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
@@ -50,7 +50,8 @@ def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
             found = read_cell(feature, text)
         except DomainError:  # it would be misread, and is said in another way
             continue
-        if found is not None and frozenset(found.values) == wanted:
+        is_same = found is not None and frozenset(found.values) == wanted
+        if is_same and not is_formula(text):
             return text
     raise InternalError(
         f"a condition on feature {feature.name!r} cannot be written into a cell"
@@ -76,9 +77,7 @@ def _respelt(part: str) -> str:
     if part.startswith('"'):
         return in_quotes(json.loads(part))
     part = part.removeprefix("= ")
-    is_said = part.startswith(_SIGNS) and part.partition(" ")[0] in (
-        *("<", "≤", "≥", ">", "between"),
-    )
+    is_said = part.partition(" ")[0] in _SIGNS
     return part if is_said or part in ("missing", "a number") else spelt_value(part)
 
 
@@ -92,4 +91,5 @@ def _named(feature: Feature, values: Sequence[Value | Span]) -> str:
         else in_quotes(text_of(value))
         for value in values
     ]
-    return " or ".join(texts)
+    is_list = not any(isinstance(value, tuple) for value in values)
+    return (", " if is_list else " or ").join(texts)

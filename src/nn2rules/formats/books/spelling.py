@@ -93,10 +93,21 @@ def may_change(text: str) -> bool:
     """
     if _NUMBER.fullmatch(text):
         return sum(sign.isdigit() for sign in text) > _DIGITS or text == "-0"
-    if _FORMULA.match(text):
+    if is_formula(text):
         return True
     if not any(sign.isdigit() for sign in text) or text[:1] in "<>":
         return False
     words = [word.lower() for word in _LETTERS.findall(text)]
     is_date = all(w in _PARTS_OF_NUMBERS or w[:3] in _MONTHS for w in words)
     return is_date and re.fullmatch(r"\d+–\d+", text) is None
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet might take a text for a formula.
+
+    Examples
+    --------
+    >>> is_formula("-1, unknown"), is_formula("-1"), is_formula("≥ -1")
+    (True, False, False)
+    """
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)

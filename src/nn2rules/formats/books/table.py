@@ -18,7 +18,15 @@ from nn2rules.formats.books.cells import cell_text
 from nn2rules.formats.books.spelling import spelt
 from nn2rules.formats.domain import domain_to_object
 from nn2rules.rules import FACTS, Rule, RuleList
-from nn2rules.text import label_text, limits_text, quoted, share, unused, value_text
+from nn2rules.text import (
+    allowed_text,
+    label_text,
+    limits_text,
+    quoted,
+    share,
+    unused,
+    value_text,
+)
 from nn2rules.values import text_of
 
 FORMAT = "nn2rules-book/1"
@@ -199,13 +207,18 @@ def values_text(feature: Feature) -> str:
     '17 to 90, or missing'
     >>> values_text(Feature("color", ("red", "rest"), other="rest"))
     'red, rest; rest stands for all others'
+    >>> values_text(Feature.bins("age", (25, 40), missing=True))
+    '< 25; ≥ 25 and < 40; ≥ 40; missing'
     """
     if feature.limits is not None:
         return limits_text(feature).removeprefix(f"{quoted(feature.name)} ")
+    if feature.edges is not None:
+        said = (allowed_text(feature, (value,)) for value in feature.values)
+        return "; ".join(text.removeprefix("= ") for text in said)
     text = ", ".join(value_text(feature, value) for value in feature.values)
     if feature.other is not None and feature.groups is None:
         text += f"; {label_text(feature.other)} stands for all others"
-    return spelt(text) if len(text) <= _MOST else f"{text[:_MOST]}{MORE}"
+    return text if len(text) <= _MOST else f"{text[:_MOST]}{MORE}"
 
 
 def _parts(rules: RuleList) -> tuple[tuple[str, str], ...]:
