@@ -226,7 +226,7 @@ def test_groups_are_said_by_all_of_their_words(data):
 
 def test_a_part_of_a_group_is_pointed_at():
     domain = Domain((Feature.grouped("job", [["clerk", "cook"], ["judge"]]),))
-    with pytest.raises(ParseError, match="clerk is only a part of {clerk, cook}"):
+    with pytest.raises(ParseError, match=r"clerk is only a part of {clerk, cook}"):
         read_conditions("job in {clerk, judge}", domain)
     with pytest.raises(ParseError, match="expected ',' or '}'"):
         read_conditions("job in {clerk, judge", domain)

@@ -1,4 +1,4 @@
-"""Rules as JSON: the format nn2rules-rules/1, which `nn2rules.load_rules` reads back."""
+"""Rules as JSON: the format nn2rules-rules/1, as `RuleList.save` writes it."""
 
 from nn2rules.errors import OptionError
 from nn2rules.exporting.program import Program

@@ -8,7 +8,9 @@ import re
 from nn2rules.exporting.document import Document, Line, document_of
 from nn2rules.exporting.program import Program
 
-_SIGNS = re.compile(r"[\\`*_{}\[\]<>&|~$#!@:^]|(?<=www)\.", re.IGNORECASE)
+_SIGNS = re.compile(
+    r"[\\`*_{}\[\]<>&|~$#!@^]|:(?=//|[\w+-]+:)|(?<=www)\.", re.IGNORECASE
+)
 
 
 def write(program: Program) -> str:
@@ -25,12 +27,12 @@ def write(program: Program) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is.
+    r"""Return a text that Markdown shows as it is.
 
     Examples
     --------
-    >>> escaped("a|b *c* <d>")
-    'a\\\\|b \\\\*c\\\\* \\\\<d\\\\>'
+    >>> print(escaped("a|b *c* <d>"))
+    a\|b \*c\* \<d\>
     """
     return _SIGNS.sub(lambda found: f"\\{found[0]}", text)
 

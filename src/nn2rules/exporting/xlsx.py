@@ -1,4 +1,4 @@
-"""Rules as a decision table in an Excel file, which `nn2rules.load_rules` reads back."""
+"""Rules as a decision table in an Excel file; `nn2rules.load_rules` reads it back."""
 
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Program

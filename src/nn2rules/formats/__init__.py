@@ -54,13 +54,22 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     """
     if _is_xlsx(path):
         return rules_of_book(sheets_of_xlsx(str(path), read_bytes(path, MOST_TEXT)))
-    text = read_text(path)
+    text = _text(path)
     if not text.lstrip().startswith("{") and (_is_csv(path) or is_book(text)):
         return rules_of_book(sheets_of_csv(str(path), text))
     try:
         return from_json(text)
     except Nn2RulesError as error:
         raise FormatError(f"{path}: {error}") from None
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    try:
+        return read_text(path)
+    except FormatError as error:
+        if not _is_csv(path) or "UTF-8" not in str(error):
+            raise
+        raise FormatError(f"{error}; in Excel, save it as CSV UTF-8") from None
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:

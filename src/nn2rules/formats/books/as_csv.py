@@ -52,8 +52,7 @@ def _parsed(path: str, text: str, separator: str) -> list[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[Row] = []
     try:
-        for cells in reader:
-            rows.append(Row(reader.line_num, tuple(cells)))
+        rows.extend(Row(reader.line_num, tuple(cells)) for cells in reader)
     except csv.Error as error:
         if separator != _SEPARATORS[0]:
             return []

@@ -158,21 +158,7 @@ _TIME = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*<")
 
 def sheets_of_xlsx(path: str, data: bytes) -> Sheets:
     """Return the cells of an Excel file."""
-    openpyxl = _openpyxl("reading an .xlsx file")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MOST_TEXT:
-                raise FormatError(
-                    f"{path}: the file is larger than {size_text(MOST_TEXT)} once it "
-                    f"is unpacked, the most that is read"
-                )
-        workbook = openpyxl.load_workbook(io.BytesIO(data))
-    except FormatError:
-        raise
-    except Exception:  # noqa: BLE001  a damaged file raises anything
-        raise FormatError(
-            f"{path}: this is not a whole Excel file (.xlsx); save it anew"
-        ) from None
+    workbook = _workbook(path, data)
     for name in (_RULES, _DOMAIN, _ABOUT):
         if name not in workbook.sheetnames:
             raise FormatError(
@@ -187,13 +173,37 @@ def sheets_of_xlsx(path: str, data: bytes) -> Sheets:
     for row in read[_ABOUT][1:]:
         place = f"{path}, sheet {_ABOUT!r}, row {row.number}"
         parts.setdefault(row.cell(0).strip(), []).append((_joined(row, 1), place))
+    features = [row for row in read[_DOMAIN][1:] if not row.is_empty]
     parts[FEATURE] = [
         (_joined(row, 3), f"{path}, sheet {_DOMAIN!r}, row {row.number}")
-        for row in read[_DOMAIN][1:]
-        if not row.is_empty
+        for row in features
     ]
     rows = [row for row in read[_RULES] if not row.is_empty]
-    return Sheets(f"{path}, sheet {_RULES!r}", rows, parts, letters=True)
+    described = [tuple(map(row.cell, range(3))) for row in features]
+    return Sheets(
+        f"{path}, sheet {_RULES!r}", rows, parts, letters=True, described=described
+    )
+
+
+def _workbook(path: str, data: bytes) -> Any:
+    openpyxl = _openpyxl("reading an .xlsx file")
+    broken = FormatError(
+        f"{path}: this is not a whole Excel file (.xlsx); save it anew"
+    )
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile:
+        raise broken from None
+    if n_bytes > MOST_TEXT:
+        raise FormatError(
+            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
+            f"unpacked, the most that is read"
+        )
+    try:
+        return openpyxl.load_workbook(io.BytesIO(data))
+    except Exception:  # noqa: BLE001  a damaged file raises anything
+        raise broken from None
 
 
 def _joined(row: Row, first: int) -> str:

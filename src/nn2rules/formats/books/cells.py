@@ -45,7 +45,7 @@ def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
     '≤ 24 or ≥ 40 and ≤ 59 or missing'
     """
     wanted = frozenset(values)
-    for text in (_friendly(feature, values), _named(feature, values)):
+    for text in (_friendly(feature, values), _named(values)):
         try:
             found = read_cell(feature, text)
         except DomainError:  # it would be misread, and is said in another way
@@ -81,7 +81,7 @@ def _respelt(part: str) -> str:
     return part if is_said or part in ("missing", "a number") else spelt_value(part)
 
 
-def _named(feature: Feature, values: Sequence[Value | Span]) -> str:
+def _named(values: Sequence[Value | Span]) -> str:
     """Return the values by their own texts, one by one."""
     texts = [
         f"≥ {value[0]} and ≤ {value[1]}"

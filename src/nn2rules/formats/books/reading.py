@@ -7,9 +7,10 @@ from typing import Any
 from nn2rules.boxes import Condition
 from nn2rules.domain import Domain
 from nn2rules.errors import CertificateWarning, DomainError, FormatError, Nn2RulesError
+from nn2rules.feature import Feature
 from nn2rules.formats.books.reading_cells import read_cell
 from nn2rules.formats.books.sheets import Row, Sheets
-from nn2rules.formats.books.spelling import unspelt
+from nn2rules.formats.books.spelling import spelt, unspelt
 from nn2rules.formats.books.table import (
     BOOK,
     CERTIFICATE,
@@ -18,6 +19,8 @@ from nn2rules.formats.books.table import (
     FEATURE,
     FORMAT,
     column_names,
+    kind_text,
+    values_text,
 )
 from nn2rules.formats.domain import domain_from_node, labels_from_node
 from nn2rules.formats.node import Node, parse_json
@@ -25,7 +28,6 @@ from nn2rules.formats.rules import certificate_from_node, facts_from_node
 from nn2rules.rules import Rule, RuleList
 from nn2rules.text import label_text
 from nn2rules.values import Value, is_number, number_of, text_of
-
 
 
 def rules_of_book(sheets: Sheets) -> RuleList:
@@ -92,9 +94,26 @@ def _domain(sheets: Sheets) -> Domain:
             raise FormatError(f"{place}: {fact}") from None
         features.append(node.value)
     try:
-        return domain_from_node(Node(features))
+        domain = domain_from_node(Node(features))
     except FormatError as error:
-        raise FormatError(f"{sheets.path}: {error}") from None
+        raise FormatError(f"{sheets.path}: features: {error}") from None
+    for described, feature, entry in zip(
+        sheets.described, domain.features, entries, strict=False
+    ):
+        _check_words(described, feature, entry[1])
+    return domain
+
+
+def _check_words(described: tuple[str, ...], feature: Feature, place: str) -> None:
+    """Refuse words that say something else than the definition, which is read."""
+    meant = spelt(feature.name), kind_text(feature), values_text(feature)
+    for said, text in zip(described, meant, strict=True):
+        if said.strip() not in ("", text.strip()):
+            raise FormatError(
+                f"{place}: it says {said.strip()[:60]!r}, but its definition, at the "
+                f"end of the row, says {text[:60]!r}; change the definition, and clear "
+                f"what it is in words"
+            )
 
 
 def _columns(sheets: Sheets, domain: Domain) -> dict[str, int]:
@@ -110,15 +129,7 @@ def _columns(sheets: Sheets, domain: Domain) -> dict[str, int]:
             continue
         is_own = cell.strip() in own.values()
         if not is_own and name not in domain.names:
-            known = [*domain.names, *own.values()]
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise sheets.error(
-                header,
-                index,
-                f"this column is no feature{hint or '; a column for your own notes is '}"
-                f"{'' if hint else 'called ' + repr(own['remarks'])}",
-            )
+            raise sheets.error(header, index, _no_feature(name, domain, own))
         key = cell.strip() if is_own else f"={name}"
         if key in found:
             raise sheets.error(header, index, "there is a second column of this name")
@@ -133,11 +144,25 @@ def _columns(sheets: Sheets, domain: Domain) -> dict[str, int]:
     return {**found, "rule": found[own["rule"]], "class": found[own["class"]]}
 
 
+def _no_feature(name: str, domain: Domain, own: dict[str, str]) -> str:
+    near = difflib.get_close_matches(name, [*domain.names, *own.values()], n=1)
+    if near:
+        return f"this column is no feature; did you mean {near[0]!r}?"
+    return (
+        f"this column is no feature; a column for your own notes is called "
+        f"{own['remarks']!r}"
+    )
+
+
 def _column_name(sheets: Sheets, row: Row, index: int, cell: str) -> str:
     try:
         return unspelt(cell)
     except ValueError:
         raise sheets.error(row, index, "the quotation mark is never closed") from None
+
+
+Read = dict[tuple[int, str], Condition | None]
+"""What each text means in a column, so that it is read once."""
 
 
 def _rules(
@@ -146,44 +171,47 @@ def _rules(
     """Return the rules, and the default."""
     rules: list[Rule] = []
     default: list[Value] = []
-    read: dict[tuple[int, str], Condition | None] = {}
-    for row in sheets.rows[1:]:
-        if row.is_empty:
-            continue
-        name = row.cell(columns["rule"]).strip()
+    read: Read = {}
+    for row in (row for row in sheets.rows[1:] if not row.is_empty):
         if default:
-            raise sheets.error(
-                row,
-                columns["rule"],
-                "this row stands below the default, which comes last",
-            )
+            reason = "this row stands below the default, which comes last"
+            raise sheets.error(row, columns["rule"], reason)
         _refuse_beyond(sheets, row)
         label = _label(sheets, row, columns["class"], classes)
-        conditions = []
-        for feature in domain.features:
-            index = columns[f"={feature.name}"]
-            text = row.cell(index)
-            if (index, text) not in read:
-                try:
-                    read[index, text] = read_cell(feature, text)
-                except DomainError as error:
-                    raise sheets.error(row, index, str(error)) from None
-            condition = read[index, text]
-            if condition is not None and name == DEFAULT:
-                raise sheets.error(
-                    row, index, "the default has no conditions; leave this cell empty"
-                )
-            conditions += [condition] if condition is not None else []
-        if name == DEFAULT:
-            default.append(label)
-        else:
-            rules.append(Rule(tuple(conditions), label))
+        conditions = _conditions(sheets, row, domain, columns, read)
+        if row.cell(columns["rule"]).strip() != DEFAULT:
+            rules.append(Rule(conditions, label))
+            continue
+        default.append(label)
+        if conditions:
+            index = columns[f"={conditions[0].feature}"]
+            reason = "the default has no conditions; leave this cell empty"
+            raise sheets.error(row, index, reason)
     if not default:
         raise FormatError(
             f"{sheets.path}: there is no row called {DEFAULT!r}; the last row of the "
             f"table is the default, with the class of what no rule decides"
         )
     return rules, default[0]
+
+
+def _conditions(
+    sheets: Sheets, row: Row, domain: Domain, columns: dict[str, int], read: Read
+) -> tuple[Condition, ...]:
+    """Return the conditions that a row says."""
+    found = []
+    for feature in domain.features:
+        index = columns[f"={feature.name}"]
+        text = row.cell(index)
+        if (index, text) not in read:
+            try:
+                read[index, text] = read_cell(feature, text)
+            except DomainError as error:
+                raise sheets.error(row, index, str(error)) from None
+        condition = read[index, text]
+        if condition is not None:
+            found.append(condition)
+    return tuple(found)
 
 
 def _refuse_beyond(sheets: Sheets, row: Row) -> None:
@@ -193,14 +221,12 @@ def _refuse_beyond(sheets: Sheets, row: Row) -> None:
             raise sheets.error(
                 row,
                 index,
-                f"{cell.strip()[:40]!r} stands under no header; if a cell holds commas, "
-                f"it must be in quotation marks in the file",
+                f"{cell.strip()[:40]!r} stands under no header; a cell that holds "
+                f"commas must be in quotation marks in the file",
             )
 
 
-def _label(
-    sheets: Sheets, row: Row, index: int, classes: tuple[Value, ...]
-) -> Value:
+def _label(sheets: Sheets, row: Row, index: int, classes: tuple[Value, ...]) -> Value:
     """Return the class that a cell names."""
     cell = row.cell(index).strip()
     known = ", ".join(label_text(label) for label in classes)
@@ -229,9 +255,7 @@ def _with_proof(sheets: Sheets, made: RuleList) -> RuleList:
         facts = _placed(sheets, FACTS_KEY, lambda: facts_from_node(node, len(made)))
     if CERTIFICATE in sheets.parts:
         node = _part(sheets, CERTIFICATE)
-        certificate = _placed(
-            sheets, CERTIFICATE, lambda: certificate_from_node(node)
-        )
+        certificate = _placed(sheets, CERTIFICATE, lambda: certificate_from_node(node))
     if facts is None and not certificate and FACTS_KEY not in sheets.parts:
         return made
     digest = sheets.parts.get("digest", [("", "")])[0][0].strip()

@@ -61,7 +61,7 @@ def read_cell(feature: Feature, text: str) -> Condition | None:
     """
     if text.strip() in ("", "anything"):
         return None
-    _refuse_decimal_comma(feature, text)
+    _refuse_decimal_comma(text)
     but = _BUT.match(text)
     rest = text[but.end() :] if but else text
     tokens = _tokens(_without_braces(rest))
@@ -84,7 +84,7 @@ def _without_braces(text: str) -> str:
     return found[1] if found else text
 
 
-def _refuse_decimal_comma(feature: Feature, text: str) -> None:
+def _refuse_decimal_comma(text: str) -> None:
     """Refuse 1,5, which is 1.5 for some and 1 and 5 for others."""
     bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
     found = _DECIMAL_COMMA.search(bare)

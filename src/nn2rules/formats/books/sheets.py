@@ -36,12 +36,15 @@ class Sheets:
         What stands beside it.
     letters : bool
         Whether cells are called by letters and numbers, as in Excel files.
+    described : list of tuples of texts
+        For each feature what is said of it in words, if anything: name, kind, values.
     """
 
     path: str
     rows: list[Row]
     parts: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
     letters: bool = False
+    described: list[tuple[str, ...]] = field(default_factory=list)
 
     def place(self, row: Row, index: int) -> str:
         """Return where a cell stands, as people find it."""

@@ -17,23 +17,41 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*[1-9])?", re.ASCII)
 _HIDDEN = re.compile(r""";(?=["'\s]*[=+\-@|%])""")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = 15  # so many does a spreadsheet keep
-_MONTHS = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())
+_MONTHS = frozenset(
+    (
+        *("jan", "feb", "mar", "apr", "may", "jun"),
+        *("jul", "aug", "sep", "oct", "nov", "dec"),
+    )
+)
 _PARTS_OF_NUMBERS = frozenset(("e", "am", "pm", "a", "p"))
 
 
 def in_quotes(text: str) -> str:
-    """Return a text in quotation marks, on one line; `unspelt` undoes it.
+    r"""Return a text in quotation marks, on one line; `unspelt` undoes it.
 
     A semicolon before a sign is written by its number: a spreadsheet that parts a file
     at semicolons would else begin a formula there.
 
     Examples
     --------
-    >>> in_quotes("=1"), in_quotes("a;=1")
-    ('"=1"', '"a\\\\u003b=1"')
+    >>> print(in_quotes("=1"), in_quotes("a;=1"))
+    "=1" "a\u003b=1"
     """
-    made = json.dumps(text, ensure_ascii=not text.isprintable())
-    return _HIDDEN.sub(r"\\u003b", made)
+    return json_cell(text)
+
+
+def json_cell(value: object) -> str:
+    r"""Return JSON on one line, of signs that every file can hold.
+
+    Examples
+    --------
+    >>> print(json_cell({"name": "a;=1"}))
+    {"name": "a\u003b=1"}
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not text.isprintable():
+        text = json.dumps(value, allow_nan=False)
+    return _HIDDEN.sub(r"\\u003b", text)
 
 
 def spelt(text: str) -> str:

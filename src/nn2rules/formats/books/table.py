@@ -5,9 +5,7 @@ form and the scope, and what is known of each rule. Cells of spreadsheets hold s
 characters, so a long text stands in several cells.
 """
 
-import json
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 from nn2rules.errors import OptionError
 from nn2rules.feature import Feature
 from nn2rules.formats.books.cells import cell_text
-from nn2rules.formats.books.spelling import spelt
+from nn2rules.formats.books.spelling import json_cell, spelt
 from nn2rules.formats.domain import domain_to_object
 from nn2rules.rules import FACTS, Rule, RuleList
 from nn2rules.text import (
@@ -43,7 +41,6 @@ COLUMNS = (
 
 _MOST = 16_000  # so many characters are in a cell: Excel holds 32,767 of 16 bits
 _MOST_EXACT = 10**15
-_HIDDEN = re.compile(r""";(?=["'\s]*[=+\-@|%])""")
 
 CellValue = str | int
 
@@ -238,20 +235,6 @@ def _parts(rules: RuleList) -> tuple[tuple[str, str], ...]:
     parts += [(FACTS_KEY, facts)] if facts else []
     parts += [(CERTIFICATE, dict(rules.certificate))] if rules.certificate else []
     return tuple((key, json_cell(value)) for key, value in parts)
-
-
-def json_cell(value: object) -> str:
-    """Return JSON on one line, of signs that every file can hold.
-
-    Examples
-    --------
-    >>> json_cell({"name": "a;=1"})
-    '{"name": "a\\\\u003b=1"}'
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if not text.isprintable():
-        text = json.dumps(value, allow_nan=False)
-    return _HIDDEN.sub(r"\\u003b", text)
 
 
 def chunks(text: str) -> list[str]:
