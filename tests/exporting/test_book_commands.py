@@ -19,7 +19,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nn2rules.extract(network, progress=False).save("rules.json")
     Path("rows.csv").write_text("color,size\nred,big\nyellow,big\nred,small\n")
     for book in BOOKS:
-        assert run("export", "rules.json", "-f", book, "-o", f"book.{book}").exit_code == 0
+        assert (
+            run("export", "rules.json", "-f", book, "-o", f"book.{book}").exit_code == 0
+        )
     text = Path("book.csv").read_text("utf-8-sig")
     assert "red,all but small" in text
     Path("edited.csv").write_text(text.replace("red,all but small", "red,"), "utf-8")

@@ -100,6 +100,16 @@ def hostile_rules() -> RuleList:
     return RuleList(domain, rules, HOSTILE_TEXTS[0], HOSTILE_TEXTS)
 
 
+@pytest.mark.parametrize("form", [*BOOKS, "json"])
+def test_values_of_several_types_come_back(form):
+    domain = Domain((Feature("x", (1, "one", 2.5, None)),))
+    rules = [
+        Rule((Condition("x", (value,)),), "yes") for value in domain.features[0].values
+    ]
+    book = RuleList(domain, rules, "no", ("no", "yes"))
+    assert read_back(book.export(form)) == book
+
+
 @pytest.mark.parametrize("form", BOOKS)
 def test_hostile_names_values_and_classes(form):
     rules = hostile_rules()

@@ -15,13 +15,7 @@ from nn2rules.formats import rules as rules_format
 from nn2rules.formats.books.as_csv import is_book, sheets_of_csv
 from nn2rules.formats.books.as_xlsx import sheets_of_xlsx
 from nn2rules.formats.books.reading import rules_of_book
-from nn2rules.formats.files import (
-    MOST_TEXT,
-    check_readable,
-    read_bytes,
-    read_text,
-    write_text,
-)
+from nn2rules.formats.files import MOST_TEXT, decoded, read_bytes, write_text
 from nn2rules.formats.node import Node, parse_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -30,6 +24,8 @@ _READERS: dict[str, Callable[[Node], Network | RuleList]] = {
     network_format.FORMAT: network_format.network_from_node,
     rules_format.FORMAT: rules_format.rules_from_node,
 }
+
+_ZIP = b"PK\x03\x04"  # how archives begin, Excel files among them
 
 
 def load(path: str | os.PathLike[str]) -> Network | RuleList:
@@ -52,10 +48,17 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     >>> load(network_file("tomato")).classes
     ('unripe', 'ripe')
     """
-    if _is_xlsx(path):
-        return rules_of_book(sheets_of_xlsx(str(path), read_bytes(path, MOST_TEXT)))
-    text = _text(path)
-    if not text.lstrip().startswith("{") and (_is_csv(path) or is_book(text)):
+    data = read_bytes(path, MOST_TEXT)  # once: it may be a pipe
+    suffix = Path(path).suffix.lower()
+    if suffix == ".xlsx" or data.startswith(_ZIP):
+        return rules_of_book(sheets_of_xlsx(str(path), data))
+    try:
+        text = decoded(path, data)
+    except FormatError as error:
+        if suffix != ".csv":
+            raise
+        raise FormatError(f"{error}; in Excel, save it as CSV UTF-8") from None
+    if not text.lstrip().startswith("{") and (suffix == ".csv" or is_book(text)):
         return rules_of_book(sheets_of_csv(str(path), text))
     try:
         return from_json(text)
@@ -63,31 +66,9 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
         raise FormatError(f"{path}: {error}") from None
 
 
-def _text(path: str | os.PathLike[str]) -> str:
-    try:
-        return read_text(path)
-    except FormatError as error:
-        if not _is_csv(path) or "UTF-8" not in str(error):
-            raise
-        raise FormatError(f"{error}; in Excel, save it as CSV UTF-8") from None
-
-
 def is_table(path: str | os.PathLike[str]) -> bool:
     """Tell by its name whether a file is a decision table, which holds rules."""
     return Path(path).suffix.lower() in (".csv", ".xlsx")
-
-
-def _is_csv(path: str | os.PathLike[str]) -> bool:
-    return Path(path).suffix.lower() == ".csv"
-
-
-def _is_xlsx(path: str | os.PathLike[str]) -> bool:
-    """Tell by its name, or its first bytes, whether this is an Excel file."""
-    if Path(path).suffix.lower() == ".xlsx":
-        return True
-    check_readable(path)
-    with open(path, "rb") as stream:
-        return stream.read(4) == b"PK\x03\x04"
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:
