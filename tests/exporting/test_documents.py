@@ -67,8 +67,9 @@ def test_hostile_texts_are_text_in_html():
 
 
 def test_links_and_mails_are_text_on_platforms_that_make_links():
-    for text in ("https://x.example", "www.x.example", "a@x.example", ":smile:"):
+    for text in ("https://x.example", "www.x.example", "a@x.example"):
         assert text not in markdown.escaped(text)
+    assert markdown.escaped(":smile:") == r"\:smile:"
 
 
 @pytest.mark.parametrize("name", ["car list", "numbers, set for rows", "hostile"])

@@ -48,17 +48,21 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     >>> load(network_file("tomato")).classes
     ('unripe', 'ripe')
     """
+    return _loaded(path, is_named=is_table(path))
+
+
+def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Network | RuleList:
+    """Read a file, as a decision table if it is one, or is named like one."""
     data = read_bytes(path, MOST_TEXT)  # once: it may be a pipe
-    suffix = Path(path).suffix.lower()
-    if suffix == ".xlsx" or data.startswith(_ZIP):
+    if data.startswith(_ZIP) or (is_named and _has_suffix(path, ".xlsx")):
         return rules_of_book(sheets_of_xlsx(str(path), data))
     try:
         text = decoded(path, data)
     except FormatError as error:
-        if suffix != ".csv":
+        if not is_named:
             raise
         raise FormatError(f"{error}; in Excel, save it as CSV UTF-8") from None
-    if not text.lstrip().startswith("{") and (suffix == ".csv" or is_book(text)):
+    if not text.lstrip().startswith("{") and (is_named or is_book(text)):
         return rules_of_book(sheets_of_csv(str(path), text))
     try:
         return from_json(text)
@@ -68,12 +72,16 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
 
 def is_table(path: str | os.PathLike[str]) -> bool:
     """Tell by its name whether a file is a decision table, which holds rules."""
-    return Path(path).suffix.lower() in (".csv", ".xlsx")
+    return _has_suffix(path, ".csv", ".xlsx")
+
+
+def _has_suffix(path: str | os.PathLike[str], *suffixes: str) -> bool:
+    return Path(path).suffix.lower() in suffixes
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:
     """Read a network from a file, and refuse a rule list."""
-    network = load(path)
+    network = _loaded(path, is_named=False)
     if not isinstance(network, Network):
         raise FormatError(f"{path}: this file holds rules, expected a network")
     return network
