@@ -44,6 +44,7 @@ def test_cases_come_back_with_all_that_is_known_of_them(form, name):
 
 
 @given(exportable())
+@settings(max_examples=100)
 def test_any_rules_come_back_from_csv(rules):
     assert read_back(rules.export("csv")) == rules
 
@@ -157,8 +158,14 @@ def test_long_definitions_stand_in_several_cells():
 SOFFICE = shutil.which("soffice")
 
 
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory):
+    """Return where LibreOffice keeps its settings; making them takes seconds."""
+    return tmp_path_factory.mktemp("profile").as_uri()
+
+
 @pytest.mark.parametrize("name", ["car list", "numbers, set for rows", "hostile"])
-def test_libreoffice_shows_every_cell_as_it_was_written(name, tmp_path):
+def test_libreoffice_shows_every_cell_as_it_was_written(name, tmp_path, profile):
     needs(SOFFICE is not None, "LibreOffice", "install libreoffice-calc-nogui")
     rules = hostile_rules() if name == "hostile" else case(name).rules
     rules.export("xlsx", tmp_path / "book.xlsx")
@@ -166,7 +173,7 @@ def test_libreoffice_shows_every_cell_as_it_was_written(name, tmp_path):
         "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
     )
     command = [
-        *(SOFFICE, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"),
+        *(SOFFICE, f"-env:UserInstallation={profile}"),
         *("--headless", "--convert-to", option, "--outdir", tmp_path),
         tmp_path / "book.xlsx",
     ]
@@ -183,13 +190,13 @@ def test_libreoffice_shows_every_cell_as_it_was_written(name, tmp_path):
 
 
 @pytest.mark.parametrize("form", BOOKS)
-def test_libreoffice_saves_a_book_that_is_read_back(form, tmp_path):
+def test_libreoffice_saves_a_book_that_is_read_back(form, tmp_path, profile):
     needs(SOFFICE is not None, "LibreOffice", "install libreoffice-calc-nogui")
     rules = case("car list").rules
     rules.export(form, tmp_path / f"book.{form}")
     saved = tmp_path / "saved"
     command = [
-        *(SOFFICE, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"),
+        *(SOFFICE, f"-env:UserInstallation={profile}"),
         *("--headless", "--infilter=CSV:44,34,76,1" if form == "csv" else "--headless"),
         *("--convert-to", "xlsx", "--outdir", saved, tmp_path / f"book.{form}"),
     ]

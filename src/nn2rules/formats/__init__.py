@@ -15,7 +15,7 @@ from nn2rules.formats import rules as rules_format
 from nn2rules.formats.books.as_csv import is_book, sheets_of_csv
 from nn2rules.formats.books.as_xlsx import sheets_of_xlsx
 from nn2rules.formats.books.reading import rules_of_book
-from nn2rules.formats.files import MOST_TEXT, decoded, read_bytes, write_text
+from nn2rules.formats.files import decoded, read_small, write_text
 from nn2rules.formats.node import Node, parse_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
 
 def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Network | RuleList:
     """Read a file, as a decision table if it is one, or is named like one."""
-    data = read_bytes(path, MOST_TEXT)  # once: it may be a pipe
+    data = read_small(path)  # once: it may be a pipe
     if data.startswith(_ZIP) or (is_named and _has_suffix(path, ".xlsx")):
         return rules_of_book(sheets_of_xlsx(str(path), data))
     try:
