@@ -14,6 +14,7 @@ need node nodejs npm
 need swipl swi-prolog-nox
 need soffice libreoffice-calc-nogui
 need xelatex texlive-xetex
+need pdftotext poppler-utils
 need chromedriver chromium chromium-driver
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
 

@@ -1275,7 +1275,7 @@ def test_network_file_of_another_kind(command: str, name: str, facts: list[str])
     [
         ("nope.json", ["nope.json", "no such file"]),
         ("folder", ["folder", "folder, not a file"]),
-        ("rows.csv", ["rows.csv", "not JSON"]),
+        ("rows.csv", ["rows.csv", "this is no decision table of nn2rules"]),
         (
             "net.json",
             ["net.json", "holds a network, expected rules", "nn2rules extract"],

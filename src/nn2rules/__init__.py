@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from nn2rules.explaining import explain
     from nn2rules.extraction import extract
     from nn2rules.feature import Feature
-    from nn2rules.formats import load, save
+    from nn2rules.formats import load, load_rules, save
     from nn2rules.influence import influences
     from nn2rules.layer import Layer
     from nn2rules.model_files import load_model
@@ -103,6 +103,7 @@ __all__ = [
     "influences",
     "load",
     "load_model",
+    "load_rules",
     "paper",
     "read_network",
     "save",
@@ -128,7 +129,7 @@ _HOMES = {
     "explaining": ["explain"],
     "extraction": ["extract"],
     "feature": ["Feature"],
-    "formats": ["load", "save"],
+    "formats": ["load", "load_rules", "save"],
     "influence": ["influences"],
     "layer": ["Layer"],
     "model_files": ["load_model"],

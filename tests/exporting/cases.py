@@ -41,7 +41,7 @@ def mixed_domain() -> Domain:
 
 
 def _mixed(scope: str, form: str) -> Case:
-    network = random_network(np.random.default_rng(1), mixed_domain(), units=3)
+    network = random_network(np.random.default_rng(27), mixed_domain(), units=3)
     rows = random_rows(np.random.default_rng(8), network.domain, 60)
     rules = nn2rules.extract(network, rows, scope=scope, form=form, progress=False)
     return Case(rules, network)

@@ -22,7 +22,12 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "csv": "exporting.engines.in_nn2rules",
+    "json": "exporting.engines.in_nn2rules",
+    "latex": "exporting.engines.in_latex",
+    "markdown": "exporting.engines.in_markdown",
     "python": "exporting.engines.in_python",
+    "xlsx": "exporting.engines.in_nn2rules",
 }
 """The module that runs each format; it has a function `execute`."""
 

@@ -18,7 +18,10 @@ from nn2rules.formats.node import parse_json
 @command("check model.onnx rules.json --data train.csv")
 def check(
     model: ModelFile,
-    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    rules: Annotated[
+        Path,
+        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+    ],
     data: Annotated[
         Path | None,
         typer.Option(metavar="ROWS.csv", help="Rows on which they must agree, too."),

@@ -22,11 +22,12 @@ from nn2rules.cli.models import (
 )
 from nn2rules.cli.output import width
 from nn2rules.domain import Domain
+from nn2rules.formats import is_table
 from nn2rules.formats.table import read_table
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 
-_FILE = "A network or rules (.json), or a model, as extract takes it."
+_FILE = "A network or rules (.json, .csv, .xlsx), or a model, as extract takes it."
 
 
 @command("compare old.onnx new.onnx --data train.csv")
@@ -118,7 +119,7 @@ def _loaded(
     found: dict[int, Network | RuleList] = {
         place: nn2rules.load(path)
         for place, path in enumerate(paths)
-        if path.suffix == ".json"
+        if path.suffix == ".json" or is_table(path)
     }
     if len(found) == len(paths):
         refuse_for_network(given)

@@ -105,7 +105,7 @@ def explain(
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(metavar="RULES.json", help="Also name the rules that hold."),
+        typer.Option(metavar="RULES", help="Also name the rules that hold."),
     ] = None,
     values: ValuesOption = None,
     encoder: EncoderOption = None,

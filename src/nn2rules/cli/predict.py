@@ -18,7 +18,10 @@ from nn2rules.text import count, unused
 
 @command("predict rules.json rows.csv -o answers.csv")
 def predict(
-    rules: Annotated[Path, typer.Argument(metavar="RULES.json", help="A rules file.")],
+    rules: Annotated[
+        Path,
+        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+    ],
     rows: Annotated[
         Path, typer.Argument(metavar="ROWS.csv", help="Rows with a header line.")
     ],

@@ -35,15 +35,24 @@ class Format:
         What it is, in a line.
     suffix : str
         How the names of its files end.
+    typed : bool
+        Whether its columns have one type each; what nn2rules itself reads, or people,
+        need not.
     """
 
     module: str
     what: str
     suffix: str
+    typed: bool = True
 
 
 EXPORTERS = {
+    "csv": Format("csv", "a decision table, a row for each rule", ".csv", False),
+    "json": Format("json", "rules as nn2rules-rules/1", ".json", False),
+    "latex": Format("latex", "a document for XeLaTeX", ".tex", False),
+    "markdown": Format("markdown", "a document with a table", ".md", False),
     "python": Format("python", "a Python module without dependencies", ".py"),
+    "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
 }
 """What rules can be exported to, by name."""
 
@@ -61,7 +70,8 @@ def export(
     """Return rules in the language of another engine; see `RuleList.export`."""
     writer = _writer(format)
     _check_options(format, options)
-    program = program_of(rules, unknown=unknown, undecided=undecided)
+    typed = EXPORTERS[format].typed or tests is not None
+    program = program_of(rules, unknown=unknown, undecided=undecided, typed=typed)
     if tests is not None:
         whole_number("tests", tests, 1)
         if path is None:

@@ -87,6 +87,7 @@ class Program:
 
         This is what every exported program does; None stands for an error.
         """
+        assert self.columns, "only a program with columns answers"
         cells = [
             None if row[column.name] in column.gaps else row[column.name]
             for column in self.columns
@@ -100,7 +101,11 @@ class Program:
 
 
 def program_of(
-    rules: RuleList, *, unknown: Policy = "none", undecided: Policy = "none"
+    rules: RuleList,
+    *,
+    unknown: Policy = "none",
+    undecided: Policy = "none",
+    typed: bool = True,
 ) -> Program:
     """Return rules as a program.
 
@@ -111,13 +116,17 @@ def program_of(
         What a row gets with a value outside the domain, as in `RuleList.predict`.
     undecided : {"none", "default", "error"}
         What a row gets that no rule of scope "support" decides.
+    typed : bool
+        Whether columns have one type each, as those of other engines do. Without, the
+        program has no columns and no branches, and only its rules can be shown.
     """
     for name, policy in (("unknown", unknown), ("undecided", undecided)):
         if policy not in ("none", "default", "error"):
             raise OptionError(
                 f"{name}: {policy!r}, expected 'none', 'default' or 'error'"
             )
-    columns = tuple(column_of(feature) for feature in rules.domain.features)
+    features = rules.domain.features if typed else ()
+    columns = tuple(column_of(feature) for feature in features)
     kind = _label_kind(rules.classes)
     default = _label(rules.default, kind)
     proved = Answer(default, DEFAULT)
@@ -128,7 +137,7 @@ def program_of(
     return Program(
         rules=rules,
         columns=columns,
-        branches=_branches(rules, columns, kind),
+        branches=_branches(rules, columns, kind) if typed else (),
         unknown=unknown,
         undecided=undecided,
         outside=_policy(unknown, proved),

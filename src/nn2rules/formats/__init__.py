@@ -1,16 +1,21 @@
 """FILES: the two JSON formats, read with suspicion and written whole or not at all.
 
 ``nn2rules-network/1`` holds a `Network`, ``nn2rules-rules/1`` a `RuleList`. Both are
-described in `docs/reference/formats.md`.
+described in `docs/reference/formats.md`. Rules are read from decision tables, too: the
+CSV and Excel files that `RuleList.export` writes.
 """
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from nn2rules.errors import FormatError, Nn2RulesError, UnsupportedModelError
 from nn2rules.formats import network as network_format
 from nn2rules.formats import rules as rules_format
-from nn2rules.formats.files import read_text, write_text
+from nn2rules.formats.books.as_csv import is_book, sheets_of_csv
+from nn2rules.formats.books.as_xlsx import sheets_of_xlsx
+from nn2rules.formats.books.reading import rules_of_book
+from nn2rules.formats.files import decoded, read_small, write_text
 from nn2rules.formats.node import Node, parse_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -20,9 +25,16 @@ _READERS: dict[str, Callable[[Node], Network | RuleList]] = {
     rules_format.FORMAT: rules_format.rules_from_node,
 }
 
+_ZIP = b"PK\x03\x04"  # how archives begin, Excel files among them
+
 
 def load(path: str | os.PathLike[str]) -> Network | RuleList:
     """Read a network or a rule list from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        A JSON file, or a decision table (.csv, .xlsx) as `RuleList.export` writes it.
 
     Raises
     ------
@@ -36,23 +48,66 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     >>> load(network_file("tomato")).classes
     ('unripe', 'ripe')
     """
-    text = read_text(path)
+    return _loaded(path, is_named=is_table(path))
+
+
+def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Network | RuleList:
+    """Read a file, as a decision table if it is one, or is named like one."""
+    data = read_small(path)  # once: it may be a pipe
+    if data.startswith(_ZIP) or (is_named and _has_suffix(path, ".xlsx")):
+        return rules_of_book(sheets_of_xlsx(str(path), data))
+    try:
+        text = decoded(path, data)
+    except FormatError as error:
+        if not is_named:
+            raise
+        raise FormatError(f"{error}; in Excel, save it as CSV UTF-8") from None
+    if not text.lstrip().startswith("{") and (is_named or is_book(text)):
+        return rules_of_book(sheets_of_csv(str(path), text))
     try:
         return from_json(text)
     except Nn2RulesError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Tell by its name whether a file is a decision table, which holds rules."""
+    return _has_suffix(path, ".csv", ".xlsx")
+
+
+def _has_suffix(path: str | os.PathLike[str], *suffixes: str) -> bool:
+    return Path(path).suffix.lower() in suffixes
+
+
 def load_network(path: str | os.PathLike[str]) -> Network:
     """Read a network from a file, and refuse a rule list."""
-    network = load(path)
+    network = _loaded(path, is_named=False)
     if not isinstance(network, Network):
         raise FormatError(f"{path}: this file holds rules, expected a network")
     return network
 
 
 def load_rules(path: str | os.PathLike[str]) -> RuleList:
-    """Read a rule list from a file, and refuse a network."""
+    """Read a rule list from a file, and refuse a network.
+
+    Parameters
+    ----------
+    path : str or path
+        Rules as JSON, or a decision table (.csv, .xlsx) that `RuleList.export` wrote,
+        and that may have been edited since. Then it has no certificate: what was proved
+        was proved of the rules as they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nn2rules import Domain, Feature, RuleList
+    >>> domain = Domain((Feature("color", ("red", "yellow")),))
+    >>> rules = RuleList(domain, (), "ripe", ("unripe", "ripe"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = rules.export("csv", f"{folder}/book.csv")
+    ...     load_rules(f"{folder}/book.csv") == rules
+    True
+    """
     rules = load(path)
     if not isinstance(rules, RuleList):
         raise FormatError(

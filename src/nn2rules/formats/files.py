@@ -68,8 +68,18 @@ def size_text(n_bytes: int) -> str:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file; every way it can fail gets one sentence."""
+    return decoded(path, read_small(path))
+
+
+def read_small(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file that is text, or no larger than texts are."""
+    return read_bytes(path, MOST_TEXT)
+
+
+def decoded(path: str | os.PathLike[str], data: bytes) -> str:
+    """Return the content of a file as text."""
     try:
-        return read_bytes(path, MOST_TEXT).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
 

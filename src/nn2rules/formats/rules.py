@@ -15,6 +15,7 @@ The first rule whose conditions hold answers; a feature that is absent is unrest
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from nn2rules.boxes import Condition
@@ -22,7 +23,7 @@ from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.formats.domain import domain_from_node, domain_to_object, labels_from_node
 from nn2rules.formats.node import Node
-from nn2rules.rules import FACTS, Rule, RuleList
+from nn2rules.rules import FACTS, Facts, Rule, RuleList
 
 FORMAT = "nn2rules-rules/1"
 
@@ -76,7 +77,11 @@ def _certificate(document: Node) -> dict[str, Any]:
     """
     if "certificate" not in document:
         return {}
-    certificate = document["certificate"]
+    return certificate_from_node(document["certificate"])
+
+
+def certificate_from_node(certificate: Node) -> dict[str, Any]:
+    """Read a certificate; see `_certificate`."""
     for key in _WHOLE:
         _whole(certificate, key)
     for key in ("rules", "network", "engine", "method", "version"):
@@ -146,6 +151,32 @@ def _rule(item: Node, domain: Domain) -> Rule:
     )
 
 
+def facts_from_node(document: Node, n_rules: int) -> tuple[Facts, ...] | None:
+    """Read what is known of rules: for each fact, a list with an entry for each rule.
+
+    None if there are not as many entries as rules.
+    """
+    document.only(FACTS)
+    columns: dict[str, list[Any]] = {}
+    for name, column in document.entries():
+        read = _READ_FACT[name]
+        entries = column.items()
+        if len(entries) != n_rules:
+            return None
+        columns[name] = [None if e.value is None else read(e) for e in entries]
+    return tuple(
+        Facts(**{name: column[index] for name, column in columns.items()})
+        for index in range(n_rules)
+    )
+
+
+def _count(node: Node) -> int:
+    number = node.integer()
+    if number < 0:
+        raise node.error("expected 0 or more")
+    return number
+
+
 def _numbers(node: Node) -> tuple[int, ...]:
     return tuple(number.integer() for number in node.items())
 
@@ -160,10 +191,7 @@ def _pair(node: Node) -> tuple[float, float]:
 def _whole(item: Node, key: str) -> int | None:
     if key not in item:
         return None
-    number = item[key].integer()
-    if number < 0:
-        raise item[key].error("expected 0 or more")
-    return number
+    return _count(item[key])
 
 
 def _share(node: Node) -> float:
@@ -178,6 +206,17 @@ def _range(node: Node) -> tuple[float, float]:
     if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
         raise node.error("expected two numbers 0 ≤ low ≤ high ≤ 1")
     return numbers[0], numbers[1]
+
+
+_READ_FACT: dict[str, Callable[[Node], Any]] = {
+    "support": _count,
+    "inputs": _count,
+    "probability": _range,
+    "accuracy": _share,
+    "fits": _count,
+    "fits_agree": _count,
+    "unless": _numbers,
+}
 
 
 def rules_to_json(rules: RuleList) -> str:

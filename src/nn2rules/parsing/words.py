@@ -4,9 +4,10 @@ Rules print a group as its words. A model does not tell these apart, so some of 
 alone are no condition: what is said of one would be said of the others, too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from nn2rules.errors import DomainError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.parsing.allowed import Allowed
 from nn2rules.parsing.scanner import Scanner
@@ -16,7 +17,34 @@ from nn2rules.values import text_of
 Part = frozenset[int]
 """Some words, by their places; -1 is all those that nobody listed."""
 
+Token = tuple[str, bool]
+"""A text, and whether it stood in quotation marks."""
+
 _REST = -1
+_MOST_SHOWN = 12
+
+
+def codes_of_words(feature: Feature, said: Sequence[Token]) -> frozenset[int]:
+    """Return the groups whose words, or names, are said.
+
+    Raises
+    ------
+    DomainError
+        If a text is none of these, or if only some words of a group are said.
+
+    Examples
+    --------
+    >>> job = Feature.grouped("job", [["clerk", "cook"], ["judge"]], other=1)
+    >>> codes_of_words(job, [("cook", False), ("clerk", False)])
+    frozenset({0})
+    """
+    words = Words(feature)
+    parts = [words.token(text, is_quoted=is_quoted) for text, is_quoted in said]
+    allowed = words.whole(parts)
+    if allowed is None:
+        missed = (words.missed(part, parts) for part in parts)
+        raise DomainError(next(text for text in missed if text is not None))
+    return allowed.codes
 
 
 class Words:
@@ -101,6 +129,24 @@ class Words:
                     f"{quoted(feature.name)} in {said}"
                 )
         return None
+
+    def token(self, text: str, *, is_quoted: bool) -> Part:
+        """Return the words that a text means that stands alone.
+
+        Raises
+        ------
+        DomainError
+            If it means none.
+        """
+        found = [] if is_quoted else self._bare.get(text, [])
+        for part in (*found, *self._named(text)):
+            return part
+        known = [self._shown(place) for place in range(len(self._words))]
+        more = ", …" if len(known) > _MOST_SHOWN else ""
+        raise DomainError(
+            f"feature {self.feature.name!r} has no value {text}; it has "
+            f"{', '.join(known[:_MOST_SHOWN])}{more}"
+        )
 
     def _shown(self, place: int) -> str:
         return "other" if place == _REST else label_text(self._words[place])
