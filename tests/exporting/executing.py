@@ -22,6 +22,7 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "js": "exporting.engines.in_node",
     "python": "exporting.engines.in_python",
 }
 """The module that runs each format; it has a function `execute`."""

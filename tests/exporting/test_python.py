@@ -48,7 +48,8 @@ def test_the_module_is_typed(tmp_path):
     for number, name in enumerate(CASES):
         text = case(name).rules.export("python", unknown="error", undecided="default")
         (tmp_path / f"rules_{number}.py").write_text(text)
-    out, _, status = api.run(["--strict", "--no-incremental", str(tmp_path)])
+    no_settings = ["--config-file=", f"--cache-dir={tmp_path / 'cache'}"]
+    out, _, status = api.run(["--strict", *no_settings, str(tmp_path)])
     assert status == 0, out
 
 

@@ -43,6 +43,7 @@ class Format:
 
 
 EXPORTERS = {
+    "js": Format("js", "an ES module without dependencies", ".mjs"),
     "python": Format("python", "a Python module without dependencies", ".py"),
 }
 """What rules can be exported to, by name."""

@@ -161,7 +161,7 @@ def _none(is_meant: bool) -> tuple[None, ...]:
 
 
 def _among(name: str, words: tuple[Value, ...], sign: str) -> str:
-    """Return what holds of cells that are among words, or not; nothing without words."""
+    """Return what holds of cells that are among words, or not; "" without words."""
     if not words:
         return ""
     if words == (None,):
