@@ -73,7 +73,7 @@ function cell(row, name, type, gaps = []) {{
   }}
   if (typeof value !== type) {{
     throw new TypeError(
-      `column ${{JSON.stringify(name)}} holds a ${{typeof value}}, expected a ${{type}}`,
+      `column ${{JSON.stringify(name)}} holds a ${{typeof value}}, expected a ` + type,
     );
   }}
   return gaps.includes(value) ? null : value;
@@ -121,14 +121,10 @@ def _unknown(name: str, column: Column) -> str | None:
     known = column.known
     if known.but:
         return None if known.missing else f"{name} === null"
-    listed = _among(name, (*known.words, *_null(known.missing)), is_in=True)
     if not known.intervals:
         return _among(name, (*known.words, *_null(known.missing)), is_in=False)
-    test = _test(name, known, may_miss=True)
-    if column.whole:
-        whole = f"Number.isInteger({name})"
-        test = f"({test}) && ({listed} || {whole})" if listed else f"{test} && {whole}"
-    return f"!({test})"
+    whole = f" && Number.isInteger({name})" if column.whole else ""
+    return f"!({_test(name, known, may_miss=True, whole=whole)})"
 
 
 def _rules(program: Program) -> Iterator[str]:
@@ -164,22 +160,20 @@ def _end(answer: Answer | None, fact: str) -> str:
     return f"return {{ class: {_value(answer.label)}, rule: {_value(answer.rule)} }};"
 
 
-def _test(name: str, cells: Cells, *, may_miss: bool) -> str:
-    """Return what holds of the cells that are meant.
+def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
+    """Return what holds of the cells that are meant; of intervals, `whole`, too.
 
     null is asked about only where a cell may be missing.
     """
     if cells.but:
         others = (*cells.words, *_null(may_miss and not cells.missing))
         return _among(name, others, is_in=False) or "true"
-    parts = [_among(name, (*cells.words, *_null(cells.missing)), is_in=True)]
+    listed = _among(name, (*cells.words, *_null(cells.missing)), is_in=True)
     inside = " || ".join(_inside(name, each) for each in cells.intervals)
-    if inside and may_miss:
-        inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    if inside and may_miss and not cells.missing:
         inside = f"{name} !== null && {inside}"
-    if parts[0] and inside and may_miss:
-        inside = f"({inside})"
-    return " || ".join(filter(None, (*parts, inside))) or "false"
+    return " || ".join(filter(None, (listed, inside + whole))) or "false"
 
 
 def _null(is_meant: bool) -> tuple[None, ...]:

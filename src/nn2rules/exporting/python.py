@@ -98,14 +98,8 @@ def _unknown(name: str, column: Column) -> str | None:
         return None if known.missing else f"{name} is None"
     if not known.intervals:
         return _among(name, (*known.words, *_none(known.missing)), "not in")
-    test = _test(name, known, may_miss=True)
-    if column.whole:
-        listed = _among(name, (*known.words, *_none(known.missing)), "in")
-        whole = f"{name} == int({name})"
-        test = (
-            f"({test}) and ({listed} or {whole})" if listed else f"{test} and {whole}"
-        )
-    return f"not ({test})"
+    whole = f" and {name} == int({name})" if column.whole else ""
+    return f"not ({_test(name, known, may_miss=True, whole=whole)})"
 
 
 def _rules(program: Program) -> Iterator[str]:
@@ -140,20 +134,20 @@ def _end(answer: Answer | None, fact: str) -> str:
     return f"return {answer.label!a}, {answer.rule!a}"
 
 
-def _test(name: str, cells: Cells, *, may_miss: bool) -> str:
-    """Return what holds of the cells that are meant.
+def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
+    """Return what holds of the cells that are meant; of intervals, `whole`, too.
 
     None is asked about only where a cell may be missing.
     """
     if cells.but:
         others = (*cells.words, *_none(may_miss and not cells.missing))
         return _among(name, others, "not in") or "True"
-    parts = [_among(name, (*cells.words, *_none(cells.missing)), "in")]
+    listed = _among(name, (*cells.words, *_none(cells.missing)), "in")
     inside = " or ".join(_inside(name, each) for each in cells.intervals)
-    if inside and may_miss:
-        inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    if inside and may_miss and not cells.missing:
         inside = f"{name} is not None and {inside}"
-    return " or ".join(filter(None, (*parts, inside))) or "False"
+    return " or ".join(filter(None, (listed, inside + whole))) or "False"
 
 
 def _none(is_meant: bool) -> tuple[None, ...]:
