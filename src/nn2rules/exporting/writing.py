@@ -13,7 +13,9 @@ _LONGEST_NAME = 40
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "≠": "!=", "–": "-", "·": "and"})
 
 
-def variables(program: Program, reserved: Collection[str]) -> list[str]:
+def variables(
+    program: Program, reserved: Collection[str], *, capital: bool = False
+) -> list[str]:
     """Return a variable for each column, after its name where that can be read.
 
     Examples
@@ -30,6 +32,7 @@ def variables(program: Program, reserved: Collection[str]) -> list[str]:
         name = re.sub(r"\W+", "_", column.name, flags=re.ASCII).strip("_")
         if not re.match("[A-Za-z]", name) or len(name) > _LONGEST_NAME:
             name = f"x{place}"
+        name = name[0].upper() + name[1:] if capital else name
         found.append(unused(name, [*found, *reserved]))
     return found
 
