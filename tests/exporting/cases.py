@@ -41,7 +41,7 @@ def mixed_domain() -> Domain:
 
 
 def _mixed(scope: str, form: str) -> Case:
-    network = random_network(np.random.default_rng(7), mixed_domain(), units=3)
+    network = random_network(np.random.default_rng(10), mixed_domain(), units=3)
     rows = random_rows(np.random.default_rng(8), network.domain, 60)
     rules = nn2rules.extract(network, rows, scope=scope, form=form, progress=False)
     return Case(rules, network)
@@ -56,7 +56,7 @@ def _three_classes(form: str) -> Case:
         )
     )
     labels = ("low", "middle", "high")
-    network = random_network(np.random.default_rng(3), domain, classes=labels)
+    network = random_network(np.random.default_rng(8), domain, classes=labels)
     return Case(nn2rules.extract(network, form=form, progress=False), network)
 
 

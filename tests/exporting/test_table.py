@@ -14,6 +14,11 @@ def test_every_format_is_executed():
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_cases_have_several_rules(name):
+    assert len(case(name).rules) >= 5
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_programs_of_cases_answer_as_the_network(name):
     given = case(name)
     program = program_of(given.rules)
