@@ -22,6 +22,7 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "onnx": "exporting.engines.in_onnx",
     "prolog": "exporting.engines.in_prolog",
     "js": "exporting.engines.in_node",
     "python": "exporting.engines.in_python",

@@ -43,6 +43,7 @@ class Format:
 
 
 EXPORTERS = {
+    "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
     "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
     "js": Format("js", "an ES module without dependencies", ".mjs"),
     "python": Format("python", "a Python module without dependencies", ".py"),
