@@ -211,7 +211,7 @@ def _word(program: Program, place: int, graph: _Graph, missing: str) -> str:
 
 
 def _number(program: Program, place: int, graph: _Graph, n_parts: int) -> str:
-    """Return which part each cell of a column of numbers is: how many cuts it passed."""
+    """Return which part each number of a column is: how many cuts it passed."""
     name, cuts = _input_name(program, place), parts.cuts_of(program, place)
     upright = graph.node("Reshape", [name, graph.tensor(np.array([-1, 1]))])
     is_below = graph.node("Less", [upright, graph.tensor(np.array([cuts]))])
@@ -256,11 +256,11 @@ def _outputs(program: Program, graph: _Graph, decided: str) -> list[Any]:
 
 
 def _strings(graph: _Graph, texts: list[bytes]) -> str:
-    from onnx import TensorProto, helper
+    from onnx import helper
 
-    name = graph.name(f"constant {len(graph.tensors)}")
-    made = helper.make_tensor(name, TensorProto.STRING, [len(texts)], texts)
-    graph.tensors.append(made)
+    name, shape = graph.name(f"constant {len(graph.tensors)}"), [len(texts)]
+    listed: Any = texts
+    graph.tensors.append(helper.make_tensor(name, _type("STRING"), shape, listed))
     return name
 
 
