@@ -108,10 +108,10 @@ def write(program: Program) -> str:
     """Return rules as the text of a Prolog module."""
     check_doubles(program, "this export to Prolog")
     names = variables(program, _RESERVED, capital=True)
-    has_gaps = any("" in column.gaps for column in program.columns)
+    has_gaps = any(column.gaps for column in program.columns)
     return _MODULE.format(
         header="\n".join(f"% {key}: {text}" for key, text in header_of(program)),
-        gaps=",\n% and so is an empty text that is no value" if has_gaps else "",
+        gaps=",\n% and so are the texts that stand beside a column below" if has_gaps else "",
         cells=",\n".join(f"    {line}" for line in _cells(program, names)),
         row=f"row({', '.join(names)})",
         found="Name, Value" if program.outside is None else "_, _",

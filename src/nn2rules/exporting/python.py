@@ -61,11 +61,11 @@ def _cell(
 def write(program: Program) -> str:
     """Return rules as the text of a Python module."""
     header = "\n".join(f"{key}: {text}" for key, text in header_of(program))
-    has_gaps = any("" in column.gaps for column in program.columns)
+    has_gaps = any(column.gaps for column in program.columns)
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header=header,
-        gaps=", and so is an empty text that is no value" if has_gaps else "",
+        gaps=", and\nso are the texts that stand beside a column below" if has_gaps else "",
         label=_TYPES[program.label_kind],
         body="\n".join(f"    {line}" for line in body),
     )
