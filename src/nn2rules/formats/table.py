@@ -172,9 +172,18 @@ def _typed(cells: list[str]) -> list[Value]:
 
 
 def table_text(header: list[str], rows: list[list[str]]) -> str:
-    """Return a table as CSV text."""
+    r"""Return a table as CSV text.
+
+    Examples
+    --------
+    >>> table_text(["a", "b"], [["x", "\r"]])
+    'a,b\nx,"\r"\n'
+    """
+    return "".join(map(_line, (header, *rows)))
+
+
+def _line(cells: list[str]) -> str:
+    """Return one line; a writer with another end would leave a CR without quotes."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return stream.getvalue()
+    csv.writer(stream, lineterminator="\r\n").writerow(cells)
+    return stream.getvalue().removesuffix("\r\n") + "\n"
