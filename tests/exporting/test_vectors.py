@@ -18,7 +18,9 @@ policies = st.sampled_from(["none", "default", "error"])
 
 @settings(max_examples=100)
 @given(exportable(), policies, policies)
-def test_vectors_read_back_give_the_same_answers(tmp_path_factory, rules, unknown, undecided):
+def test_vectors_read_back_give_the_same_answers(
+    tmp_path_factory, rules, unknown, undecided
+):
     program = program_of(rules, unknown=unknown, undecided=undecided)
     path = tmp_path_factory.mktemp("vectors") / "tests.csv"
     path.write_bytes(vectors_text(program, 40).encode())

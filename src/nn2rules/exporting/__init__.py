@@ -65,17 +65,19 @@ def export(
     writer = _writer(format)
     _check_options(format, options)
     program = program_of(rules, unknown=unknown, undecided=undecided)
+    if path is not None:
+        check_writable(path)
     if tests is not None:
         whole_number("tests", tests, 1)
         if path is None:
             raise OptionError("tests are written beside the export; give it a path")
-    if path is not None:
-        check_writable(path)
+        check_writable(tests_path(path), keep=(path,))
     made: str | bytes = writer(program, **options)
+    vectors = None if tests is None else vectors_text(program, tests)
+    if path is not None and vectors is not None:
+        write_text(tests_path(path), vectors)
     if path is not None:
         write_text(path, made) if isinstance(made, str) else write_bytes(path, made)
-    if path is not None and tests is not None:
-        write_text(tests_path(path), vectors_text(program, tests))
     return made
 
 

@@ -88,7 +88,9 @@ def write(program: Program) -> str:
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header="\n".join(f"// {key}: {text}" for key, text in header_of(program)),
-        gaps=",\n// and so are the texts that stand beside a column below" if has_gaps else "",
+        gaps=",\n// and so are the texts that stand beside a column below"
+        if has_gaps
+        else "",
         label=_TYPES[program.label_kind],
         body="\n".join(f"  {line}" for line in body),
     )

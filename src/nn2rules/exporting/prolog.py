@@ -111,7 +111,9 @@ def write(program: Program) -> str:
     has_gaps = any(column.gaps for column in program.columns)
     return _MODULE.format(
         header="\n".join(f"% {key}: {text}" for key, text in header_of(program)),
-        gaps=",\n% and so are the texts that stand beside a column below" if has_gaps else "",
+        gaps=",\n% and so are the texts that stand beside a column below"
+        if has_gaps
+        else "",
         cells=",\n".join(f"    {line}" for line in _cells(program, names)),
         row=f"row({', '.join(names)})",
         found="Name, Value" if program.outside is None else "_, _",

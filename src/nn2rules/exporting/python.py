@@ -65,7 +65,9 @@ def write(program: Program) -> str:
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header=header,
-        gaps=", and\nso are the texts that stand beside a column below" if has_gaps else "",
+        gaps=", and\nso are the texts that stand beside a column below"
+        if has_gaps
+        else "",
         label=_TYPES[program.label_kind],
         body="\n".join(f"    {line}" for line in body),
     )
