@@ -22,9 +22,9 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "js": "exporting.engines.in_node",
     "onnx": "exporting.engines.in_onnx",
     "prolog": "exporting.engines.in_prolog",
-    "js": "exporting.engines.in_node",
     "python": "exporting.engines.in_python",
 }
 """The module that runs each format; it has a function `execute`."""

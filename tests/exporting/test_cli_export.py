@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -192,3 +193,10 @@ def test_a_refusal_leaves_the_file_as_it_was(rules, tmp_path):
     assert "an ONNX model cannot end with an error" in said
     assert path.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_docs_name_every_format():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "export-rules.md"
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| `")]
+    named = " ".join(row.split("|")[1] for row in rows)
+    assert [name for name in EXPORTERS if f"`{name}`" not in named] == []

@@ -43,9 +43,9 @@ class Format:
 
 
 EXPORTERS = {
+    "js": Format("js", "an ES module without dependencies", ".mjs"),
     "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
     "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
-    "js": Format("js", "an ES module without dependencies", ".mjs"),
     "python": Format("python", "a Python module without dependencies", ".py"),
 }
 """What rules can be exported to, by name."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Answer | None]]
     tell from others are left out. The same program gives the same vectors.
     """
     drawn = _Drawing(program, np.random.default_rng(0)).rows()
-    return [(row, program.answer(row)) for row, _ in zip(drawn, range(n_rows))]
+    return [(row, program.answer(row)) for row in islice(drawn, n_rows)]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _Drawing:
         return np.stack(columns, axis=1)
 
     def _decided(self, rule: int) -> Codes:
-        """Draw an input that a rule decides, if one is found; one that it allows, else."""
+        """Draw an input that a rule decides; if none is found, one that it allows."""
         offsets = self.program.rules.domain.offsets[:-1]
         before = self.program.rules.boxes[:rule]
         for number in _TRIES:
