@@ -69,8 +69,18 @@ def test_a_column_of_several_types_is_refused():
         program_of(rules)
 
 
-@pytest.mark.parametrize("values", [("x", None), ("x", "y"), ("x", "missing")])
-@pytest.mark.parametrize("other", [None, "x"])
+@pytest.mark.parametrize(
+    ("values", "other"),
+    [
+        (("x", None), None),
+        (("x", None), "x"),
+        (("x", "y"), None),
+        (("x", "missing"), "x"),
+        (("x", "missing"), "missing"),
+        (("x", ""), ""),
+        (("NA", None), "NA"),
+    ],
+)
 def test_a_text_is_missing_where_it_is_for_the_rules(values, other):
     domain = Domain((Feature("a", values, other=other),))
     boxes = np.array([[True, False], [False, True]])

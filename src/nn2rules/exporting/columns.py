@@ -144,7 +144,8 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     texts = ("", *sorted(MISSING_TEXTS)) if not words else ("",)
     if _missing_code(feature) is not None:
         texts = (*texts, text_of(None))
-    return tuple(text for text in texts if text not in words)
+    own = words if feature.groups is not None else (*words, feature.other)
+    return tuple(text for text in texts if text not in own)
 
 
 def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cells:
