@@ -83,8 +83,10 @@ def test_an_error_that_cannot_occur_is_not_refused():
     assert case("car list").rules.export("onnx", undecided="error")
 
 
-def test_a_value_cannot_stand_for_missing():
-    rules = RuleList(Domain((Feature("a", ("", "x", None)),)), (), "no", ("no", "yes"))
+@pytest.mark.parametrize("other", [None, ""])
+def test_a_value_cannot_stand_for_missing(other):
+    feature = Feature("a", ("", "x", None), other=other)
+    rules = RuleList(Domain((feature,)), (), "no", ("no", "yes"))
     with pytest.raises(OptionError, match="missing: '' is a value of feature 'a'"):
         rules.export("onnx")
     rows = [{"a": cell} for cell in ("", "x", None, "y")]
@@ -126,6 +128,13 @@ def test_inputs_and_outputs_are_named_after_columns():
     assert inputs == ["class", "rule", "column 3", *names[3:]]
     assert [each.name for each in session.get_outputs()] == ["class_", "rule_"]
     check_export(rules, "onnx", rows_for(program_of(rules), 10))
+
+
+@pytest.mark.parametrize("labels", [("\x00", "a"), ("a\x00", "b"), ("", "b")])
+def test_labels_are_kept_to_their_last_sign(labels):
+    domain = Domain((Feature("a", ("x\x00", "x")),))
+    rules = RuleList(domain, (), labels[0], labels)
+    check_export(rules, "onnx", rows_for(program_of(rules)))
 
 
 def test_no_rows_and_one_row():

@@ -29,7 +29,7 @@ def test_vectors_read_back_give_the_same_answers(
     assert len(table.rows) == 40
     for row in table.rows:
         label, rule = row.pop(label_name), row.pop(rule_name)
-        assert (label, rule) == _said(rules, row, unknown, undecided)
+        assert (label, rule) == _said(rules, row, unknown, undecided), row
 
 
 def _said(rules, row, unknown, undecided):

@@ -111,7 +111,8 @@ def _check(program: Program, inputs: str, missing: str) -> None:
             )
     check_doubles(program, "ONNX")
     for place, column in enumerate(program.columns):
-        if inputs == "values" and missing in parts.words_of(program, place):
+        values = (*parts.words_of(program, place), column.feature.other)
+        if inputs == "values" and missing in values and missing not in column.gaps:
             raise OptionError(
                 f"missing: {missing!r} is a value of feature {column.name!r}, and "
                 f"cannot stand for missing; give another text"
@@ -256,11 +257,12 @@ def _outputs(program: Program, graph: _Graph, decided: str) -> list[Any]:
 
 
 def _strings(graph: _Graph, texts: list[bytes]) -> str:
-    from onnx import helper
+    from onnx import TensorProto
 
-    name, shape = graph.name(f"constant {len(graph.tensors)}"), [len(texts)]
-    listed: Any = texts
-    graph.tensors.append(helper.make_tensor(name, _type("STRING"), shape, listed))
+    name = graph.name(f"constant {len(graph.tensors)}")
+    made = TensorProto(name=name, data_type=_type("STRING"), dims=[len(texts)])
+    made.string_data.extend(texts)  # numpy would cut zeros off their ends
+    graph.tensors.append(made)
     return name
 
 

@@ -109,7 +109,8 @@ class _Drawing:
             free = np.flatnonzero(~taken.any(axis=0))
             if free.size:
                 break
-        return codes[free[0] if free.size else 0]
+        chosen: Codes = codes[free[0] if free.size else 0]
+        return chosen
 
 
 def vectors_text(program: Program, n_rows: int) -> str:
