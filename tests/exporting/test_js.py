@@ -1,7 +1,7 @@
 """Rules as JavaScript."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exporting.cases import case
@@ -20,6 +20,7 @@ def test_any_rules(rules, unknown, undecided):
     check_export(rules, "js", rows, unknown=unknown, undecided=undecided)
 
 
+@settings(max_examples=50)
 @given(exportable())
 def test_the_module_is_ascii_and_may_stand_in_a_page(rules):
     text = rules.export("js")

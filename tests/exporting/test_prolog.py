@@ -21,6 +21,7 @@ def test_any_rules(rules, unknown, undecided):
     check_export(rules, "prolog", rows, unknown=unknown, undecided=undecided)
 
 
+@settings(max_examples=50)
 @given(exportable())
 def test_the_module_is_ascii(rules):
     assert rules.export("prolog").isascii()
@@ -90,4 +91,10 @@ def test_nan_is_missing_and_a_variable_is_an_error():
 def test_numbers_that_no_double_holds_are_refused():
     rules = RuleList(Domain((Feature("n", (2**53 + 1, 3)),)), (), "no", ("no", "yes"))
     with pytest.raises(UnsupportedModelError, match="is no 64-bit floating point"):
+        rules.export("prolog")
+
+
+def test_half_a_character_is_refused():
+    rules = RuleList(Domain((Feature("a", ("\ud800", "x")),)), (), "no", ("no", "yes"))
+    with pytest.raises(UnsupportedModelError, match="half a character"):
         rules.export("prolog")

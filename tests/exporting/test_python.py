@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mypy import api
 
@@ -53,6 +53,7 @@ def test_the_module_is_typed(tmp_path):
     assert status == 0, out
 
 
+@settings(max_examples=50)
 @given(exportable())
 def test_the_module_is_ascii_and_has_no_more_than_its_functions(rules):
     text = rules.export("python")

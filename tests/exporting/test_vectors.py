@@ -16,7 +16,7 @@ from nn2rules.formats.table import read_table
 policies = st.sampled_from(["none", "default", "error"])
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(exportable(), policies, policies)
 def test_vectors_read_back_give_the_same_answers(
     tmp_path_factory, rules, unknown, undecided

@@ -7,11 +7,17 @@ whole number when it compares it with a float, so one that would be rounded is r
 
 from collections.abc import Iterator
 
+from nn2rules.errors import UnsupportedModelError
 from nn2rules.exporting.cells import Cells, Interval
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Answer, Program
-from nn2rules.exporting.writing import check_doubles, remarks, variables
+from nn2rules.exporting.writing import (
+    check_doubles,
+    remarks,
+    selective_tests,
+    variables,
+)
 from nn2rules.values import Value
 
 _TYPES = {"text": "string", "number": "number", "truth": "bool"}
@@ -166,13 +172,18 @@ def _unknown(name: str, column: Column) -> str | None:
 
 
 def _rules(program: Program, names: list[str]) -> Iterator[str]:
-    for branch, lines in zip(program.branches, remarks(program, "%"), strict=True):
+    for branch, own, lines in zip(
+        program.branches,
+        selective_tests(program),
+        remarks(program, "%"),
+        strict=True,
+    ):
         yield from lines
         tests = {
             place: _test(
                 names[place], cells, may_miss=program.columns[place].known.missing
             )
-            for place, cells in branch.tests.items()
+            for place, cells in own
         }
         tests = {place: test for place, test in tests.items() if test != "true"}
         answer = f"{_value(branch.label)}-{_value(branch.name)}"
@@ -256,4 +267,9 @@ def _sign(sign: str, quote: str) -> str:
     if " " <= sign <= "~" and sign not in (quote, "\\"):
         return sign
     code = ord(sign)
+    if 0xD800 <= code < 0xE000:
+        raise UnsupportedModelError(
+            "a name or value holds half a character, which Prolog cannot hold; "
+            "rename it"
+        )
     return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"

@@ -13,7 +13,7 @@ from nn2rules.exporting.cells import Cells, Interval
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Answer, Program
-from nn2rules.exporting.writing import remarks, variables
+from nn2rules.exporting.writing import remarks, selective_tests, variables
 from nn2rules.values import Value
 
 _TYPES = {"text": "str", "number": "float", "truth": "bool"}
@@ -106,11 +106,16 @@ def _unknown(name: str, column: Column) -> str | None:
 
 def _rules(program: Program) -> Iterator[str]:
     names = _names(program)
-    for branch, lines in zip(program.branches, remarks(program, "#"), strict=True):
+    for branch, own, lines in zip(
+        program.branches,
+        selective_tests(program),
+        remarks(program, "#"),
+        strict=True,
+    ):
         yield from lines
         tests = [
             _test(names[place], cells, may_miss=program.columns[place].known.missing)
-            for place, cells in branch.tests.items()
+            for place, cells in own
         ]
         yield from _if(tests)
         yield f"    return {branch.label!a}, {branch.name!a}"

@@ -18,7 +18,8 @@ Row = dict[str, Value]
 Codes = NDArray[np.int64]
 
 _TURN = 8  # of so many rows, one is drawn anywhere, one is off the domain
-_TRIES = (16, 256, 4096)  # inputs of a rule, until one is not decided before it
+_TRIES = (16, 256)  # inputs of a rule, until one is not decided before it
+_STEPS = 100_000  # of the search for such an input, where drawing finds none
 
 
 def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Answer | None]]:
@@ -108,9 +109,57 @@ class _Drawing:
                 taken &= before[:, offset + codes[:, place]]
             free = np.flatnonzero(~taken.any(axis=0))
             if free.size:
-                break
-        chosen: Codes = codes[free[0] if free.size else 0]
-        return chosen
+                chosen: Codes = codes[free[0]]
+                return chosen
+        some: Codes = codes[0]
+        for place, code in self._searched(rule).items():
+            some[place] = code
+        return some
+
+    def _searched(self, rule: int) -> dict[int, int]:
+        """Return values by which a rule is rid of all before it, if they are found."""
+        offsets = self.program.rules.domain.offsets.tolist()
+        boxes = self.program.rules.boxes
+        masks = [
+            {
+                code: _bits(boxes[:rule, offsets[place] + code])
+                for code, own in enumerate(cells)
+                if own and boxes[rule, offsets[place] + code]
+            }
+            for place, cells in enumerate(self._cells)
+        ]
+        everywhere = frozenset(range(len(masks)))
+        return _fixed(masks, (1 << rule) - 1, everywhere, count()) or {}
+
+
+def _fixed(
+    masks: list[dict[int, int]], left: int, places: frozenset[int], steps: Iterator[int]
+) -> dict[int, int] | None:
+    """Return values of some columns that no rule allows of those that are `left`.
+
+    Rules are the bits of whole numbers; `masks` has those that allow a value.
+    """
+    if not left:
+        return {}
+    fewest = [
+        (min((left & mask).bit_count() for mask in masks[place].values()), place)
+        for place in places
+        if masks[place]
+    ]
+    if not fewest or next(steps) > _STEPS:
+        return None
+    _, place = min(fewest)
+    rests = [(left & mask, code) for code, mask in masks[place].items()]
+    for rest, code in sorted(rests, key=lambda pair: pair[0].bit_count()):
+        found = _fixed(masks, rest, places - {place}, steps)
+        if found is not None:
+            return {place: code, **found}
+    return None
+
+
+def _bits(flags: NDArray[np.bool_]) -> int:
+    """Return flags as the bits of a whole number."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def vectors_text(program: Program, n_rows: int) -> str:

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Collection, Iterator
 
 from nn2rules.errors import UnsupportedModelError
+from nn2rules.exporting.cells import Cells
 from nn2rules.exporting.program import Program
 from nn2rules.text import unused
 from nn2rules.values import Value, is_number
@@ -65,6 +66,20 @@ def remarks(program: Program, mark: str) -> Iterator[list[str]]:
             break_long_words=False,
             break_on_hyphens=False,
         )
+
+
+def selective_tests(program: Program) -> Iterator[list[tuple[int, Cells]]]:
+    """Yield the tests of each rule, by column; those that fail most often come first.
+
+    How often is guessed from how many values of the column a test allows.
+    """
+    offsets = program.rules.domain.offsets.tolist()
+    for box, branch in zip(program.rules.boxes, program.branches, strict=True):
+        shares = [
+            (box[offsets[place] : offsets[place + 1]].mean(), place)
+            for place in branch.tests
+        ]
+        yield [(place, branch.tests[place]) for _, place in sorted(shares)]
 
 
 def check_doubles(program: Program, engine: str) -> None:
