@@ -32,7 +32,10 @@ from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.formats.table import read_table, table_text
 from nn2rules.paper import select_weights
 
-COMMANDS = [str(command.callback.__name__) for command in cli.app.registered_commands]
+COMMANDS = [
+    str(command.name or command.callback.__name__)
+    for command in cli.app.registered_commands
+]
 
 TOMATO = datasets.network_file("tomato").read_text()
 

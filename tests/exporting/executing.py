@@ -26,6 +26,9 @@ EXECUTORS = {
     "json": "exporting.engines.in_nn2rules",
     "latex": "exporting.engines.in_latex",
     "markdown": "exporting.engines.in_markdown",
+    "js": "exporting.engines.in_node",
+    "onnx": "exporting.engines.in_onnx",
+    "prolog": "exporting.engines.in_prolog",
     "python": "exporting.engines.in_python",
     "xlsx": "exporting.engines.in_nn2rules",
 }

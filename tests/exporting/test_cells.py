@@ -65,7 +65,7 @@ def test_groups_may_be_named_by_words_or_by_names():
     for values in (job.values[:1], job.values[1:2], job.values[1:], job.values[::2]):
         assert read_cell(job, cell_text(job, values)).values == values
     with pytest.raises(
-        DomainError, match="cook is only a part of the group {other, cook}"
+        DomainError, match=r"cook is only a part of the group {other, cook}"
     ):
         read_cell(job, "cook")
     with pytest.raises(DomainError, match="has no value cok; it has other, cook"):

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,3 +67,24 @@ def test_a_column_of_several_types_is_refused():
     rules = RuleList(domain, (), "no", ("no", "yes"))
     with pytest.raises(UnsupportedModelError, match="values of several types"):
         program_of(rules)
+
+
+@pytest.mark.parametrize(
+    ("values", "other"),
+    [
+        (("x", None), None),
+        (("x", None), "x"),
+        (("x", "y"), None),
+        (("x", "missing"), "x"),
+        (("x", "missing"), "missing"),
+        (("x", ""), ""),
+        (("NA", None), "NA"),
+    ],
+)
+def test_a_text_is_missing_where_it_is_for_the_rules(values, other):
+    domain = Domain((Feature("a", values, other=other),))
+    boxes = np.array([[True, False], [False, True]])
+    rules = RuleList.from_boxes(domain, boxes, [0, 1], "no", ("no", "yes"))
+    rows = [{"a": cell} for cell in ("x", "y", "", "missing", "NA", None)]
+    labels = rules.predict(rows, unknown="none").tolist()
+    assert [program_of(rules).answer(row).label for row in rows] == labels

@@ -57,6 +57,12 @@ def export(
         str | None,
         typer.Option(help="Of dmn: first, any, collect or unique."),
     ] = None,
+    inputs: Annotated[
+        str | None, typer.Option(help="Of onnx: values, or codes of them.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Of onnx: the text that is missing.")
+    ] = None,
     show_list: Annotated[
         bool, typer.Option("--list", help="List the formats, and end.")
     ] = False,
@@ -71,10 +77,14 @@ def export(
         "dialect": dialect,
         "table": table,
         "hit_policy": hit_policy,
+        "inputs": inputs,
+        "missing": missing,
     }
     given = {name: value for name, value in options.items() if value is not None}
     if output is not None:
         check_writable(output, keep=(rules,))
+    if output is not None and tests is not None:
+        check_writable(tests_path(output), keep=(rules,))
     made = exporting.export(
         load_rules(rules),
         format_name,

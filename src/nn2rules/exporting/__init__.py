@@ -51,6 +51,9 @@ EXPORTERS = {
     "json": Format("json", "rules as nn2rules-rules/1", ".json", False),
     "latex": Format("latex", "a document for XeLaTeX", ".tex", False),
     "markdown": Format("markdown", "a document with a table", ".md", False),
+    "js": Format("js", "an ES module without dependencies", ".mjs"),
+    "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
+    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
     "python": Format("python", "a Python module without dependencies", ".py"),
     "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
 }
@@ -72,17 +75,19 @@ def export(
     _check_options(format, options)
     typed = EXPORTERS[format].typed or tests is not None
     program = program_of(rules, unknown=unknown, undecided=undecided, typed=typed)
+    if path is not None:
+        check_writable(path)
     if tests is not None:
         whole_number("tests", tests, 1)
         if path is None:
             raise OptionError("tests are written beside the export; give it a path")
-    if path is not None:
-        check_writable(path)
+        check_writable(tests_path(path), keep=(path,))
     made: str | bytes = writer(program, **options)
+    vectors = None if tests is None else vectors_text(program, tests)
+    if path is not None and vectors is not None:
+        write_text(tests_path(path), vectors)
     if path is not None:
         write_text(path, made) if isinstance(made, str) else write_bytes(path, made)
-    if path is not None and tests is not None:
-        write_text(tests_path(path), vectors_text(program, tests))
     return made
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.exporting.cells import LARGEST, Cells, Interval, Kind, interval
 from nn2rules.feature import Feature
-from nn2rules.values import MISSING_TEXTS, Value, is_number
+from nn2rules.values import MISSING_TEXTS, Value, is_number, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Column:
         The cells that are a value of the feature; all others are off the domain.
     gaps : tuple of str
         Texts that are missing, besides what is missing in the engine itself: of words,
-        the empty one.
+        the empty one, and ``missing``, as rules print it, if that is a value.
     """
 
     feature: Feature
@@ -142,7 +142,10 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     if _kind(feature) != "text":
         return ()
     texts = ("", *sorted(MISSING_TEXTS)) if not words else ("",)
-    return tuple(text for text in texts if text not in words)
+    if _missing_code(feature) is not None:
+        texts = (*texts, text_of(None))
+    own = words if feature.groups is not None else (*words, feature.other)
+    return tuple(text for text in texts if text not in own)
 
 
 def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cells:

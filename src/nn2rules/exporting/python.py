@@ -1,23 +1,34 @@
 """Rules as a Python module: one file without dependencies, with typed functions.
 
-Every text of the user's is written by `ascii`, so none can end a literal.
+Every text of the user's is written by `ascii`, so none can end a literal, and remarks
+are ASCII on lines of their own. A rule is an *if* over local variables. Its sets are
+constants for Python, which builds them once.
 """
 
+import builtins
+import keyword
 from collections.abc import Iterator
 
 from nn2rules.exporting.cells import Cells, Interval
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Answer, Program
+from nn2rules.exporting.writing import remarks, selective_tests, variables
+from nn2rules.values import Value
 
 _TYPES = {"text": "str", "number": "float", "truth": "bool"}
+_RESERVED = (
+    *("row", "predict", "decide", "Any", "Mapping"),
+    *(*keyword.kwlist, *keyword.softkwlist, *dir(builtins)),
+)
+_WIDTH = 88
 
 _MODULE = '''\
 """Rules that were extracted from a neural network.
 
 {header}
 
-A row maps the names of columns to cells; None, NaN and the empty text are missing.
+A row maps the names of columns to cells. None and NaN are missing{gaps}.
 """
 
 from collections.abc import Mapping
@@ -30,16 +41,18 @@ def predict(row: Mapping[str, object]) -> {label} | None:
 
 
 def decide(row: Mapping[str, object]) -> tuple[{label} | None, str | None]:
-    """Return the class of a row, and the rule that says so."""
+    """Return the class of a row, and the name of the rule that says so."""
 {body}
 
 
-def _cell(row: Mapping[str, object], name: str, kind: str) -> Any:
+def _cell(
+    row: Mapping[str, object], name: str, kind: str, gaps: tuple[str, ...] = ()
+) -> Any:
+    """Return a cell of a row, or None if it is missing."""
     cell = row[name]
-    if cell is None or cell != cell or cell == "":
-        return cell if cell == "" and kind == "text" else None
-    is_kind = isinstance(cell, str) if kind == "text" else not isinstance(cell, str)
-    if not is_kind:
+    if cell is None or cell != cell or cell in gaps:
+        return None
+    if isinstance(cell, str) != (kind == "text"):
         raise TypeError(f"column {{name!r}} holds {{cell!r}}, expected a {{kind}}")
     return cell
 '''
@@ -48,27 +61,78 @@ def _cell(row: Mapping[str, object], name: str, kind: str) -> Any:
 def write(program: Program) -> str:
     """Return rules as the text of a Python module."""
     header = "\n".join(f"{key}: {text}" for key, text in header_of(program))
+    has_gaps = any(column.gaps for column in program.columns)
+    body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header=header,
+        gaps=", and\nso are the texts that stand beside a column below"
+        if has_gaps
+        else "",
         label=_TYPES[program.label_kind],
-        body="\n".join(f"    {line}" for line in _body(program)),
+        body="\n".join(f"    {line}" for line in body),
     )
 
 
-def _body(program: Program) -> Iterator[str]:
-    for place, column in enumerate(program.columns):
-        yield f"x{place} = _cell(row, {column.name!a}, {column.kind!r})"
-        if column.gaps:
-            yield f"if x{place} in {_words(column.gaps)}:"
-            yield f"    x{place} = None"
-    for place, column in enumerate(program.columns):
-        yield f"if not ({_known(place, column)}):"
-        yield f"    {_end(program.outside, f'unknown value in column {column.name}')}"
-    for branch in program.branches:
-        tests = [f"({_test(p, cells)})" for p, cells in branch.tests.items()]
-        yield f"if {' and '.join(tests) or 'True'}:"
+def _cells(program: Program) -> Iterator[str]:
+    for name, column in zip(_names(program), program.columns, strict=True):
+        gaps = f", {column.gaps!a}" if column.gaps else ""
+        yield f"{name} = _cell(row, {column.name!a}, {column.kind!r}{gaps})"
+
+
+def _names(program: Program) -> list[str]:
+    return variables(program, _RESERVED)
+
+
+def _guards(program: Program) -> Iterator[str]:
+    """Yield what keeps rows off the domain away from the rules."""
+    for name, column in zip(_names(program), program.columns, strict=True):
+        test = _unknown(name, column)
+        if test is not None:
+            yield f"if {test}:"
+            fact = f"column {column.name!r} holds a value off the domain"
+            yield f"    {_end(program.outside, fact)}"
+
+
+def _unknown(name: str, column: Column) -> str | None:
+    """Return what holds of cells off the domain; None if there are none."""
+    known = column.known
+    if known.but:
+        return None if known.missing else f"{name} is None"
+    if not known.intervals:
+        return _among(name, (*known.words, *_none(known.missing)), "not in")
+    whole = f" and {name} == int({name})" if column.whole else ""
+    return f"not ({_test(name, known, may_miss=True, whole=whole)})"
+
+
+def _rules(program: Program) -> Iterator[str]:
+    names = _names(program)
+    for branch, own, lines in zip(
+        program.branches,
+        selective_tests(program),
+        remarks(program, "#"),
+        strict=True,
+    ):
+        yield from lines
+        tests = [
+            _test(names[place], cells, may_miss=program.columns[place].known.missing)
+            for place, cells in own
+        ]
+        yield from _if(tests)
         yield f"    return {branch.label!a}, {branch.name!a}"
     yield _end(program.otherwise, "no rule decides this row")
+
+
+def _if(tests: list[str]) -> Iterator[str]:
+    if len(tests) > 1:
+        tests = [f"({test})" if " or " in test else test for test in tests]
+    line = f"if {' and '.join(tests) or 'True'}:"
+    if len(line) < _WIDTH - 4 or len(tests) == 1:
+        yield line
+        return
+    yield "if ("
+    yield f"    {tests[0]}"
+    yield from (f"    and {test}" for test in tests[1:])
+    yield "):"
 
 
 def _end(answer: Answer | None, fact: str) -> str:
@@ -77,36 +141,35 @@ def _end(answer: Answer | None, fact: str) -> str:
     return f"return {answer.label!a}, {answer.rule!a}"
 
 
-def _known(place: int, column: Column) -> str:
-    test = _test(place, column.known)
-    if not column.whole:
-        return test
-    words = _words((None, *column.known.words))
-    return f"({test}) and (x{place} in {words} or x{place} == int(x{place}))"
+def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
+    """Return what holds of the cells that are meant; of intervals, `whole`, too.
 
-
-def _test(place: int, cells: Cells) -> str:
-    """Return what holds of the cells that are meant."""
-    name, parts = f"x{place}", []
+    None is asked about only where a cell may be missing.
+    """
     if cells.but:
-        inside = f"{name} not in {_words(cells.words)}" if cells.words else "True"
-        return (
-            f"{name} is None or {inside}"
-            if cells.missing
-            else (f"{name} is not None and {inside}")
-        )
-    if cells.missing:
-        parts.append(f"{name} is None")
-    if cells.words:
-        parts.append(f"{name} in {_words(cells.words)}")
-    if cells.intervals:
-        inside = " or ".join(_inside(name, each) for each in cells.intervals)
-        parts.append(f"{name} is not None and ({inside})")
-    return " or ".join(parts) or "False"
+        others = (*cells.words, *_none(may_miss and not cells.missing))
+        return _among(name, others, "not in") or "True"
+    listed = _among(name, (*cells.words, *_none(cells.missing)), "in")
+    inside = " or ".join(_inside(name, each) for each in cells.intervals)
+    inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    if inside and may_miss and not cells.missing:
+        inside = f"{name} is not None and {inside}"
+    return " or ".join(filter(None, (listed, inside + whole))) or "False"
 
 
-def _words(words: tuple[object, ...]) -> str:
-    return "{" + ", ".join(ascii(word) for word in words) + "}"
+def _none(is_meant: bool) -> tuple[None, ...]:
+    return (None,) if is_meant else ()
+
+
+def _among(name: str, words: tuple[Value, ...], sign: str) -> str:
+    """Return what holds of cells that are among words, or not; "" without words."""
+    if not words:
+        return ""
+    if words == (None,):
+        return f"{name} is {'not ' if sign == 'not in' else ''}None"
+    if len(words) == 1:
+        return f"{name} {'!=' if sign == 'not in' else '=='} {words[0]!a}"
+    return f"{name} {sign} {{{', '.join(ascii(word) for word in words)}}}"
 
 
 def _inside(name: str, interval: Interval) -> str:

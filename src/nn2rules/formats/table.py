@@ -176,13 +176,14 @@ def table_text(header: list[str], rows: list[list[str]]) -> str:
 
     Examples
     --------
-    >>> table_text(["a", "b"], [["1", "x\ry"]])
-    'a,b\n"1","x\ry"\n'
+    >>> table_text(["a", "b"], [["x", "\r"]])
+    'a,b\nx,"\r"\n'
     """
-    stream = io.StringIO(newline="")
-    plain = csv.writer(stream, lineterminator="\n")
-    marked = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for cells in [header, *rows]:
-        has_return = any("\r" in cell for cell in cells)  # which csv does not mark
-        (marked if has_return else plain).writerow(cells)
-    return stream.getvalue()
+    return "".join(map(_line, (header, *rows)))
+
+
+def _line(cells: list[str]) -> str:
+    """Return one line; a writer with another end would leave a CR without quotes."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\r\n").writerow(cells)
+    return stream.getvalue().removesuffix("\r\n") + "\n"

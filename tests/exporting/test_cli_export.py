@@ -1,0 +1,204 @@
+"""The command export: what it writes, and one sentence for every mistake."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import nn2rules
+from exporting.cases import case
+from nn2rules import cli, datasets
+from nn2rules.exporting import EXPORTERS, export, options_of
+from nn2rules.exporting.program import program_of
+from nn2rules.exporting.vectors import vectors_text
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(cli.app, ["export", *args], prog_name="nn2rules")
+
+
+def refused(*args: str) -> str:
+    """Run a command that fails; return its one sentence."""
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    return " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def rules(tmp_path):
+    path = tmp_path / "rules.json"
+    nn2rules.save(case("car list").rules, path)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_every_format_is_written(name, rules, tmp_path):
+    """The same bytes on every run, and those that the library gives."""
+    files = [tmp_path / f"made{number}{EXPORTERS[name].suffix}" for number in (1, 2)]
+    for path in files:
+        result = run(rules, "--format", name, "-o", str(path))
+        assert result.exit_code == 0, result.output
+        assert result.stdout.split() == ["written", "to", *str(path).split()]
+    made = export(nn2rules.load(rules), name)
+    expected = made.encode() if isinstance(made, str) else made
+    assert [path.read_bytes() for path in files] == [expected] * 2
+    assert len(list(tmp_path.iterdir())) == 3  # and nothing else is left there
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_every_format_is_printed_or_refused(name, rules):
+    made = export(nn2rules.load(rules), name)
+    if isinstance(made, bytes):
+        fact = f"the format '{name}' is no text; write it to a file: -o rules"
+        assert fact in refused(rules, "--format", name)
+    else:
+        result = run(rules, "--format", name)
+        assert result.exit_code == 0
+        assert result.stdout.rstrip("\n") == made.rstrip("\n")
+
+
+def test_the_real_program_is_the_same_in_another_process(rules, tmp_path):
+    """Nothing depends on the hashes of Python, which differ from run to run."""
+    found = []
+    for seed in ("1", "2"):
+        path = tmp_path / f"made{seed}.py"
+        program = [sys.executable, "-m", "nn2rules", "export", rules]
+        subprocess.run(
+            [*program, "-f", "python", "-o", str(path), "--tests", "20"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+        tests = path.with_suffix(".tests.csv")
+        found.append((path.read_bytes(), tests.read_bytes()))
+    assert found[0] == found[1]
+
+
+def test_the_list_has_every_format_and_its_options():
+    result = run("--list")
+    assert result.exit_code == 0
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert lines.keys() == EXPORTERS.keys()
+    for name, line in lines.items():
+        assert EXPORTERS[name].what in line
+        for option in options_of(name):
+            assert f"--{option.replace('_', '-')}" in line
+
+
+def test_every_option_of_every_format_is_one_of_the_command():
+    [command] = [
+        c for c in cli.app.registered_commands if c.callback.__name__ == "export"
+    ]
+    known = command.callback.__wrapped__.__annotations__
+    for name in EXPORTERS:
+        assert known.keys() >= {*options_of(name)}
+
+
+def test_vectors_are_written_beside_the_export(rules, tmp_path):
+    path = tmp_path / "car.py"
+    result = run(rules, "-f", "python", "-o", str(path), "--tests", "30")
+    assert result.exit_code == 0
+    assert f"test vectors written to {tmp_path / 'car.tests.csv'}" in " ".join(
+        result.stdout.split("\n")
+    )
+    text = (tmp_path / "car.tests.csv").read_bytes().decode()
+    assert text == vectors_text(program_of(nn2rules.load(rules)), 30)
+
+
+def test_options_reach_the_format(rules, tmp_path):
+    path = tmp_path / "car.onnx"
+    result = run(rules, "-f", "onnx", "--inputs", "codes", "-o", str(path))
+    assert result.exit_code == 0, result.output
+    assert path.read_bytes() == nn2rules.load(rules).export("onnx", inputs="codes")
+
+
+def test_policies_reach_the_format(rules, tmp_path):
+    path = tmp_path / "car.py"
+    assert (
+        run(rules, "-f", "python", "-o", str(path), "--unknown", "error").exit_code == 0
+    )
+    assert path.read_text() == nn2rules.load(rules).export("python", unknown="error")
+
+
+def test_no_format(rules):
+    fact = "give a rules file and --format; --list shows the formats"
+    assert fact in refused(rules)
+    assert fact in refused("--format", "python")
+
+
+def test_an_unknown_format(rules):
+    assert "format: 'cobol', expected one of" in refused(rules, "-f", "cobol")
+
+
+def test_an_option_of_another_format(rules):
+    said = refused(rules, "-f", "python", "--dialect", "duckdb")
+    assert "the format 'python' has no option 'dialect'; it has none" in said
+
+
+def test_a_network_instead_of_rules():
+    said = refused(str(datasets.network_file("car")), "-f", "python")
+    assert "this file holds a network, expected rules" in said
+
+
+def test_no_such_file(tmp_path):
+    said = refused(str(tmp_path / "none.json"), "-f", "python")
+    assert "there is no such file" in said
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_no_vectors(rules, tmp_path, number):
+    path = tmp_path / "car.py"
+    said = refused(rules, "-f", "python", "-o", str(path), "--tests", number)
+    assert "expected a whole number from 1 on" in said
+    assert not path.exists()
+
+
+def test_vectors_without_a_file(rules):
+    said = refused(rules, "-f", "python", "--tests", "5")
+    assert "tests are written beside the export; give it a path" in said
+
+
+def test_files_that_cannot_be_written(rules, tmp_path):
+    assert "this is a folder" in refused(rules, "-f", "python", "-o", str(tmp_path))
+    nowhere = str(tmp_path / "none" / "x.py")
+    assert "there is no folder" in refused(rules, "-f", "python", "-o", nowhere)
+    assert "another use for this file" in refused(rules, "-f", "python", "-o", rules)
+
+
+def test_nothing_is_written_where_vectors_cannot_be(rules, tmp_path):
+    path = tmp_path / "car.py"
+    (tmp_path / "car.tests.csv").mkdir()
+    said = refused(rules, "-f", "python", "-o", str(path), "--tests", "5")
+    assert "car.tests.csv: this is a folder" in said
+    assert not path.exists()
+
+
+def test_vectors_do_not_replace_the_rules(rules, tmp_path):
+    taken = tmp_path / "car.tests.csv"
+    os.replace(rules, taken)
+    before = taken.read_bytes()
+    path = str(tmp_path / "car.py")
+    said = refused(str(taken), "-f", "python", "-o", path, "--tests", "5")
+    assert "another use for this file" in said
+    assert taken.read_bytes() == before
+    assert not os.path.exists(path)
+
+
+def test_a_refusal_leaves_the_file_as_it_was(rules, tmp_path):
+    path = tmp_path / "car.onnx"
+    path.write_text("before")
+    said = refused(rules, "-f", "onnx", "--unknown", "error", "-o", str(path))
+    assert "an ONNX model cannot end with an error" in said
+    assert path.read_text() == "before"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_docs_name_every_format():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "export-rules.md"
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| `")]
+    named = " ".join(row.split("|")[1] for row in rows)
+    assert [name for name in EXPORTERS if f"`{name}`" not in named] == []
