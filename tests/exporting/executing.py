@@ -22,6 +22,8 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "dmn": "exporting.engines.in_drools",
+    "pmml": "exporting.engines.in_java",
     "python": "exporting.engines.in_python",
 }
 """The module that runs each format; it has a function `execute`."""

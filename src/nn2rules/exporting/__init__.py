@@ -43,6 +43,8 @@ class Format:
 
 
 EXPORTERS = {
+    "dmn": Format("dmn", "a decision table of DMN 1.3, with its diagram", ".dmn"),
+    "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml"),
     "python": Format("python", "a Python module without dependencies", ".py"),
 }
 """What rules can be exported to, by name."""
