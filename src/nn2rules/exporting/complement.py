@@ -52,6 +52,7 @@ def _start(interval: Interval) -> tuple[bool, float, bool]:
 
 
 def _is_some(gap: Interval) -> bool:
-    assert gap.low is not None and gap.high is not None, "asked of gaps between two"
+    assert gap.low is not None, "asked of gaps between two"
+    assert gap.high is not None, "asked of gaps between two"
     is_point = gap.low == gap.high and not (gap.low_is_strict or gap.high_is_strict)
     return gap.low < gap.high or is_point

@@ -7,6 +7,7 @@ fall to many pieces, so there is a limit to their number.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def disjoint(boxes: Boxes, offsets: Sequence[int], *, limit: int) -> list[Boxes]
 
 def without(box: Boxes, others: Boxes, offsets: Sequence[int], *, limit: int) -> Boxes:
     """Return disjoint pieces that hold the inputs of a box that no other box has."""
-    blocks = [slice(a, b) for a, b in zip(offsets, offsets[1:], strict=False)]
+    blocks = [slice(a, b) for a, b in pairwise(offsets)]
     pieces = box[None]
     for other in others:
         pieces = _joined(_minus(pieces, other, blocks), blocks)

@@ -156,17 +156,18 @@ def _between(interval: Interval) -> str:
 
 _LONGEST = 40
 
-_RESERVED = frozenset(
-    """
-    abs after all and any answer answers append before between boolean ceiling class
-    coincides concatenate contains context count date day days decimal decision duration
-    during else even every exp external false finishes flatten floor for function hours
-    if in includes insert instance is item list log lower matches max mean median meets
-    min minutes mode modulo months not now null number odd of or overlaps partial product
-    range remove replace return reverse round rule satisfies seconds some sort split sqrt
-    starts stddev string sublist substring sum then time today true union upper years
-    """.split()
-)
+_WORDS = """
+abs after all and any answer answers append before between boolean ceiling class
+coincides concatenate contains context count date day days decimal decision duration
+during else even every exp external false finishes flatten floor for function hours
+if in includes insert instance is item list log lower matches max mean median meets
+min minutes mode modulo months not now null number odd of or overlaps partial
+product range remove replace return reverse round rule satisfies seconds some sort
+split sqrt starts stddev string sublist substring sum then time today true union
+upper years
+"""
+_RESERVED = frozenset(re.findall(r"\w+", _WORDS))
+"""Words of FEEL, its functions and types, and what the file itself calls things."""
 
 
 def variables(names: Sequence[str]) -> tuple[str, ...]:
