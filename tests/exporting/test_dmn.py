@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from exporting.cases import case
 from exporting.engines.in_drools import ENGINES, errors_of, variables_of
@@ -81,7 +82,6 @@ def test_the_engine_would_find_rows_that_overlap():
 
 @pytest.mark.parametrize("hit_policy", POLICIES)
 def test_files_are_valid(hit_policy):
-    etree = pytest.importorskip("lxml.etree")
     folder = ENGINES / "dmn-moddle/resources/dmn/xsd"
     needs(folder.exists(), "the schema of DMN", "tests/engines.sh installs it")
     schema = etree.XMLSchema(etree.parse(folder / "DMN13.xsd"))

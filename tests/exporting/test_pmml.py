@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from exporting.cases import case
 from exporting.engines.in_java import in_jpmml, in_pmml4s, needs_java
@@ -31,7 +32,6 @@ exports = exportable(_is_xml).filter(lambda rules: "" not in rules.domain.names)
 
 @cache
 def _schema():
-    etree = pytest.importorskip("lxml.etree")
     needs_java()
     spec = find_spec("jpmml_evaluator")
     folder = Path(spec.submodule_search_locations[0]) / "dependencies"
@@ -50,8 +50,6 @@ def test_any_rules(rules, unknown, undecided):
 @settings(max_examples=50)
 @given(exports, policies, policies)
 def test_files_are_valid(rules, unknown, undecided):
-    from lxml import etree
-
     made = rules.export("pmml", unknown=unknown, undecided=undecided)
     _schema().assertValid(etree.fromstring(made.encode()))
 

@@ -205,7 +205,8 @@ def _branch_tests(program: Program) -> list[Element]:
 
 
 def _test(columns: Sequence[Column], branch: Branch) -> Element:
-    return both([predicate(columns[p], cells) for p, cells in branch.tests.items()])
+    tests = branch.tests.items()
+    return both([predicate(columns[p], cells, closed=False) for p, cells in tests])
 
 
 def _answered(

@@ -28,11 +28,15 @@ def text_of(value: Value) -> str:
     return text
 
 
-def predicate(column: Column, cells: Cells) -> Element:
-    """Return what is true of some cells of a column."""
+def predicate(column: Column, cells: Cells, *, closed: bool) -> Element:
+    """Return what is true of some cells of a column.
+
+    Unless it is closed, it is taken that the cell is known.
+    """
     gaps = column.gaps
     if cells.but:
-        inside = _outside(column, (*cells.words, *(() if cells.missing else gaps)))
+        is_gap_out = not cells.missing and (closed or column.known.missing)
+        inside = _outside(column, (*cells.words, *(gaps if is_gap_out else ())))
         return either([_is(column, "isMissing"), inside]) if cells.missing else inside
     parts = [_is(column, "isMissing")] if cells.missing else []
     words = (*cells.words, *(gaps if cells.missing else ()))
@@ -48,12 +52,14 @@ def known(column: Column, fraction: str) -> Element:
     """
     cells = column.known
     if not column.whole:
-        return predicate(column, cells)
+        return predicate(column, cells, closed=True)
     is_whole = _compare(fraction, "equal", "0")
     within = [_within(column, interval) for interval in cells.intervals]
     numbers = both([either(within), is_whole])
     rest = Cells(words=cells.words, missing=cells.missing)
-    return either([numbers] if rest.is_nothing else [predicate(column, rest), numbers])
+    if rest.is_nothing:
+        return numbers
+    return either([predicate(column, rest, closed=True), numbers])
 
 
 def strange(column: Column, fraction: str) -> Element | None:
@@ -62,7 +68,7 @@ def strange(column: Column, fraction: str) -> Element | None:
     if column.kind == "truth":
         words = tuple(w for w in (False, True) if w not in column.known.words)
         rest = Cells(words=words, missing=rest.missing)
-    parts = [] if rest.is_nothing else [predicate(column, rest)]
+    parts = [] if rest.is_nothing else [predicate(column, rest, closed=True)]
     if column.whole:
         is_broken = _compare(fraction, "notEqual", "0")
         special = [
