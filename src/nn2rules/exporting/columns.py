@@ -142,7 +142,7 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     if _kind(feature) != "text":
         return ()
     texts = ("", *sorted(MISSING_TEXTS)) if not words else ("",)
-    return tuple(text for text in texts if text not in words)
+    return tuple(text for text in texts if text not in (*words, feature.other))
 
 
 def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cells:
