@@ -57,7 +57,7 @@ def test_no_piece_is_empty(drawn):
 def test_too_many_pieces_are_refused():
     boxes = np.array([[1, 0, 1, 0, 1, 0], [1] * 6], dtype=bool)
     assert [len(p) for p in disjoint(boxes, [0, 2, 4, 6], limit=4)] == [1, 3]
-    with pytest.raises(BudgetExceededError, match="need more than 2 rows"):
+    with pytest.raises(BudgetExceededError, match="falls to more than 2 pieces"):
         disjoint(boxes, [0, 2, 4, 6], limit=3)
 
 

@@ -26,7 +26,7 @@ def disjoint(boxes: Boxes, offsets: Sequence[int], *, limit: int) -> list[Boxes]
     offsets : sequence of int
         Where the values of each feature begin, and the end of the last.
     limit : int
-        How many pieces there may be, at any time.
+        How many pieces there may be in all, at any time.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def without(box: Boxes, others: Boxes, offsets: Sequence[int], *, limit: int) ->
         pieces = _joined(_minus(pieces, other, blocks), blocks)
         if len(pieces) > limit:
             raise BudgetExceededError(
-                f"rules that do not overlap need more than {limit:,} rows"
+                f"what is left of a rule falls to more than {limit:,} pieces"
             )
     return pieces
 
