@@ -14,7 +14,7 @@ from lxml import etree
 from exporting.cases import case
 from exporting.engines.in_drools import ENGINES, errors_of, variables_of
 from exporting.executing import check_export, needs
-from exporting.exportable import exportable, rows_for
+from exporting.exportable import all_texts, exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList
 from nn2rules.exporting import program_of
 from nn2rules.exporting.dmn import POLICIES
@@ -40,6 +40,13 @@ def test_any_rules_under_each_hit_policy(hit_policy, data, unknown, undecided):
         undecided=undecided,
         hit_policy=hit_policy,
     )
+
+
+@pytest.mark.parametrize("hit_policy", POLICIES)
+def test_texts_that_hurt(hit_policy):
+    rules = all_texts()
+    rows = rows_for(program_of(rules), 1_000)
+    check_export(rules, "dmn", rows, hit_policy=hit_policy)
 
 
 @pytest.mark.parametrize("hit_policy", POLICIES)

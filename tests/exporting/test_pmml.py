@@ -15,7 +15,7 @@ from lxml import etree
 from exporting.cases import case
 from exporting.engines.in_java import in_jpmml, in_pmml4s, needs_java
 from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
+from exporting.exportable import all_texts, exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList, UnsupportedModelError
 from nn2rules.exporting import program_of
 
@@ -52,6 +52,13 @@ def test_any_rules(rules, unknown, undecided):
 def test_files_are_valid(rules, unknown, undecided):
     made = rules.export("pmml", unknown=unknown, undecided=undecided)
     _schema().assertValid(etree.fromstring(made.encode()))
+
+
+@pytest.mark.parametrize("unknown", ["none", "default"])
+def test_texts_that_hurt(unknown):
+    rules = all_texts(_is_xml)
+    rows = rows_for(program_of(rules), 1_000)
+    check_export(rules, "pmml", rows, unknown=unknown)
 
 
 @pytest.mark.parametrize("undecided", ["none", "default"])
