@@ -30,7 +30,7 @@ fi
 
 if [ ! -d .venv/engines/node_modules ] && command -v npm >/dev/null; then
   npm install --silent --no-fund --no-audit --prefix .venv/engines \
-    @kie-tools/jitexecutor-native ||
+    @kie-tools/jitexecutor-native dmn-moddle feelin ||
     echo "not installed: the DMN engine; tests that need it are skipped"
 fi
 exit 0

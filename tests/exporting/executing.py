@@ -29,6 +29,8 @@ EXECUTORS = {
     "js": "exporting.engines.in_node",
     "onnx": "exporting.engines.in_onnx",
     "prolog": "exporting.engines.in_prolog",
+    "dmn": "exporting.engines.in_drools",
+    "pmml": "exporting.engines.in_java",
     "python": "exporting.engines.in_python",
     "xlsx": "exporting.engines.in_nn2rules",
 }

@@ -193,6 +193,15 @@ def exportable(draw: st.DrawFn, keep: Keep = anything, max_rules: int = 6) -> Ru
     )
 
 
+def all_texts(keep: Keep = anything) -> RuleList:
+    """Return rules on a column of all texts that hurt, every second of one class."""
+    words = tuple(dict.fromkeys(t for t in HOSTILE_TEXTS if keep(t) and t != "missing"))
+    boxes = np.zeros((2, len(words)), dtype=bool)
+    boxes[0, ::4] = boxes[1, 2::4] = True
+    domain = Domain((Feature("text", words),))
+    return RuleList.from_boxes(domain, boxes, [1, 1], "no", ("no", "yes"), form="set")
+
+
 def _cuts(draw: st.DrawFn, feature: Feature) -> list[float]:
     if feature.limits is None:
         return []

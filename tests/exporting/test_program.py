@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from exporting.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, RuleList, UnsupportedModelError
+from nn2rules.exporting.columns import column_of
+from nn2rules.exporting.examples import examples, strangers
 from nn2rules.exporting.program import DEFAULT, NOTHING, Answer, program_of
 from nn2rules.rules import OUTSIDE
 
@@ -60,6 +62,23 @@ def test_errors_are_no_answer():
     assert program_of(rules, undecided="error").answer({"a": "x"}) is None
     proved = RuleList(domain, (), "no", ("no", "yes"))
     assert program_of(proved).answer({"a": "x"}) == Answer("no", DEFAULT)
+
+
+def test_empty_texts_are_tried_wherever_missing_is():
+    for feature in (
+        Feature("a", ("x", None)),
+        Feature.grouped("a", [["x", None], ["y"]]),
+    ):
+        cells = [cell for found in examples(column_of(feature)) for cell in found]
+        assert {None, ""} <= {*cells}
+    assert {None, ""} <= {*strangers(column_of(Feature("a", ("x", "y"))))}
+
+
+def test_an_empty_text_that_is_the_value_for_others_is_not_missing():
+    domain = Domain((Feature("a", ("x", "", None), other=""),))
+    rules = RuleList.from_boxes(domain, [[False, True, False]], [1], "no", ("no", "y"))
+    assert rules.predict([{"a": ""}]).tolist() == ["y"]
+    assert program_of(rules).answer({"a": ""}).label == "y"
 
 
 def test_a_column_of_several_types_is_refused():

@@ -81,5 +81,5 @@ def test_a_gap_that_csv_cannot_hold_is_left_out():
     domain = Domain((Feature("a", ("", "x", None)), Feature("b", ("x", None))))
     rules = RuleList(domain, (), "no", ("no", "yes"))
     rows = [row for row, _ in vectors_of(program_of(rules), 50)]
-    assert {row["a"] for row in rows} == {"", "x", "unlisted"}
+    assert {row["a"] for row in rows} == {"", "x", "unlisted", "missing"}
     assert None in {row["b"] for row in rows}

@@ -54,6 +54,8 @@ EXPORTERS = {
     "js": Format("js", "an ES module without dependencies", ".mjs"),
     "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
     "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
+    "dmn": Format("dmn", "a decision table of DMN 1.3, with its diagram", ".dmn"),
+    "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml"),
     "python": Format("python", "a Python module without dependencies", ".py"),
     "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
 }

@@ -31,20 +31,28 @@ def examples(column: Column) -> list[list[Value]]:
             found.append(list(feature.groups[code]))
         else:
             found.append([] if value == feature.other is not None else [value])
+        if None in found[-1]:
+            found[-1] += column.gaps
         if feature.other is not None and value == feature.other:
             found[-1] += _unlisted(column)
     return found
 
 
 def strangers(column: Column) -> list[Value]:
-    """Return cells of the column's kind that are off the domain, None among them."""
+    """Return cells of the column's kind that are off the domain.
+
+    Missing cells are among them, if they are off the domain, in every spelling.
+    """
     cells: list[Value] = [None]
     if column.kind == "text":
         cells += [*_unlisted(column), *column.gaps]
     if column.kind == "number":
         cells += [*_beyond(column), 0.5, -(2.0**60), 2.0**60, *_unlisted(column)]
-    cells = [None if cell in column.gaps else cell for cell in cells]
-    return [cell for cell in dict.fromkeys(cells) if not column.knows(cell)]
+    return [
+        cell
+        for cell in dict.fromkeys(cells)
+        if not column.knows(None if cell in column.gaps else cell)
+    ]
 
 
 def _beyond(column: Column) -> list[Value]:
