@@ -1,0 +1,94 @@
+// How few rules say how much: lines, and a slider for the first k rules.
+const LINES = [
+  ["decided", "decided by these rules"],
+  ["fidelity", "answered as all rules do, if the rest gets one class"],
+  ["accuracy", "answered as labelled, if the rest gets one class"],
+];
+
+function buildCurve() {
+  const place = document.getElementById("curve-app"), curve = DATA.curve;
+  if (!place || !curve) return;
+  const n = curve.decided.length - 1, wide = 900, high = 320;
+  const left = 52, right = 14, top = 12, bottom = 40;
+  const x = (k) => left + (wide - left - right) * (n ? k / n : 0);
+  const y = (part) => high - bottom - (high - top - bottom) * part;
+  const lines = LINES.filter(([name]) => curve[name]);
+  const picture = draw("svg", {class: "curve", viewBox: `0 0 ${wide} ${high}`,
+    role: "img", "aria-label": `The share of ${curve.noun} that the first rules ` +
+    "decide, for each number of rules. The slider below says it in words."});
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    picture.append(draw("line", {class: "axis", x1: left, x2: wide - right, y1: y(part),
+      y2: y(part)}), draw("text", {x: left - 8, y: y(part) + 4, "text-anchor": "end"},
+      `${100 * part} %`));
+  }
+  const marks = [...new Set([0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * n)))];
+  for (const k of marks) {
+    picture.append(draw("text", {x: x(k), y: high - bottom + 20,
+      "text-anchor": k === n && n ? "end" : "middle"}, amount(k)));
+  }
+  picture.append(draw("text", {x: (left + wide) / 2, y: high - 4,
+    "text-anchor": "middle"}, "first rules"));
+  for (const [name] of lines) {
+    const points = curve[name].map((part, k) => `${x(k).toFixed(1)},${y(part).toFixed(1)}`);
+    picture.append(draw("polyline", {class: `line ${name}`, points: points.join(" ")}));
+  }
+  const mark = draw("line", {class: "mark", y1: top, y2: high - bottom});
+  const dot = draw("circle", {class: "dot", r: 5});
+  picture.append(mark, dot);
+  const slider = make("input", {type: "range", min: 0, max: n, step: 1,
+    value: Math.min(n, firstEnough(curve.decided)), id: "first"});
+  const said = make("p", {class: "readout", role: "status", id: "first-said"});
+  const only = make("button", {type: "button", id: "only-first"});
+  const all = make("button", {type: "button", id: "all-rules"}, "Show all rules again");
+  all.hidden = true;
+
+  function tell() {
+    const k = Number(slider.value);
+    mark.setAttribute("x1", x(k));
+    mark.setAttribute("x2", x(k));
+    dot.setAttribute("cx", x(k));
+    dot.setAttribute("cy", y(curve.decided[k]));
+    const first = k === 0 ? "No rule decides" : k === 1 ? "The first rule decides"
+      : `The first ${amount(k)} rules decide`;
+    const parts = [`${first} ${share(curve.decided[k], 1)} of ${curve.noun}`];
+    if (curve.fidelity) {
+      parts.push("with one class for the rest, " +
+        `${share(curve.fidelity[k], 1)} are answered as all rules do`);
+    }
+    if (curve.accuracy) {
+      parts.push(`and ${share(curve.accuracy[k], 1)} as labelled`);
+    }
+    said.textContent = `${parts.join("; ")}.`;
+    slider.setAttribute("aria-valuetext", `${counted(k, "rule")}: ${said.textContent}`);
+    only.textContent = k === 1 ? "Show this rule alone" : `Show these ${amount(k)} rules`;
+    only.disabled = k === 0;
+  }
+
+  slider.addEventListener("input", tell);
+  only.addEventListener("click", () => {
+    VIEW.showFirst(Number(slider.value));
+    all.hidden = false;
+    document.getElementById("rules").scrollIntoView();
+    document.getElementById("search").focus({preventScroll: true});
+  });
+  all.addEventListener("click", () => {
+    VIEW.showFirst(null);
+    all.hidden = true;
+    slider.focus();
+  });
+  place.append(picture, make("ul", {class: "legend"}, lines.map(([name, text]) =>
+    make("li", null, draw("svg", {viewBox: "0 0 40 10", class: "curve-key",
+      "aria-hidden": "true"}, draw("polyline", {class: `line ${name}`,
+      points: "0,5 40,5"})), text))),
+    make("div", {class: "slider"}, make("label", {for: "first"},
+      "The first rules, how many"), slider), said,
+    make("div", {class: "buttons"}, only, all));
+  tell();
+  place.hidden = false;
+}
+
+// The fewest first rules that decide nine tenths of what all do.
+function firstEnough(decided) {
+  const enough = 0.9 * decided[decided.length - 1];
+  return decided.findIndex((part) => part >= enough);
+}
