@@ -75,7 +75,7 @@ def _environment() -> Any:
         import jinja2
     except ImportError:
         raise MissingExtraError("jinja2", "report", "a report") from None
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("nn2rules.reporting"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -83,3 +83,5 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters["zip"] = lambda one, other: list(zip(one, other, strict=True))
+    return made

@@ -11,7 +11,7 @@ from nn2rules.rules.known import is_right
 from nn2rules.rules.page import ShownRule, shown_rule
 from nn2rules.text import count, label_text, percent, share
 
-_MOST = 15  # so many rules are listed
+_MOST = 10  # so many rules are listed
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class RuleErrors:
     wrong: str
     rate: str
     part: str
-    width: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,6 @@ def _by_rule(
     order = np.argsort(-errors, kind="stable")
     chosen = [place for place in order.tolist() if errors[place]][:_MOST]
     total = int(errors.sum())
-    most = max(int(errors.max()), 1)
     listed = tuple(
         RuleErrors(
             _shown(subject, place - 1),
@@ -100,7 +98,6 @@ def _by_rule(
             f"{errors[place]:,}",
             percent(int(errors[place]), int(decided[place])),
             share(int(errors[place]), total),
-            100 * int(errors[place]) / most,
         )
         for place in chosen
     )

@@ -138,7 +138,8 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
         found.append(("Accuracy", said))
     left = undecided_rows(rules)
     if rules.scope == "support" and left is not None:
-        found.append(("Open rows", f"{left:,} ({share(left, rows)})"))
+        said = f"{left:,} ({share(left, rows)})" if left else "none"
+        found.append(("Open rows", said))
     different = certified_number(rules, "rows_different")
     if different:
         said = f"{different:,} ({share(different, rows)})"
@@ -149,7 +150,7 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
 def _open(rules: RuleList) -> str:
     exact, whole = undecided_inputs(rules), rules.n_possible
     if exact is not None:
-        return f"{exact:,} ({share(exact, whole)})"
+        return f"{exact:,} ({share(exact, whole)})" if exact else "none"
     least, most = (
         certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
     )
@@ -182,24 +183,27 @@ def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]
             break
     else:
         first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_MOST]]
-        return tuple(first), (), "the first ones" if first else ""
+        return tuple(first), (), "The first ones" if first else ""
     order = sorted(range(len(rules)), key=lambda index: -decided[index])[:_MOST]
     whole = n_rows(rules) if noun == "rows" else rules.n_possible
     has_labels = noun == "rows" and any(f.accuracy is not None for f in rules.facts)
     shown = [
         shown_rule(
-            rules, rules.rules[index], _numbers(rules, index, noun, has_labels)
+            rules,
+            rules.rules[index],
+            _numbers(rules, index, noun, has_labels=has_labels),
         )
         for index in order
     ]
-    part = sum(decided[index] for index in order)
-    said = f"together they decide {share(part, whole or sum(decided))} of {noun}"
+    part = share(sum(decided[index] for index in order), whole or sum(decided))
+    said = f"Together they decide {part} of {noun}"
+    said = f"It decides {part} of {noun}" if len(order) == 1 else said
     columns = (f"{noun} decided", *(["labels agree"] if has_labels else []))
     return tuple(shown), columns, said
 
 
 def _numbers(
-    rules: RuleList, index: int, noun: str, has_labels: bool
+    rules: RuleList, index: int, noun: str, *, has_labels: bool
 ) -> Sequence[str]:
     facts = rules.facts[index]
     if noun == "inputs":

@@ -10,7 +10,9 @@ function buildCurve() {
   if (!place || !curve) return;
   const n = curve.decided.length - 1, wide = 900, high = 320;
   const left = 52, right = 14, top = 12, bottom = 40;
-  const x = (k) => left + (wide - left - right) * (n ? k / n : 0);
+  const isLog = n > 30;  // else the first rules, which say most, would share a pixel
+  const scale = isLog ? Math.log1p : (k) => k;
+  const x = (k) => left + (wide - left - right) * (n ? scale(k) / scale(n) : 0);
   const y = (part) => high - bottom - (high - top - bottom) * part;
   const lines = LINES.filter(([name]) => curve[name]);
   const picture = draw("svg", {class: "curve", viewBox: `0 0 ${wide} ${high}`,
@@ -21,13 +23,15 @@ function buildCurve() {
       y2: y(part)}), draw("text", {x: left - 8, y: y(part) + 4, "text-anchor": "end"},
       `${100 * part} %`));
   }
-  const marks = [...new Set([0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * n)))];
+  const even = [0, 0.25, 0.5, 0.75, 1].map((p) => Math.round(p * n));
+  const steps = [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 30000];
+  const marks = [...new Set(isLog ? [...steps.filter((k) => 1.5 * k < n), n] : even)];
   for (const k of marks) {
     picture.append(draw("text", {x: x(k), y: high - bottom + 20,
       "text-anchor": k === n && n ? "end" : "middle"}, amount(k)));
   }
   picture.append(draw("text", {x: (left + wide) / 2, y: high - 4,
-    "text-anchor": "middle"}, "first rules"));
+    "text-anchor": "middle"}, isLog ? "first rules (logarithmic scale)" : "first rules"));
   for (const [name] of lines) {
     const points = curve[name].map((part, k) => `${x(k).toFixed(1)},${y(part).toFixed(1)}`);
     picture.append(draw("polyline", {class: `line ${name}`, points: points.join(" ")}));
@@ -37,6 +41,8 @@ function buildCurve() {
   picture.append(mark, dot);
   const slider = make("input", {type: "range", min: 0, max: n, step: 1,
     value: Math.min(n, firstEnough(curve.decided)), id: "first"});
+  const exact = make("input", {type: "number", min: 0, max: n, step: 1,
+    "aria-label": "The first rules, exactly how many", id: "first-exactly"});
   const said = make("p", {class: "readout", role: "status", id: "first-said"});
   const only = make("button", {type: "button", id: "only-first"});
   const all = make("button", {type: "button", id: "all-rules"}, "Show all rules again");
@@ -64,7 +70,13 @@ function buildCurve() {
     only.disabled = k === 0;
   }
 
-  slider.addEventListener("input", tell);
+  slider.addEventListener("input", () => { exact.value = slider.value; tell(); });
+  exact.addEventListener("input", () => {
+    const k = Number(exact.value);
+    if (exact.value === "" || !Number.isInteger(k) || k < 0 || k > n) return;
+    slider.value = exact.value;
+    tell();
+  });
   only.addEventListener("click", () => {
     VIEW.showFirst(Number(slider.value));
     all.hidden = false;
@@ -81,8 +93,9 @@ function buildCurve() {
       "aria-hidden": "true"}, draw("polyline", {class: `line ${name}`,
       points: "0,5 40,5"})), text))),
     make("div", {class: "slider"}, make("label", {for: "first"},
-      "The first rules, how many"), slider), said,
+      "The first rules, how many"), slider, exact), said,
     make("div", {class: "buttons"}, only, all));
+  exact.value = slider.value;
   tell();
   place.hidden = false;
 }

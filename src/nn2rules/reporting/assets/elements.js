@@ -47,6 +47,6 @@ function tableOf(title, header, rows) {
     cells.map((cell) => make("td", null, cell instanceof Node ? cell : data(cell)))));
   const table = make("table", null, make("caption", {class: "unseen"}, title),
     make("thead", null, make("tr", null, head)), make("tbody", null, body));
-  return make("div", {class: "scroll", tabindex: "0", role: "region",
+  return make("div", {class: "scroll", tabindex: "0", role: "group",
     "aria-label": title}, table);
 }

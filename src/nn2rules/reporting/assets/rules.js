@@ -1,5 +1,5 @@
 // The rules: searched, filtered, sorted, opened; drawn a slice at a time.
-const SLICE = 60;
+const FIRST = 12, SLICE = 100;
 const IS_SET = DATA.form === "set";
 
 function rowsOf(rule) {
@@ -22,7 +22,7 @@ const WORDS = RULES.map((rule) => [rule.name, DATA.classes[rule.then],
   ...rule.if.map((place) => CONDITIONS[place].text)].join(" · ").toLowerCase());
 
 const ORDERS = [
-  ["given", "as they are tried", null],
+  ["given", IS_SET ? "as they are listed" : "as they are tried", null],
   HAS_ROWS && ["rows", "most rows first", (rule) => -(rowsOf(rule) ?? -1)],
   HAS_LABELS && ["agree", "labels agree least first",
     (rule) => rowsOf(rule) ? agreeing(rule) / rowsOf(rule) : 2],
@@ -154,8 +154,7 @@ const VIEW = {first: null, shown: [], drawn: 0};
 
 function buildRules() {
   const place = document.getElementById("rules-app");
-  const search = make("input", {type: "search", autocomplete: "off",
-    spellcheck: "false"});
+  const search = make("input", {type: "search", spellcheck: "false"});
   const feature = choice([["", "any feature"],
     ...FEATURES.map(({name}, index) => [index, name])]);
   const then = choice([["", "any class"],
@@ -192,7 +191,7 @@ function buildRules() {
     const first = VIEW.first === null ? "" : `, of the first ${amount(VIEW.first)}`;
     count.textContent = shown.length ? `${counted(shown.length, "rule")}${of}${first}`
       : `No rule fits this search${first}`;
-    more(SLICE);
+    more(FIRST);
   }
 
   function more(number) {
@@ -201,7 +200,8 @@ function buildRules() {
     VIEW.drawn += next.length;
     const left = VIEW.shown.length - VIEW.drawn;
     again.hidden = left === 0;
-    again.textContent = `Show ${counted(Math.min(left, SLICE), "more rule")}`;
+    again.textContent = left <= SLICE ? `Show ${counted(left, "more rule")}`
+      : `Show ${SLICE} more of ${counted(left, "rule")}`;
   }
 
   again.addEventListener("click", () => {
@@ -211,11 +211,6 @@ function buildRules() {
       last.nextElementSibling.querySelector("button").focus();
     }
   });
-  if ("IntersectionObserver" in window) {
-    new IntersectionObserver((entries) => {
-      if (entries.some((entry) => entry.isIntersecting) && !again.hidden) more(SLICE);
-    }, {rootMargin: "600px"}).observe(again);
-  }
   window.addEventListener("beforeprint", () => more(VIEW.shown.length));
   for (const control of [feature, then, order]) control.addEventListener("change", choose);
   search.addEventListener("input", choose);

@@ -24,8 +24,7 @@ function buildFields() {
     return make("div", {role: "group", "aria-labelledby": `l${place}`},
       make("span", {class: "field-name", id: `l${place}`}, data(feature.name),
         ` (${span})`),
-      make("div", {class: isSingle ? "pair single" : "pair"}, isSingle ? kind : kind,
-        number));
+      make("div", {class: isSingle ? "pair single" : "pair"}, kind, number));
   });
 }
 
@@ -82,7 +81,7 @@ function listChanges(input, changes) {
 }
 
 const HOW = {
-  table: "Looked up: the class of every input is in this page.",
+  table: "Looked up: the network's exact answer to every input is in this page.",
   rule: "Proved, by the rule below.",
   otherwise: "Proved: whatever fits no rule gets this class.",
   network: "No rule decides this input: it is open. The network itself was worked out " +
@@ -122,9 +121,6 @@ function answerInput() {
 }
 
 function told(known, answer, isOut) {
-  if (known.how === "table" && NETWORK === null && !DATA.what_if.has_network) {
-    return HOW.table;
-  }
   if (HOW[known.how]) return HOW[known.how];
   if (answer !== null) return "So say the rules, of which nothing is proved.";
   if (known.how === "tie") {
@@ -146,7 +142,7 @@ function ruleParts(rule, input, isOut) {
     .filter((index) => index > rule && IS_SET && holds(RULES[index], cells));
   if (also.length) {
     const names = also.slice(0, 8).map((index) => RULES[index].name).join(", ");
-    parts.push(make("p", {class: "note"}, `It holds, too: ${names}` +
+    parts.push(make("p", {class: "note"}, `These hold, too: ${names}` +
       `${also.length > 8 ? ` and ${also.length - 8} more` : ""}.`));
   }
   return parts;
