@@ -13,6 +13,7 @@ from nn2rules.cli import (
     neurons,
     paper,
     predict,
+    report,
     train,
     verify,
 )
@@ -20,6 +21,7 @@ from nn2rules.cli.app import app
 
 COMMANDS = (
     extract,
+    report,
     predict,
     explain,
     verify,

@@ -92,8 +92,8 @@ def report(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> found = nn2rules.extract(network).report(model=network)
-    >>> found
-    <Report: 1 rules, ... bytes>
+    >>> len(found.data["rules"]), found.html[:15]
+    (1, '<!DOCTYPE html>')
     """
     if not isinstance(rules, RuleList):
         raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")

@@ -97,9 +97,8 @@ def _fragile(subject: Subject) -> list[str]:
         if kind in kinds and type(number) is int
     ]
     listed = known.get("fragile_inputs")
-    for row in listed if isinstance(listed, list) else []:
-        found.append(f"For example: {_row(subject, row)}.")
-    return found
+    rows = listed if isinstance(listed, list) else []
+    return [*found, *(f"For example: {_row(subject, row)}." for row in rows)]
 
 
 def _row(subject: Subject, row: Mapping[str, object]) -> str:

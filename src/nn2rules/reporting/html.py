@@ -41,12 +41,12 @@ def page(
 
 
 def embedded(data: Any) -> str:
-    """Return data as JSON that can stand inside a script element, whatever it holds.
+    r"""Return data as JSON that can stand inside a script element, whatever it holds.
 
     Examples
     --------
-    >>> embedded(["</script><!--", "\\u2028"])
-    '["\\\\u003c/script\\\\u003e\\\\u003c!--","\\\\u2028"]'
+    >>> print(embedded(["</script><!--", "\u2028"]))
+    ["\u003c/script\u003e\u003c!--","\u2028"]
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":

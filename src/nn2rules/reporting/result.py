@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nn2rules.formats.files import size_text, write_text
+from nn2rules.text import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,4 +30,6 @@ class Report:
 
     def __repr__(self) -> str:
         n_bytes = len(self.html.encode("utf-8", "replace"))
-        return f"<Report: {len(self.data['rules']):,} rules, {size_text(n_bytes)}>"
+        return (
+            f"<Report: {count(len(self.data['rules']), 'rule')}, {size_text(n_bytes)}>"
+        )

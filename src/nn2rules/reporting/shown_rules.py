@@ -26,9 +26,7 @@ def plain_rules(rules: RuleList) -> dict[str, Any]:
         "is_whole": is_whole_domain(rules),
         "is_alone": is_true_alone(rules),
         "conditions": conditions,
-        "rules": [
-            _rule(rules, index, pointers[index]) for index in range(len(rules))
-        ],
+        "rules": [_rule(rules, index, pointers[index]) for index in range(len(rules))],
     }
 
 

@@ -170,18 +170,26 @@ def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
     if counts is None or not whole:
         return (), ""
     return tuple(
-        ClassShare(label_text(label), number, share(number, whole), 100 * number / whole)
+        ClassShare(
+            label_text(label), number, share(number, whole), 100 * number / whole
+        )
         for label, number in zip(rules.classes, counts, strict=True)
     ), noun
 
 
+def _decided(rules: RuleList) -> tuple[list[int], str]:
+    """Return how much each rule decides, and of what; nothing if nobody counted."""
+    for name, noun in (("support", "rows"), ("inputs", "inputs")):
+        found = [getattr(facts, name) for facts in rules.facts]
+        if None not in found:
+            return found, noun
+    return [], ""
+
+
 def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]:
     """Return the rules that decide most, with their numbers."""
-    for name, noun in (("support", "rows"), ("inputs", "inputs")):
-        decided = [getattr(facts, name) for facts in rules.facts]
-        if decided and None not in decided:
-            break
-    else:
+    decided, noun = _decided(rules)
+    if not decided:
         first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_MOST]]
         return tuple(first), (), "The first ones" if first else ""
     order = sorted(range(len(rules)), key=lambda index: -decided[index])[:_MOST]

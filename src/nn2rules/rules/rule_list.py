@@ -453,9 +453,7 @@ class RuleList:
         # Files stand above rules, so they are looked for when one is written.
         import_module("nn2rules.formats").save(self, path)
 
-    def report(
-        self, path: str | os.PathLike[str] | None = None, **options: Any
-    ) -> Any:
+    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Put all there is to know of the rules into one HTML page, and write it.
 
         ``rules.report("report.html", model=network, data=rows, labels=classes)`` says

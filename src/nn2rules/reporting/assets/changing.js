@@ -1,5 +1,5 @@
 // Why an input gets its class, and what would turn that.
-const TRIED_NUMBERS = 400, TRIED_PAIRS = 60000, LISTED = 6, TRIED_RULES = 2000;
+const TRIED_NUMBERS = 400, SPREAD = 32, TRIED_PAIRS = 60000, LISTED = 6, TRIED_RULES = 2000;
 
 // Look at every input: which sets of features differ where the class does.
 function byTable(input, answer) {
@@ -72,6 +72,10 @@ function others(input, place) {
     numbers = [];
     for (let n = feature.low; n <= feature.high; n++) numbers.push(n);
   } else if (!isAll) {
+    for (let part = 1; part < SPREAD; part++) {
+      const n = feature.low + (feature.high - feature.low) * part / SPREAD;
+      numbers.push(feature.whole ? Math.round(n) : n);
+    }
     const step = Math.ceil(2 * feature.edges.length / TRIED_NUMBERS) || 1;
     for (let i = 0; i < feature.edges.length; i += step) {
       const edge = feature.edges[i];
@@ -122,12 +126,52 @@ function turning(input, answer, told, tries, isFirst, most = LISTED) {
     const known = knownClass(other).answer;
     if (known === null) told.unknown++;
     else if (known !== answer) {
-      found.push({to: to, answer: known});
+      found.push(closer(input, {to: to, answer: known}, answer));
       if (isFirst && most === LISTED && to.length === 1) return found;
       if (found.length >= most) return found;
     }
   }
   return found;
+}
+
+// The same change with a number that is nearer, and shorter to write, if one is found.
+function closer(input, change, answer) {
+  const [{place, value}] = change.to, own = input[place];
+  if (change.to.length > 1 || value.number === null || own.code !== 0) return change;
+  const turns = (number) => {
+    const known = knownClass(changed(input, [{place: place,
+      value: {code: 0, number: number}}])).answer;
+    return known === null ? null : known !== answer;
+  };
+  let near = own.number, far = value.number;
+  for (let step = 0; step < 60; step++) {
+    const middle = FEATURES[place].whole ? Math.trunc((near + far) / 2) : (near + far) / 2;
+    if (middle === near || middle === far) break;
+    const isTurned = turns(middle);
+    if (isTurned === null) break;
+    if (isTurned) far = middle; else near = middle;
+  }
+  const short = written(own.number, far, FEATURES[place], turns);
+  const number = short === null ? far : short;
+  const made = {place: place, value: {code: 0, number: number}};
+  const gives = knownClass(changed(input, [made])).answer;
+  return gives === null || gives === answer ? change : {to: [made], answer: gives};
+}
+
+// A number of few digits at or a little beyond `far`, seen from `own`, that turns.
+function written(own, far, {low, high, whole}, turns) {
+  if (whole) return null;
+  for (let digits = 2; digits < 16; digits++) {
+    const size = 10 ** (Math.floor(Math.log10(Math.abs(far) || 1)) - digits + 1);
+    const rounded = far > own ? Math.ceil(far / size) : Math.floor(far / size);
+    const number = Number((rounded * size).toPrecision(digits));
+    const isBeyond = far > own ? number >= far : number <= far;
+    const isClose = Math.abs(number - far) <= 0.05 * Math.abs(far - own);
+    if (isBeyond && isClose && number >= low && number <= high && turns(number)) {
+      return number;
+    }
+  }
+  return null;
 }
 
 // Changes that make a rule of another class hold: those with the fewest features.

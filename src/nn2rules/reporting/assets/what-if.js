@@ -187,8 +187,8 @@ function tableParts(input, found) {
 
 function searchParts(input, found) {
   const parts = [make("h3", null, "Smallest change")];
-  const numbers = found.isAll ? "" : " Of ranges, only the numbers at which rules " +
-    "are cut, and the ends, were tried.";
+  const numbers = found.isAll ? "" : " Of ranges, only the ends, the numbers at " +
+    "which rules are cut, and some between were tried.";
   const unknown = found.unknown ? ` ${counted(found.unknown, "change")} could not be ` +
     "told here." : "";
   const none = found.isAll && !found.unknown ? "No change of one feature turns it."
