@@ -61,7 +61,9 @@ def asked_for(driver: Any) -> list[str]:
     """Return every address that the page asked for, but its own."""
     import json
 
-    events = [json.loads(e["message"])["message"] for e in driver.get_log("performance")]
+    events = [
+        json.loads(e["message"])["message"] for e in driver.get_log("performance")
+    ]
     addresses = [
         event["params"]["request"]["url"]
         for event in events
@@ -85,7 +87,9 @@ def violations(driver: Any) -> list[tuple[str, str]]:
     ]
 
 
-def sized(driver: Any, width: int, *, dark: bool = False, is_phone: bool = False) -> None:
+def sized(
+    driver: Any, width: int, *, dark: bool = False, is_phone: bool = False
+) -> None:
     """Show the page as wide as on some device, light or dark."""
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
-from ranged import mixed_domain, random_network, random_rows
 
 import nn2rules
 from nn2rules import Domain, Feature, Network, RuleList
+from ranged import mixed_domain, random_network, random_rows
 
 
 @dataclass(frozen=True)

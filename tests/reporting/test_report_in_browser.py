@@ -5,18 +5,20 @@ import base64
 import pytest
 from browsing import answer, asked_for, opened, said, sized, violations
 from numpy.random import default_rng
-from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 from subjects import case, index_of
 
 import nn2rules
 from nn2rules import Layer, Network, RuleList
 from nn2rules.reporting.what_if import COMPUTED
+from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 
 NAMES = ("car", "adult", "multiclass", "numeric", "numeric multiclass", "large")
 
 
 def texts(driver, selector):
-    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    )
     return driver.execute_script(script, selector)
 
 
@@ -155,7 +157,7 @@ def test_every_activation_is_worked_out_as_the_library_does(driver, tmp_path, ki
 
 
 def hostile_case():
-    """Markup, quotes, long words and other directions of writing, wherever words are."""
+    """Markup, quotes, long words and other directions of writing, in all words."""
     names = (
         "<img src=x onerror=alert(1)>",
         "</script><script>alert(2)</script>",

@@ -9,6 +9,7 @@ import numpy as np
 from nn2rules.adapters import read_network
 from nn2rules.auditing import Audit
 from nn2rules.certificate import network_digest
+from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
 from nn2rules.frames import Rows
 from nn2rules.given_rows import (
@@ -70,19 +71,24 @@ def network_of(rules: RuleList, model: Any, data: Rows) -> Network | None:
             "model that they were extracted from"
         )
     if wanted is not None and network_digest(network) != wanted:
+        how = "give the network that they are of"
+        if not isinstance(model, Network):
+            how = (
+                "or from this model read with other rows; read it once, network = "
+                "read_network(model, data=...), and give that to extract and to report"
+            )
         raise OptionError(
-            "model: the rules were extracted from another network, as their "
-            "certificate says; give the model that they are of, or extract them again"
+            f"model: the rules were extracted from another network, {how}"
         )
     return network
 
 
-def _read(model: Any, domain: Any, data: Rows) -> Network:
-    """Read a model as it was for these rules: by its own domain, or by the rows."""
+def _read(model: Any, domain: Domain, data: Rows) -> Network:
+    """Read a model as it was for these rules: on their domain."""
     if isinstance(model, Network):
         return model
     try:
-        return read_network(model, domain=domain)
+        return read_network(model, domain=domain, data=data)
     except (DomainError, UnsupportedModelError):
         return read_network(model, data=data)
 
