@@ -4,11 +4,16 @@ import base64
 
 import pytest
 from browsing import answer, asked_for, opened, said, sized, violations
+from matplotlib.figure import Figure
 from numpy.random import default_rng
 from subjects import case, index_of
 
 import nn2rules
 from nn2rules import Layer, Network, RuleList
+from nn2rules.experiments.drawing import saved
+from nn2rules.experiments.page import inline
+from nn2rules.experiments.table import ResultColumn, ResultTable
+from nn2rules.reporting.html import page
 from nn2rules.reporting.what_if import COMPUTED
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 
@@ -330,6 +335,52 @@ def test_nobody_is_shut_out(driver, report_of, name, dark):
 def test_a_phone_never_scrolls_sideways(driver, report_of, name):
     opened(driver, report_of(name))
     driver.execute_script("document.querySelector('#rule-0 .more').click()")
+    sized(driver, 360, is_phone=True)
+    wide = driver.execute_script("return document.documentElement.scrollWidth")
+    sized(driver, 1280)
+    assert wide <= 360
+
+
+def paper_page():
+    """Fill the page of the experiments with a table and a figure."""
+    columns = (ResultColumn("a<b>"), ResultColumn("<i>", "share", "G"))
+    table = ResultTable("t", "<Title>", "& <i>", columns, (("<u>x", 0.5),))
+    figure = Figure()
+    axes = figure.subplots()
+    axes.bar([0], [1], color="#0072b2")
+    axes.bar([1], [2], hatch="//", color="#e69f00")
+    drawn = inline(saved(figure, "bars", "Bars", "<caption>"))
+    return page(
+        "paper.html.jinja",
+        styles=("page.css", "paper.css"),
+        title="<h1>",
+        introduction=["<p>"],
+        findings=[("<h3>", ["<li>"])],
+        sections={"<h2>": [table, drawn]},
+        differences=table,
+        reasons=["<p>"],
+        gaps=["<li>"],
+        better=["<li>"],
+        making=["<p>"],
+    )
+
+
+def test_the_page_of_the_experiments_stands_on_the_same_base(driver, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(paper_page(), "utf-8")
+    opened(driver, path)
+    assert said(driver) == []
+    assert asked_for(driver) == []
+    fills = driver.execute_script(
+        "return [...document.querySelectorAll('svg path')].map("
+        "e => getComputedStyle(e).fill)"
+    )
+    assert "rgb(0, 114, 178)" in fills
+    hatches = {fill[5:-2] for fill in fills if fill.startswith("url(")}
+    assert hatches
+    assert all(driver.find_elements("id", name[1:]) for name in [*hatches])
+    assert texts(driver, "figcaption")[0] == "<Title>. & <i>"
+    assert texts(driver, "tbody th") == ["<u>x", "<u>x"]
     sized(driver, 360, is_phone=True)
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     sized(driver, 1280)
