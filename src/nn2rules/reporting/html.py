@@ -22,6 +22,8 @@ _POLICY = (
     "trusted-types 'none'",
 )
 
+_LONG = 600  # characters; elements.js says the same
+
 
 def page(
     template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **given: Any
@@ -54,6 +56,18 @@ def embedded(data: Any) -> str:
     return text
 
 
+def shortened(text: str) -> str:
+    """Return a text of data, of a very long one its beginning, which is said.
+
+    Examples
+    --------
+    >>> shortened("short"), shortened("x" * 10_000)[-26:]
+    ('short', 'x… (9,400 more characters)')
+    """
+    left = len(text) - _LONG
+    return f"{text[:_LONG]}… ({left:,} more characters)" if left > 0 else text
+
+
 def _digest(text: str) -> str:
     """Return the source of a policy that allows this text and no other."""
     found = hashlib.sha256(text.encode()).digest()
@@ -83,5 +97,6 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters["shortened"] = shortened
     made.filters["zip"] = lambda one, other: list(zip(one, other, strict=True))
     return made

@@ -21,9 +21,14 @@ function draw(tag, attributes, ...children) {
   return fill(document.createElementNS(space, tag), attributes, children);
 }
 
-// Text of the data, whatever the direction of its writing.
+const LONG = 600;  // characters; html.py says the same
+
+// Text of the data, whatever the direction of its writing; of a very long one the
+// beginning.
 function data(text) {
-  return make("bdi", null, text);
+  const left = text.length - LONG;
+  return make("bdi", null, left > 0
+    ? `${text.slice(0, LONG)}… (${left.toLocaleString("en-US")} more characters)` : text);
 }
 
 function labelled(title, id, control) {

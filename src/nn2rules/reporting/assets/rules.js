@@ -94,7 +94,7 @@ function inputCell(place, cell) {
 
 function detailOf(index) {
   const rule = RULES[index], parts = [];
-  parts.push(make("p", {class: "sentence"}, data(sentenceOf(rule))));
+  parts.push(make("p", {class: "sentence"}, make("bdi", null, sentenceOf(rule))));
   const said = [];
   if (rule.decided !== undefined && IS_SET) {
     said.push(`${counted(rule.decided, "row")} ${rule.decided === 1 ? "is" : "are"} ` +
