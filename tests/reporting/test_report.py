@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import browsing
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +31,16 @@ BASKET = [
     {"color": "red", "size": "small"},
 ]
 LABELS = ["ripe", "unripe", "ripe"]
+
+
+def test_a_browser_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(browsing.shutil, "which", {}.get)
+    monkeypatch.delenv("CI", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no chromium on this machine"):
+        browsing.started(tmp_path)
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="engines.*installs it"):
+        browsing.started(tmp_path)
 
 
 def embedded_data(html):

@@ -242,6 +242,53 @@ def test_a_tie_is_not_guessed(driver, tmp_path):
     assert answer(driver, domain, {"x": 1e-9})["shown"] == "yes"
 
 
+def test_what_is_declared_impossible_is_not_answered_for(driver, tmp_path):
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    impossible = [{"color": ["red"], "size": ["big"]}]
+    rules = nn2rules.extract(network, impossible=impossible, form="set")
+    path = tmp_path / "report.html"
+    rules.report(path, model=network)
+    opened(driver, path)
+    found = answer(driver, network.domain, {"color": "red", "size": "big"})
+    assert "nothing is claimed of it" in found["text"]
+    found = answer(driver, network.domain, {"color": "red", "size": "medium"})
+    assert "nothing is claimed of it" not in found["text"]
+    assert found["shown"] == "ripe"
+    assert "of all inputs that can occur" in found["text"]
+    rules = nn2rules.extract(
+        network, impossible=lambda rows: [row["size"] == "big" for row in rows]
+    )
+    rules.report(path, model=network)
+    opened(driver, path)
+    found = answer(driver, network.domain, {"color": "red", "size": "medium"})
+    assert "this page cannot tell which they are" in found["text"]
+
+
+def test_rules_of_an_unfinished_search_say_nothing_of_the_rest(driver, tmp_path):
+    made = case("large")
+    rules = nn2rules.extract(made.network, data=made.rows, max_rules=2, form="set")
+    assert rules.certificate.get("complete") is False or rules.scope == "support"
+    path = tmp_path / "report.html"
+    rules.report(path, model=made.network)
+    opened(driver, path)
+    rows = made.random_rows(14, 10)
+    for row, right in zip(rows, made.network.predict(rows).tolist(), strict=True):
+        found = answer(driver, made.network.domain, row)
+        assert found["shown"] == right
+        assert "must not be" not in found["text"]
+
+
+def test_approximate_rules_are_not_taken_for_the_network(driver, tmp_path):
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    rules = nn2rules.extract(network, max_rules=0)
+    path = tmp_path / "report.html"
+    rules.report(path, model=network)
+    opened(driver, path)
+    found = answer(driver, network.domain, {"color": "red", "size": "big"})
+    assert found["shown"] == "ripe"
+    assert "The rules say unripe here, which is not the network's" in found["text"]
+
+
 def test_numbers_outside_of_their_range_get_no_answer(driver, report_of):
     opened(driver, report_of("numeric"))
     for number in ("16", "91", "17.5", ""):

@@ -18,7 +18,7 @@ function tableClass(input) {
 // The class that rules give an input; null where they claim nothing.
 function rulesClass(rule) {
   if (rule >= 0) return RULES[rule].then;
-  return DATA.scope === "support" && DATA.is_right ? null : DATA.default;
+  return DATA.is_right && !DATA.is_whole ? null : DATA.default;
 }
 
 // The class that the network is known to give, and how that is known.

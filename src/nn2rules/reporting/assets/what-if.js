@@ -120,8 +120,13 @@ function answerInput() {
   out.replaceChildren(...parts);
 }
 
+// What a rule says is proved of inputs that can occur.
+const DECLARED = DATA.what_if.impossible;
+const EXCEPT = DECLARED && !DECLARED.boxes.length ? " Nothing is claimed of inputs " +
+  "declared impossible, and this page cannot tell which they are." : "";
+
 function told(known, answer, isOut) {
-  if (HOW[known.how]) return HOW[known.how];
+  if (HOW[known.how]) return HOW[known.how] + EXCEPT;
   if (answer !== null) return "So say the rules, of which nothing is proved.";
   if (known.how === "tie") {
     return "No rule decides this input, and the network's score is too near to a tie " +
@@ -154,7 +159,8 @@ function whyParts(input, answer, rule) {
   if (rule >= 0 && DATA.is_right && (DATA.is_alone || !RULES[rule].unless)
     && (IS_SET || DATA.is_alone)) {
     parts.push(make("p", null, "The conditions of the rule above are a proved reason: " +
-      "they alone force this class, whatever the other features are."));
+      "they alone force this class, whatever the other features are" +
+      `${DECLARED ? ", of all inputs that can occur" : ""}.`));
   } else if (rule >= 0 && DATA.is_right) {
     parts.push(make("p", null, "The rule above decides, as none before it holds: both " +
       "together are a proved reason."));
@@ -221,12 +227,11 @@ function buildWhatIf() {
     next += 1;
   });
   take.hidden = !rows.length;
-  const declared = DATA.what_if.impossible;
   place.append(make("div", {class: "what-if"}, make("div", null,
     make("fieldset", {class: "fields"}, make("legend", {class: "unseen"}, "Values"),
       buildFields()), make("div", {class: "buttons"}, take)),
     make("div", {class: "answer", id: "answer", role: "status", "aria-live": "polite"})));
-  if (declared) place.append(make("p", {class: "note"}, data(declared.text)));
+  if (DECLARED) place.append(make("p", {class: "note"}, data(DECLARED.text)));
   put(rows.length ? inputOf(rows[0]) : beginning());
   next = 1;
   place.hidden = false;
