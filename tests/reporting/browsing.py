@@ -76,6 +76,7 @@ def asked_for(driver: Any) -> list[str]:
 def violations(driver: Any) -> list[tuple[str, str]]:
     """Return what axe-core finds to be serious or worse."""
     source = files("axe_core_python").joinpath("axe.min.js").read_text("utf-8")
+    driver.set_script_timeout(120)
     driver.execute_script(source)
     found = driver.execute_async_script(
         "const done = arguments[0]; axe.run().then(done, (e) => done({e: String(e)}));"

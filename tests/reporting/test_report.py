@@ -166,6 +166,7 @@ def test_rules_alone_make_a_report():
     rules = nn2rules.extract(TOMATO)
     found = rules.report()
     assert "every one of the 6 possible inputs" in found.html
+    assert "in Python, writes what the commands below read" in found.html
     assert "counted with the model" in found.html
     assert found.data["what_if"]["table"] is not None
     assert repr(found).startswith("<Report: 1 rule, ")

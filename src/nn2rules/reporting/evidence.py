@@ -120,13 +120,19 @@ def _commands(subject: Subject) -> list[tuple[str, str]]:
     network = network or "network.json"
     found = []
     if "rules" not in names and "model" in names:
-        data = f" --data {_shell(names['rows'])}" if "rows" in names else ""
         found.append(
             (
-                f"nn2rules extract {_shell(names['model'])}{data} -o {rules} "
+                f"nn2rules report {_shell(names['model'])} … --rules {rules} "
                 f"--network {network}",
-                "writes the rules and the network (with the options that were used "
-                "for this report)",
+                "with the same options as for this report, also writes the rules and "
+                "the network, which the commands below read",
+            )
+        )
+    elif "rules" not in names:
+        found.append(
+            (
+                f'rules.save("{rules}"); nn2rules.save(network, "{network}")',
+                "in Python, writes what the commands below read",
             )
         )
     if is_right(subject.rules):

@@ -23,7 +23,7 @@ function drawCurve(wide) {
   }
   const even = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * n));
   const steps = [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 30000];
-  const marks = new Set(isLog ? [...steps.filter((k) => 1.7 * k < n), n] : even);
+  const marks = new Set(isLog ? [...steps.filter((k) => 2.5 * k < n), n] : even);
   for (const k of marks) {
     picture.append(draw("text", {x: x(k), y: high - bottom + 20,
       "text-anchor": k === n && n ? "end" : "middle"}, amount(k)));
