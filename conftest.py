@@ -9,3 +9,5 @@ import os
 os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")  # the same sums everywhere
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("KERAS_BACKEND", "torch")  # TensorFlow is not needed here
+
+collect_ignore_glob = ["*conftest.py"]  # settings hold no examples, and share one name

@@ -273,6 +273,18 @@ def test_fragile_rows_have_the_smallest_margins():
         assert turned == one.explanation.outcomes[0] != one.explanation.answer
 
 
+def test_labels_of_many_classes_are_not_taken_for_ways_to_turn():
+    domain = Domain((Feature("a", ("x", "y")), Feature("b", ("x", "y", "z"))))
+    weights = np.array([[0, 3, 0], [2, 0, 1], [1, 0, 0], [0, 0, 4], [0, 1, 1]])
+    network = Network(domain, (Layer(weights, [0, 0, 0], "softmax"),), (0, 1, 2))
+    rows = domain.decode(domain.codes_of(np.arange(6)))
+    found = audit(network, rows, protected=["a"], labels=[2] * 6)
+    rules = found.protected["a"].rules
+    assert rules is not None
+    assert {rule.fits_agree for rule in rules} == {None}
+    assert "a alone turns the answer" in str(found)
+
+
 def test_a_column_that_the_model_does_not_see_is_a_finding():
     found = audit(TOMATO, BASKET, protected=["shop"])
     assert found.protected["shop"].status == "unseen"

@@ -1,5 +1,6 @@
 """The user's own rows: numbers, words, missing cells, awkward names; and a model."""
 
+import html
 import json
 
 import joblib
@@ -122,7 +123,7 @@ def test_a_network_file_of_the_user(tmp_path):
     assert row["inputs"] == 1728
     fidelity = {row["method"]: row for row in table(page.parent, "fidelity")}
     assert len(fidelity["nn2rules list"]["cars.csv, this run"]["values"]) == 1
-    assert "user&#x27;s model" in page.read_text()
+    assert "user's model" in html.unescape(page.read_text())
     (row,) = table(page.parent, "with-and-without")
     assert len(row["network made to be read, rules"]["values"]) == 1
     assert row["given model, columns"] == 6

@@ -16,6 +16,7 @@ from nn2rules.cli import (
     neurons,
     paper,
     predict,
+    report,
     train,
     verify,
 )
@@ -23,6 +24,7 @@ from nn2rules.cli.app import app
 
 COMMANDS = (
     extract,
+    report,
     predict,
     explain,
     verify,

@@ -13,7 +13,7 @@
     first      what the first k rules of a list achieve
     results    all measurements of a run, and their spreads
     printed    the figures that the paper prints
-    table      a table, as Markdown, CSV, JSON and HTML
+    table      a table, as Markdown, CSV and JSON
     tables     the tables of the experiments
     counts     those of them that are about the number of rules
     contrast   where this run and the paper differ, and by how much
@@ -26,8 +26,8 @@
 >>> from nn2rules import experiments
 >>> page = experiments.run("results", datasets=["car"], seeds=2)  # doctest: +SKIP
 
-This package needs scikit-learn, pandas and matplotlib. `import nn2rules` does not load
-it.
+This package needs scikit-learn, pandas, matplotlib and Jinja2. `import nn2rules` does
+not load it.
 """
 
 from importlib.util import find_spec
@@ -38,6 +38,7 @@ for _module, _library in (
     ("sklearn", "scikit-learn"),
     ("pandas", "pandas"),
     ("matplotlib", "matplotlib"),
+    ("jinja2", "jinja2"),
 ):
     if find_spec(_module) is None:
         raise MissingExtraError(_library, "paper", "nn2rules.experiments")

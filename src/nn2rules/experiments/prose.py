@@ -1,4 +1,4 @@
-"""The words and the look of the page that do not depend on numbers."""
+"""The words of the page that do not depend on numbers."""
 
 from importlib.metadata import version
 
@@ -8,35 +8,6 @@ from nn2rules.experiments.results import Results
 from nn2rules.experiments.train import SETTINGS
 from nn2rules.text import count
 from nn2rules.version import __version__
-
-CSS = """\
-body { margin: 0; background: #fff; color: #1a1a1a;
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
-main { max-width: 78rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-p, li { max-width: 46rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.9rem; line-height: 1.2; overflow-wrap: anywhere; }
-h2 { font-size: 1.35rem; margin-top: 2.8rem; border-bottom: 1px solid #ccc; }
-figure { margin: 1.6rem 0 2.4rem; }
-figcaption { max-width: 46rem; font-size: .92rem; margin: .6rem 0; }
-.scroll { overflow-x: auto; max-width: 100%; }
-.scroll svg { display: block; width: 100%; min-width: 36rem; max-width: 60rem;
-  height: auto; }
-table { border-collapse: collapse; font-size: .85rem;
-  font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
-  border-bottom: 1px solid #ddd; }
-th[scope="row"], td.text, th.text { text-align: left; }
-thead th { vertical-align: bottom; border-bottom: 1px solid #888;
-  white-space: normal; }
-th[scope="colgroup"] { text-align: center; border-bottom: 1px solid #bbb; }
-tbody th { font-weight: normal; }
-tbody tr:hover { background: #f3f6f9; }
-h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
-@media (max-width: 40rem) { body { font-size: 15px; } h1 { font-size: 1.5rem; }
-  tbody th { white-space: normal; min-width: 7rem; } }
-@media print { .scroll { overflow: visible; } figure { break-inside: avoid; }
-  table { font-size: .6rem; } th, td { padding: .15rem .3rem; white-space: normal; } }
-"""
 
 
 def introduction(results: Results) -> list[str]:

@@ -1,6 +1,5 @@
-"""A table, as Markdown, CSV, JSON and HTML, all from the same cells."""
+"""A table, as Markdown, CSV and JSON, all from the same cells."""
 
-import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,36 +126,16 @@ class ResultTable:
         }
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
-    def to_html(self) -> str:
-        """Return the table as HTML; columns of one group share a heading."""
-        lines = ["<table>", "<thead>", *self._html_heads(), "</thead>", "<tbody>"]
-        for texts in self.texts():
-            first = f'<th scope="row">{html.escape(texts[0])}</th>'
-            cells = (
-                f'<td class="{column.kind}">{html.escape(text)}</td>'
-                for text, column in zip(texts[1:], self.columns[1:], strict=True)
-            )
-            lines.append(f"<tr>{first}{''.join(cells)}</tr>")
-        return "\n".join([*lines, "</tbody>", "</table>"])
-
-    def _html_heads(self) -> list[str]:
-        groups: list[tuple[str, int]] = []
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """What neighbouring columns share, and how many; nothing if none share any."""
+        found: list[tuple[str, int]] = []
         for column in self.columns:
-            if groups and column.group and groups[-1][0] == column.group:
-                groups[-1] = (column.group, groups[-1][1] + 1)
+            if found and column.group and found[-1][0] == column.group:
+                found[-1] = (column.group, found[-1][1] + 1)
             else:
-                groups.append((column.group, 1))
-        heads = "".join(
-            f'<th scope="col" class="{c.kind}">{html.escape(c.label)}</th>'
-            for c in self.columns
-        )
-        if not any(group for group, _ in groups):
-            return [f"<tr>{heads}</tr>"]
-        above = "".join(
-            f'<th scope="colgroup" colspan="{size}">{html.escape(group)}</th>'
-            for group, size in groups
-        )
-        return [f"<tr>{above}</tr>", f"<tr>{heads}</tr>"]
+                found.append((column.group, 1))
+        return found if any(group for group, _ in found) else []
 
     def texts(self) -> list[list[str]]:
         """Return every cell as people read it."""

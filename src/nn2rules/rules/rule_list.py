@@ -492,6 +492,14 @@ class RuleList:
         )
         return made
 
+    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Put all there is to know of the rules into one HTML page, and write it.
+
+        ``rules.report("report.html", model=network, data=rows, labels=classes)`` says
+        most. See `nn2rules.reporting.report` for all options, and what it returns.
+        """
+        return import_module("nn2rules.reporting").report(self, path, **options)
+
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
     ) -> Any:

@@ -60,7 +60,10 @@ def broken_rules(
         form="set",
         facts=[Facts(inputs=sizes_of[index]) for index in order.tolist()],
     )
-    return rules if rows is None else with_rows(rules, rows)
+    if rows is None:
+        return rules
+    unlabelled = GivenRows(rows.domain, rows.codes, rows.numbers)  # ways are no classes
+    return with_rows(rules, unlabelled)
 
 
 def _fitting(boxes: NDArray[np.bool_], rows: GivenRows) -> NDArray[np.int64]:

@@ -61,8 +61,13 @@ def _jpmml() -> Any:
     from jpmml_evaluator.py4j import Py4JBackend
 
     backend = Py4JBackend()
-    atexit.register(Py4JBackend.destroyGateway)
+    atexit.register(_stop, Py4JBackend)
     return backend
+
+
+def _stop(backend: Any) -> None:
+    if backend.gateway is not None:
+        backend.destroyGateway()
 
 
 def in_pmml4s(made: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,61 @@
+// Which rule decides an input. An input has for each feature a code and, of a range of
+// numbers, whose code is 0, the number; the codes above are the values beside it.
+const FEATURES = DATA.features;
+const RULES = DATA.rules;
+const CONDITIONS = DATA.conditions;
+
+function isRange(feature) {
+  return feature.edges !== undefined;
+}
+
+// How many of the edges are not above a number.
+function cellOf(edges, number) {
+  let low = 0, high = edges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (edges[middle] <= number) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+// The codes of the rules, whose ranges are cut into cells.
+function cellsOf(input) {
+  return input.map(({code, number}, place) => {
+    const feature = FEATURES[place];
+    if (!isRange(feature)) return code;
+    return code === 0 ? cellOf(feature.edges, number) : feature.edges.length + code;
+  });
+}
+
+function allows(condition, cells) {
+  return condition.allowed.charCodeAt(cells[condition.feature]) === 49;
+}
+
+function holds(rule, cells) {
+  return rule.if.every((place) => allows(CONDITIONS[place], cells));
+}
+
+// The first rule that holds, or -1.
+function ruleOf(input) {
+  const cells = cellsOf(input);
+  return RULES.findIndex((rule) => holds(rule, cells));
+}
+
+function isImpossible(input) {
+  const declared = DATA.what_if.impossible;
+  if (!declared) return false;
+  return declared.boxes.some((box) => {
+    let start = 0;
+    return input.every(({code}, place) => {
+      const bit = box.charCodeAt(start + code);
+      start += FEATURES[place].values.length + (isRange(FEATURES[place]) ? 1 : 0);
+      return bit === 49;
+    });
+  });
+}
+
+function valueText(place, {code, number}) {
+  const feature = FEATURES[place];
+  if (!isRange(feature)) return feature.values[code];
+  return code === 0 ? String(number) : feature.values[code - 1];
+}

@@ -1,0 +1,220 @@
+// The rules: searched, filtered, sorted, opened; drawn a slice at a time.
+const FIRST = 12, SLICE = 100;
+const IS_SET = DATA.form === "set";
+
+function rowsOf(rule) {
+  return (IS_SET ? rule.fits : undefined) ?? rule.decided;
+}
+
+function agreeing(rule) {
+  return IS_SET && rule.fits_agree !== undefined ? rule.fits_agree : rule.decided_agree;
+}
+
+function wrongOf(rule) {
+  const agree = agreeing(rule);
+  return agree === undefined ? undefined : rowsOf(rule) - agree;
+}
+
+const HAS_ROWS = RULES.some((rule) => rowsOf(rule) !== undefined);
+const HAS_LABELS = RULES.some((rule) => agreeing(rule) !== undefined);
+const HAS_INPUTS = RULES.some((rule) => rule.inputs !== undefined);
+const WORDS = RULES.map((rule) => [rule.name, DATA.classes[rule.then],
+  ...rule.if.map((place) => CONDITIONS[place].text)].join(" · ").toLowerCase());
+
+const ORDERS = [
+  ["given", IS_SET ? "as they are listed" : "as they are tried", null],
+  HAS_ROWS && ["rows", "most rows first", (rule) => -(rowsOf(rule) ?? -1)],
+  HAS_LABELS && ["agree", "labels agree least first",
+    (rule) => rowsOf(rule) ? agreeing(rule) / rowsOf(rule) : 2],
+  HAS_LABELS && ["errors", "most errors first", (rule) => -(wrongOf(rule) ?? -1)],
+  HAS_INPUTS && ["inputs", "most inputs first", (rule) => -(rule.inputs ?? -1)],
+  ["short", "fewest conditions first", (rule) => rule.if.length],
+].filter(Boolean);
+
+function chipsOf(rule, cells) {
+  if (!rule.if.length) return make("span", {class: "remark"}, "always");
+  return make("ul", {class: "chips", "aria-label": "conditions"}, rule.if.map((place) => {
+    const isMissed = cells && !allows(CONDITIONS[place], cells);
+    return make("li", {class: isMissed ? "chip missed" : "chip"},
+      data(CONDITIONS[place].text));
+  }));
+}
+
+function numbersOf(rule) {
+  const rows = rowsOf(rule), agree = agreeing(rule), lines = [];
+  if (rows !== undefined) {
+    const verb = IS_SET && rule.fits !== undefined ? (rows === 1 ? "fits" : "fit")
+      : "decided";
+    lines.push(make("div", null, make("strong", null, amount(rows)),
+      ` row${rows === 1 ? "" : "s"} ${verb}`));
+  } else if (rule.inputs !== undefined) {
+    lines.push(make("div", null, make("strong", null, amount(rule.inputs)),
+      ` input${rule.inputs === 1 ? "" : "s"} decided`));
+  }
+  if (agree !== undefined && rows) {
+    lines.push(make("div", null, make("strong", null, share(agree / rows, 0)),
+      " labels agree"));
+  }
+  return lines;
+}
+
+function sentenceOf(rule) {
+  const parts = rule.if.map((place) => CONDITIONS[place].text);
+  const premise = parts.length ? parts.join(" and ") : "anything";
+  const unless = rule.unless ? ` ${rule.unless}` : "";
+  return `if ${premise} then ${DATA.classes[rule.then]}${unless}`;
+}
+
+function rowTable(title, places, rule) {
+  const rows = DATA.rows, hasLabels = rows.labels.length > 0;
+  const header = ["rows", ...FEATURES.map((feature) => feature.name),
+    ...(hasLabels ? ["label"] : [])];
+  const body = places.map((place) => {
+    const cells = rows.cells[place].map((cell, index) => cellText(index, cell));
+    const found = [amount(rows.times[place]), ...cells];
+    if (hasLabels) {
+      const label = rows.labels[place], kind = label === rule.then ? "" : "wrong";
+      found.push(make("span", {class: kind}, data(DATA.classes[label])));
+    }
+    return found;
+  });
+  return tableOf(title, header, body);
+}
+
+function cellText(place, cell) {
+  return valueText(place, inputCell(place, cell));
+}
+
+// A cell of a row as part of an input.
+function inputCell(place, cell) {
+  if (!isRange(FEATURES[place])) return {code: cell, number: null};
+  return typeof cell === "number" ? {code: 0, number: cell}
+    : {code: Number(cell), number: null};
+}
+
+function detailOf(index) {
+  const rule = RULES[index], parts = [];
+  parts.push(make("p", {class: "sentence"}, make("bdi", null, sentenceOf(rule))));
+  const said = [];
+  if (rule.decided !== undefined && IS_SET) {
+    said.push(`${counted(rule.decided, "row")} ${rule.decided === 1 ? "is" : "are"} ` +
+      "decided by it first");
+  }
+  if (rule.inputs !== undefined) {
+    const noun = counted(rule.inputs, "input");
+    said.push(`${noun} ${rule.inputs === 1 ? "is" : "are"} decided by it, and by no ` +
+      "rule above");
+  }
+  if (rule.probability) {
+    const [low, high] = rule.probability;
+    said.push("the network's probability of this class there is between " +
+      `${(Math.floor(low * 100) / 100).toFixed(2)} and ` +
+      `${(Math.ceil(high * 100) / 100).toFixed(2)}`);
+  }
+  const wrong = wrongOf(rule);
+  if (wrong !== undefined) {
+    said.push(wrong === 0 ? "the model is wrong on none of its rows"
+      : `the model is wrong on ${amount(wrong)} of its rows`);
+  }
+  if (said.length) parts.push(make("p", null, `${said.join("; ")}.`));
+  const fit = DATA.rows.fit[index] || [], bad = DATA.rows.wrong[index] || [];
+  if (fit.length) {
+    parts.push(make("h4", null, "Rows that it decides, the most frequent"),
+      rowTable(`Rows under rule ${rule.name}`, fit, rule));
+  }
+  if (bad.length) {
+    parts.push(make("h4", null, "Rows where the model is wrong, the most frequent"),
+      rowTable(`Errors under rule ${rule.name}`, bad, rule));
+  }
+  return parts;
+}
+
+function itemOf(index) {
+  const rule = RULES[index], id = `detail-${index}`;
+  const detail = make("div", {class: "detail", id: id, hidden: true});
+  const more = make("button", {type: "button", class: "more", "aria-expanded": "false",
+    "aria-controls": id, "aria-label": `More about rule ${rule.name}`}, "More");
+  more.addEventListener("click", () => {
+    const isOpen = detail.hidden;
+    if (isOpen && !detail.firstChild) detail.append(...detailOf(index));
+    detail.hidden = !isOpen;
+    more.setAttribute("aria-expanded", String(isOpen));
+    more.textContent = isOpen ? "Less" : "More";
+  });
+  const then = `then c${rule.then}`;
+  return make("li", {id: `rule-${index}`}, make("div", {class: "rule"},
+    make("span", {class: "name"}, rule.name),
+    make("span", {class: then}, data(DATA.classes[rule.then])),
+    make("div", {class: "chips-cell"}, chipsOf(rule),
+      rule.unless ? make("span", {class: "remark"}, ` ${rule.unless}`) : null),
+    make("div", {class: "numbers"}, numbersOf(rule)), more), detail);
+}
+
+const VIEW = {first: null, shown: [], drawn: 0};
+
+function buildRules() {
+  const place = document.getElementById("rules-app");
+  const search = make("input", {type: "search", spellcheck: "false"});
+  const feature = choice([["", "any feature"],
+    ...FEATURES.map(({name}, index) => [index, name])]);
+  const then = choice([["", "any class"],
+    ...DATA.classes.map((name, index) => [index, name])]);
+  const order = choice(ORDERS.map(([value, text]) => [value, text]));
+  const count = make("p", {class: "count", role: "status", id: "rules-count"});
+  const list = make("ol", {class: "rules", id: "rules-list"});
+  const again = make("button", {type: "button", class: "again", id: "rules-more"});
+  place.append(make("div", {class: "controls", role: "search"},
+    labelled("Search", "search", search), labelled("Feature", "by-feature", feature),
+    labelled("Class", "by-class", then), labelled("Order", "order", order)),
+    count, list, again);
+
+  function choose() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = RULES.map((_, index) => index);
+    if (VIEW.first !== null) shown = shown.slice(0, VIEW.first);
+    shown = shown.filter((index) => {
+      const rule = RULES[index];
+      if (then.value !== "" && rule.then !== Number(then.value)) return false;
+      if (feature.value !== "" && !rule.if.some(
+        (one) => CONDITIONS[one].feature === Number(feature.value))) return false;
+      return words.every((word) => WORDS[index].includes(word));
+    });
+    const key = ORDERS.find(([value]) => value === order.value)[2];
+    if (key) {
+      const keys = new Map(shown.map((index) => [index, key(RULES[index])]));
+      shown.sort((a, b) => keys.get(a) - keys.get(b) || a - b);
+    }
+    VIEW.shown = shown;
+    VIEW.drawn = 0;
+    list.replaceChildren();
+    const of = shown.length === RULES.length ? "" : ` of ${amount(RULES.length)}`;
+    const first = VIEW.first === null ? "" : `, of the first ${amount(VIEW.first)}`;
+    count.textContent = shown.length ? `${counted(shown.length, "rule")}${of}${first}`
+      : `No rule fits this search${first}`;
+    more(FIRST);
+  }
+
+  function more(number) {
+    const next = VIEW.shown.slice(VIEW.drawn, VIEW.drawn + number);
+    list.append(...next.map(itemOf));
+    VIEW.drawn += next.length;
+    const left = VIEW.shown.length - VIEW.drawn;
+    again.hidden = left === 0;
+    again.textContent = left <= SLICE ? `Show ${counted(left, "more rule")}`
+      : `Show ${SLICE} more of ${counted(left, "rule")}`;
+  }
+
+  again.addEventListener("click", () => {
+    const last = list.lastElementChild;
+    more(SLICE);
+    if (last && last.nextElementSibling) {
+      last.nextElementSibling.querySelector("button").focus();
+    }
+  });
+  window.addEventListener("beforeprint", () => more(VIEW.shown.length));
+  for (const control of [feature, then, order]) control.addEventListener("change", choose);
+  search.addEventListener("input", choose);
+  VIEW.showFirst = (number) => { VIEW.first = number; choose(); };
+  choose();
+  place.hidden = false;
+}
