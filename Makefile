@@ -7,10 +7,7 @@ MINUTES ?= 10
 .PHONY: demo test lint kernels engines fuzz bench paper clean
 
 demo: .venv/user
-	$(BIN)/nn2rules demo
-	@echo; echo "Another network, extracted now:"; echo
-	$(BIN)/nn2rules extract $$($(BIN)/python -c \
-	  "from nn2rules.datasets import network_file; print(network_file('nursery'))")
+	$(BIN)/nn2rules demo -o demo-report.html
 
 test: .venv/dev
 	$(MAKE) --jobs=2 lint kernels engines
@@ -49,7 +46,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 .venv/user: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[report]"
 	@touch $@
 
 .venv/paper: pyproject.toml | .venv/bin/python

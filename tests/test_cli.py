@@ -1136,6 +1136,14 @@ def test_demo_shows_rules_and_checks_them_on_every_input():
     assert text.endswith(f"\n  nn2rules extract {CAR}\n")
 
 
+def test_demo_ends_by_saying_where_its_report_is():
+    assert done("demo", "-o", "report.html").endswith("\n\n  report.html\n")
+    assert "Which cars are acceptable?" in Path("report.html").read_text("utf-8")
+    assert run("demo", "-o", "folder").stderr == (
+        "error: folder: this is a folder, expected a file name\n"
+    )
+
+
 def test_version():
     assert done("--version") == f"nn2rules {nn2rules.__version__}\n"
 

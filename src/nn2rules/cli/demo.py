@@ -1,17 +1,36 @@
 """nn2rules demo: what it is all about, on a small network."""
 
 import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 import nn2rules
-from nn2rules.cli.app import command
+from nn2rules.cli.app import FILES, command
 from nn2rules.cli.output import width
 from nn2rules.formats import load_network, load_rules
+from nn2rules.formats.files import check_writable
+from nn2rules.network import Network
 from nn2rules.text import label_text
 
 
-@command("demo")
-def demo() -> None:
+@command("demo -o report.html")
+def demo(
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="REPORT.html",
+            help="Also write a report, a page for a browser.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+) -> None:
     """Show what nn2rules does, on a small network that judges cars."""
+    if output is not None:
+        check_writable(output)
     cars = nn2rules.datasets.load("car")
     path = nn2rules.datasets.network_file("car")
     network = load_network(path)
@@ -39,6 +58,22 @@ def demo() -> None:
         f"{nn2rules.check(network, rules)}"
     )
     print(
-        f"\nExtract them yourself; the first time, this compiles for half a minute:"
+        f"\nExtract them yourself; the first time, this compiles for some seconds:"
         f"\n\n  nn2rules extract {path}"
     )
+    if output is not None:
+        _write_report(output, network)
+
+
+def _write_report(output: Path, network: Network) -> None:
+    """Write the report of the network, with each of its rules true on its own."""
+    cars = nn2rules.datasets.load("car").train
+    rules = nn2rules.extract(network, cars.rows, labels=cars.labels, form="set")
+    rules.report(
+        output,
+        model=network,
+        data=cars.rows,
+        labels=cars.labels,
+        title="Which cars are acceptable?",
+    )
+    print(f"\nA report of the same network; open it in a browser:\n\n  {output}")
