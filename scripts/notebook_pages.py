@@ -5,6 +5,7 @@ that fails ends the build; so what the site shows is what the code gives today.
 """
 
 import json
+import re
 import warnings
 from functools import cache
 from html import escape
@@ -13,8 +14,11 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 _PATIENCE = 120  # seconds that a cell may take
+_SETTINGS = Config({"KernelManager": {"transport": "ipc"}})  # no port is opened
+_FRAME = re.compile(r"<style scoped>.*?</style>\s*", re.DOTALL)
 
 
 def pages(docs: Path) -> dict[str, str]:
@@ -41,7 +45,13 @@ def run(text: str) -> Any:
     notebook = nbformat.reads(text, as_version=4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries under the kernel
-        NotebookClient(notebook, timeout=_PATIENCE, kernel_name="python3").execute()
+        NotebookClient(
+            notebook,
+            timeout=_PATIENCE,
+            kernel_name="python3",
+            coalesce_streams=True,
+            config=_SETTINGS,
+        ).execute()
     return notebook
 
 
@@ -49,7 +59,7 @@ def _cell(cell: Any) -> str:
     if cell.cell_type == "markdown":
         return str(cell.source)
     code = f"```python\n{cell.source}\n```"
-    return "\n\n".join([code, *map(_output, cell.outputs)])
+    return "\n\n".join([code, *filter(None, map(_output, cell.outputs))])
 
 
 def _output(output: Any) -> str:
@@ -58,8 +68,9 @@ def _output(output: Any) -> str:
         return _text(output.text)
     data = output.data
     if "text/html" in data:
-        html = "".join(line.strip("\n") for line in data["text/html"].splitlines(True))
-        return f'<div class="notebook-output">{html}</div>'
+        html = _FRAME.sub("", data["text/html"])
+        html = html.replace('<table border="1" class="dataframe">', "<table>")
+        return f'<div class="notebook-output">{"".join(html.splitlines())}</div>'
     if "image/png" in data:
         source = f"data:image/png;base64,{data['image/png'].strip()}"
         return f'<img alt="{escape(_named(data))}" src="{source}">'
@@ -71,7 +82,7 @@ def _named(data: Any) -> str:
 
 
 def _text(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```"
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
 
 
 def is_bare(text: str) -> bool:

@@ -4,7 +4,8 @@ The bar comes after a second, on stderr, and only on a terminal or in a notebook
 """
 
 import time
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from nn2rules.cover._kernels.greedy import climb
 from nn2rules.cover._kernels.growth import grow
@@ -22,6 +23,7 @@ Shown: TypeAlias = Progress | Literal[False] | None
 """Who is told how far the work is: a function, nobody, or the user, by a bar."""
 
 _PATIENCE = 1.0  # seconds before a bar appears
+_PAUSE = 0.2  # seconds between two lines of a notebook
 COMPILING = "compiling, once on this machine; this takes a minute"
 
 
@@ -69,6 +71,34 @@ class Bar:
             self._bar.stop()
 
 
+class NotebookBar(Bar):
+    """The same in a notebook: a line that is written anew, and taken away at the end.
+
+    The bar of rich would need ipywidgets there, and complains where they are missing.
+    """
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _PATIENCE
+        self._line: Any = None
+
+    def __call__(self, what: str, share: float) -> None:
+        """Show what is being done, and the share that is done."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PAUSE
+        text = {"text/plain": f"{what} … {share:.0%}"}
+        if self._line is None:
+            display = import_module("IPython.display").display
+            self._line = display(text, raw=True, display_id=True)
+        else:
+            self._line.update(text, raw=True)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._line is not None:
+            self._line.update({"text/plain": ""}, raw=True)
+
+
 def teller(shown: Shown) -> Progress | Bar | None:
     """Return who is told how far the work is, and say so if it compiles first."""
     if shown is False:
@@ -87,4 +117,4 @@ def teller(shown: Shown) -> Progress | Bar | None:
         return None
     if not is_compiled():
         console.print(COMPILING)
-    return Bar(console)
+    return NotebookBar() if console.is_jupyter else Bar(console)
