@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo test engines lint fuzz bench paper clean
+.PHONY: demo test engines lint docs fuzz bench paper release-check lock clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo
@@ -26,6 +26,10 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo; echo "Open site/index.html in a browser."
+
 fuzz: .venv/dev
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
@@ -36,8 +40,14 @@ paper: .venv/paper
 	$(BIN)/nn2rules paper -o paper-results
 	@echo; echo "Open paper-results/index.html in a browser."
 
+release-check: .venv/dev
+	$(BIN)/python scripts/try_versions.py
+
+lock: .venv/dev
+	$(BIN)/python scripts/lock.py
+
 clean:
-	rm -rf .venv
+	rm -rf .venv site
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -39,7 +39,9 @@ def as_markdown(text: str) -> str:
     <BLANKLINE>
     Always.
     """
-    text = _BLOCK.sub(lambda found: ":" if found.start() and _behind(found) else "", text)
+    text = _BLOCK.sub(
+        lambda found: ":" if found.start() and _behind(found) else "", text
+    )
     if _SECTION.search(text):
         return text
     return _EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text)

@@ -2,6 +2,7 @@
 
 The arguments are the extras that must be there. Whatever the versions of the
 libraries, a model of each goes in, its rules come out, and they answer as it does.
+``--quick`` only asks whether everything is there: no kernel is compiled.
 """
 
 import os
@@ -28,7 +29,10 @@ def one_hot(rows):
     colors, sizes = ("red", "yellow"), ("small", "medium", "big")
     frame = [(row["color"], row["size"]) for row in _dicts(rows)]
     return np.array(
-        [[*(c == color for c in colors), *(s == size for s in sizes)] for color, size in frame],
+        [
+            [*(c == color for c in colors), *(s == size for s in sizes)]
+            for color, size in frame
+        ],
         dtype=np.float32,
     )
 
@@ -50,12 +54,28 @@ def without_extras():
         rules.save(path)
         assert nn2rules.load(path) == rules
         car = str(nn2rules.datasets.network_file("car"))
-        for command in (["doctor"], ["check", car, str(path)], ["extract", "--help"]):
-            subprocess.run(
-                [sys.executable, "-m", "nn2rules", *command],
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
+        _command("check", car, str(path))
+
+
+def quickly():
+    """Load a network and answer by it, and ask every command for its help."""
+    from nn2rules.cli import COMMANDS
+
+    network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    assert (network.predict(ROWS) == np.where(RIPE, "ripe", "unripe")).all()
+    for name in nn2rules.datasets.DATASETS:
+        assert nn2rules.datasets.load(name).train.rows
+    names = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+    for arguments in [["doctor"], *([name, "--help"] for name in names)]:
+        _command(*arguments)
+
+
+def _command(*arguments):
+    subprocess.run(
+        [sys.executable, "-m", "nn2rules", *arguments],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def sklearn():
@@ -116,7 +136,9 @@ def torch():
     from torch import nn
 
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 1), nn.Sigmoid()).eval()
+    model = nn.Sequential(
+        nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 1), nn.Sigmoid()
+    ).eval()
 
     def answers(rows):
         with torch.no_grad():
@@ -165,8 +187,12 @@ PARTS = {
 
 def main(extras):
     """Try nn2rules without extras, and with those named."""
-    needed = {name: version(name) for name in ("numba", "numpy", "typer", "rich")}
+    needed = ", ".join(f"{n} {version(n)}" for n in ("numba", "numpy", "typer", "rich"))
     print(f"nn2rules {nn2rules.__version__}, Python {sys.version.split()[0]}, {needed}")
+    quickly()
+    if extras == ["--quick"]:
+        print("is all there")
+        return
     without_extras()
     for extra in extras:
         attempt, library = PARTS[extra]

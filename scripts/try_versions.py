@@ -5,8 +5,8 @@
 
 For every Python and both ends of what ``pyproject.toml`` allows (the lowest version of
 each dependency, and the newest there is), a fresh environment is made by uv, the wheel
-is installed, and ``scripts/smoke.py`` is run in it, outside of this folder. The sdist is
-installed once for each Python. A Python that uv neither finds nor can fetch is said to
+is installed, and ``scripts/smoke.py`` is run in it, outside of this folder. From the
+sdist a wheel is made for each Python, of which only is asked whether it is complete. A Python that uv neither finds nor can fetch is said to
 be missing; the exit code is then 1, as it is when a try fails.
 """
 
@@ -33,8 +33,13 @@ class Try:
     versions: str
     file: Path
 
+    @property
+    def is_sdist(self) -> bool:
+        """Whether a wheel is still to be made of the file."""
+        return self.file.name.endswith(".tar.gz")
+
     def __str__(self) -> str:
-        kind = "sdist" if self.file.name.endswith(".tar.gz") else "wheel"
+        kind = "sdist" if self.is_sdist else "wheel"
         return f"Python {self.python}, {self.versions} versions, {kind}"
 
 
@@ -68,12 +73,14 @@ def tried(attempt: Try, extras: list[str], folder: Path) -> str:
     pinned = run(
         *(*uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate"),
         *("--resolution", VERSIONS[attempt.versions], "--python", python),
+        *("--only-binary", ":all:"),  # the lowest that has a wheel for this Python
         *(*wanted, ROOT / "pyproject.toml"),
     )
     pins.write_text(pinned)
     target = f"nn2rules[{','.join(extras)}] @ {attempt.file.as_uri()}"
     run(*uv, "pip", "install", "--python", python, "--constraint", pins, target)
-    return run(python, ROOT / "scripts" / "smoke.py", *extras, cwd=folder)
+    parts = ["--quick"] if attempt.is_sdist else extras
+    return run(python, ROOT / "scripts" / "smoke.py", *parts, cwd=folder)
 
 
 def attempts(given: argparse.Namespace, files: list[Path]) -> list[Try]:

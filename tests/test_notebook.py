@@ -248,7 +248,9 @@ def test_which_bar_is_shown(monkeypatch):
         console = Console(
             force_terminal=True, force_jupyter=is_notebook, file=StringIO()
         )
-        monkeypatch.setattr("rich.console.Console", lambda console=console, **_: console)
+        monkeypatch.setattr(
+            "rich.console.Console", lambda console=console, **_: console
+        )
         monkeypatch.setattr(waiting, "is_compiled", lambda: True)
         assert type(waiting.teller(None)) is kind
 
