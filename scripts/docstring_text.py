@@ -12,6 +12,7 @@ import griffe
 
 _BLOCK = re.compile(r"(?:(?<=\S)::|^::)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!>>>).+\n?)*)+", re.MULTILINE)
+_FLAG = re.compile(r"  # doctest: .*$", re.MULTILINE)
 _SECTION = re.compile(r"^Examples\n-{3,}$", re.MULTILINE)
 
 
@@ -25,28 +26,17 @@ class MarkdownDocstrings(griffe.Extension):
 
 
 def as_markdown(text: str) -> str:
-    """Return a docstring with its blocks and examples as Markdown has them.
-
-    Examples
-    --------
-    >>> print(as_markdown("It is so:\\n\\n>>> 1 + 1\\n2\\n\\nAlways."))
-    It is so:
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    Always.
-    """
-    text = _BLOCK.sub(
-        lambda found: ":" if found.start() and _behind(found) else "", text
-    )
+    """Return a docstring with its blocks and examples as Markdown has them."""
+    text = _BLOCK.sub(lambda found: ":" if _is_behind_a_word(found) else "", text)
     if _SECTION.search(text):
         return text
-    return _EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text)
+    return _EXAMPLE.sub(_fenced, text)
 
 
-def _behind(found: re.Match[str]) -> bool:
+def _fenced(found: re.Match[str]) -> str:
+    return f"```pycon\n{_FLAG.sub('', found[0].rstrip())}\n```\n"
+
+
+def _is_behind_a_word(found: re.Match[str]) -> bool:
     """Tell whether a sign stands behind a word, and not in a line of its own."""
-    return found.string[found.start() - 1] != "\n"
+    return found.start() > 0 and found.string[found.start() - 1] != "\n"

@@ -1,13 +1,14 @@
-"""Try nn2rules as its users install it: from wheel and sdist, with old and new libraries.
+"""Try nn2rules as users install it: wheel and sdist, with old and new libraries.
 
     python scripts/try_versions.py                        # all of it
     python scripts/try_versions.py --python 3.12 --versions lowest --extras sklearn
 
 For every Python and both ends of what ``pyproject.toml`` allows (the lowest version of
-each dependency, and the newest there is), a fresh environment is made by uv, the wheel
-is installed, and ``scripts/smoke.py`` is run in it, outside of this folder. From the
-sdist a wheel is made for each Python, of which only is asked whether it is complete. A Python that uv neither finds nor can fetch is said to
-be missing; the exit code is then 1, as it is when a try fails.
+each dependency that has a wheel, and the newest), a fresh environment is made by uv,
+the wheel is installed, and ``scripts/smoke.py`` is run in it, outside of this folder.
+The sdist is installed for each Python, too, and only asked whether it is complete. A
+Python that uv neither finds nor can fetch fails its try. The exit code is 1 if a try
+fails.
 """
 
 import argparse
@@ -50,7 +51,11 @@ class FailedError(Exception):
 def run(*command: object, cwd: Path = ROOT) -> str:
     """Run a command and return what it prints."""
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True
+        [str(part) for part in command],
+        cwd=cwd,
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if done.returncode != 0:
         raise FailedError((done.stdout + done.stderr).strip())
@@ -84,7 +89,7 @@ def tried(attempt: Try, extras: list[str], folder: Path) -> str:
 
 
 def attempts(given: argparse.Namespace, files: list[Path]) -> list[Try]:
-    """Return what is to be tried: wheels with all versions, the sdist with the newest."""
+    """Return what is to be tried: the wheel with all versions, the sdist with new."""
     wheel, sdist = files
     made = [Try(p, v, wheel) for p in given.python for v in given.versions]
     return made + [Try(p, "newest", sdist) for p in given.python if given.sdist]

@@ -61,6 +61,7 @@ def built(folder):
     made = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", folder],
         cwd=ROOT,
+        check=False,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
@@ -183,5 +184,7 @@ def test_every_error_has_its_words():
 def test_docstrings_become_markdown():
     assert as_markdown("Parts::\n\n    a  b") == "Parts:\n\n    a  b"
     assert as_markdown("Parts\n\n::\n\n    a  b") == "Parts\n\n\n\n    a  b"
+    example = "It is so:\n\n>>> 1 + 1\n2\n\nAlways."
+    assert as_markdown(example).split("\n\n")[1] == "```pycon\n>>> 1 + 1\n2\n```"
     kept = "It adds.\n\nExamples\n--------\n>>> 1 + 1\n2"
     assert as_markdown(kept) == kept

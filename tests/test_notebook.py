@@ -226,15 +226,15 @@ def test_a_bar_comes_after_a_second(monkeypatch):
 
 def test_a_notebook_gets_a_line_that_goes_away(monkeypatch):
     clock, shown = [0.0], []
-    line = SimpleNamespace(update=lambda text, raw: shown.append(text["text/plain"]))
+    line = SimpleNamespace(update=lambda text, **_: shown.append(text["text/plain"]))
 
     def display(text, raw, display_id):
-        line.update(text, raw)
+        line.update(text)
         return line
 
     monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(
-        waiting, "import_module", lambda name: SimpleNamespace(display=display)
+        waiting, "import_module", lambda _: SimpleNamespace(display=display)
     )
     bar = waiting.NotebookBar()
     for clock[0], share in ((0.9, 0.1), (1.1, 0.2), (1.2, 0.3), (1.4, 0.4)):
