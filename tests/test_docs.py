@@ -23,7 +23,7 @@ NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 sys.path.insert(0, str(ROOT / "scripts"))
 import notebook_pages  # noqa: E402
 import reference_pages  # noqa: E402
-from docstring_text import as_markdown  # noqa: E402
+from docstring_text import as_shown  # noqa: E402
 
 
 class Links(HTMLParser):
@@ -182,9 +182,29 @@ def test_every_error_has_its_words():
 
 
 def test_docstrings_become_markdown():
-    assert as_markdown("Parts::\n\n    a  b") == "Parts:\n\n    a  b"
-    assert as_markdown("Parts\n\n::\n\n    a  b") == "Parts\n\n\n\n    a  b"
+    assert as_shown("Parts::\n\n    a  b") == "Parts:\n\n    a  b"
+    assert as_shown("Parts\n\n::\n\n    a  b") == "Parts\n\n\n\n    a  b"
     example = "It is so:\n\n>>> 1 + 1\n2\n\nAlways."
-    assert as_markdown(example).split("\n\n")[1] == "```pycon\n>>> 1 + 1\n2\n```"
+    assert as_shown(example).split("\n\n")[1] == "```pycon\n>>> 1 + 1\n2\n```"
     kept = "It adds.\n\nExamples\n--------\n>>> 1 + 1\n2"
-    assert as_markdown(kept) == kept
+    assert as_shown(kept) == kept
+
+
+def test_each_parameter_is_spelt_out():
+    text = """Do it.
+
+Parameters
+----------
+how, why : str
+    As it is said.
+form : {"list", "set"}, optional
+    Of the two.
+
+Returns
+-------
+a, b : int
+    Two."""
+    shown = as_shown(text)
+    assert "how : str\n    As it is said.\nwhy : str\n    As it is said.\n" in shown
+    assert 'form : one of "list", "set", optional\n    Of the two.' in shown
+    assert shown.endswith("\na, b : int\n    Two.")
