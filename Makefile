@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo test lint kernels engines fuzz bench paper clean
+.PHONY: demo test lint kernels engines docs fuzz bench paper release-check lock clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo -o demo-report.html
@@ -28,6 +28,10 @@ lint: .venv/dev
 kernels: .venv/dev
 	$(BIN)/python tests/kernels.py
 
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo; echo "Open site/index.html in a browser."
+
 fuzz: .venv/dev
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED)
 
@@ -38,8 +42,14 @@ paper: .venv/paper
 	$(BIN)/nn2rules paper -o paper-results
 	@echo; echo "Open paper-results/index.html in a browser."
 
+release-check: .venv/dev
+	$(BIN)/python scripts/try_versions.py
+
+lock: .venv/dev
+	$(BIN)/python scripts/lock.py
+
 clean:
-	rm -rf .venv
+	rm -rf .venv site
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

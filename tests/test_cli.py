@@ -1217,7 +1217,11 @@ DOCS = Path(__file__).parent.parent / "docs"
 FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-PAGES = ("how-to/command-line.md", "tutorial/tomatoes.md")
+PAGES = (
+    "how-to/command-line.md",
+    "tutorial/tomatoes.md",
+    "tutorial/from-a-csv-to-rules.md",
+)
 
 
 def check_console(block: str) -> None:

@@ -228,6 +228,36 @@ def test_a_bar_comes_after_a_second(monkeypatch):
     assert "proving" in console.file.getvalue()
 
 
+def test_a_notebook_gets_a_line_that_goes_away(monkeypatch):
+    clock, shown = [0.0], []
+    line = SimpleNamespace(update=lambda text, **_: shown.append(text["text/plain"]))
+
+    def display(text, raw, display_id):
+        line.update(text)
+        return line
+
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(
+        waiting, "import_module", lambda _: SimpleNamespace(display=display)
+    )
+    bar = waiting.NotebookBar(Console(file=StringIO()))
+    for clock[0], share in ((0.9, 0.1), (1.1, 0.2), (1.2, 0.3), (1.4, 0.4)):
+        bar("proving", share)
+    bar.close()
+    assert shown == ["proving … 20%", "proving … 40%", ""]
+
+
+def test_which_bar_is_shown(monkeypatch):
+    for is_notebook, kind in ((True, waiting.NotebookBar), (False, waiting.Bar)):
+        console = Console(
+            force_terminal=True, force_jupyter=is_notebook, file=StringIO()
+        )
+        monkeypatch.setattr(
+            "rich.console.Console", lambda console=console, **_: console
+        )
+        assert type(waiting.teller(None)) is kind
+
+
 def test_nobody_is_told_where_nobody_looks():
     assert waiting.teller(None) is None  # stderr is no terminal here
     assert waiting.teller(False) is None

@@ -5,7 +5,8 @@ The bar comes after a second, on stderr, and only on a terminal or in a notebook
 
 import time
 import weakref
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from nn2rules.engine._kernels.compiled import Watch
 from nn2rules.engine.budget import Progress
@@ -20,6 +21,7 @@ Shown: TypeAlias = Progress | Literal[False] | None
 """Who is told how far the work is: a function, nobody, or the user, by a bar."""
 
 _PATIENCE = 1.0  # seconds before a bar appears, or a word about compiling
+_PAUSE = 0.2  # seconds between two lines of a notebook
 COMPILING = "compiling kernels, once per machine"
 
 
@@ -68,6 +70,36 @@ class Bar:
             self._bar.stop()
 
 
+class NotebookBar(Bar):
+    """The same in a notebook: a line that is written anew, and taken away at the end.
+
+    The bar of rich would need ipywidgets there, and complains where they are missing.
+    """
+
+    def __init__(self, console: "Console") -> None:
+        super().__init__(console)
+        self._next = time.monotonic() + _PATIENCE
+        self._line: Any = None
+
+    def __call__(self, what: str, share: float) -> None:
+        """Show what is being done, and the share that is done."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _PAUSE
+        text = {"text/plain": f"{what} … {share:.0%}"}
+        if self._line is None:
+            display = import_module("IPython.display").display
+            self._line = display(text, raw=True, display_id=True)
+        else:
+            self._line.update(text, raw=True)
+
+    def close(self) -> None:
+        """Take the line away."""
+        super().close()
+        if self._line is not None:
+            self._line.update({"text/plain": ""}, raw=True)
+
+
 def teller(shown: Shown) -> Progress | Bar | None:
     """Return who is told how far the work is."""
     if shown is False:
@@ -84,4 +116,4 @@ def teller(shown: Shown) -> Progress | Bar | None:
     console = Console(stderr=True, highlight=False, markup=False)
     if not (console.is_terminal or console.is_jupyter):
         return None
-    return Bar(console)
+    return NotebookBar(console) if console.is_jupyter else Bar(console)
