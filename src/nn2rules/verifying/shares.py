@@ -28,8 +28,8 @@ def share_network(network: Network, index: int) -> Network:
     >>> scores = Layer([[0, 0, 0], [2, 0, 1]], [0, 0, 0], "softmax")
     >>> network = Network(domain, (scores,), ("a", "b", "c"))
     >>> one = share_network(network, 0)
-    >>> [float(1 / (1 + np.exp(-one.scores([{"size": s}])))[0].round(3))
-    ...  for s in ("small", "big")]
+    >>> rows = [{"size": "small"}, {"size": "big"}]
+    >>> (1 / (1 + np.exp(-one.scores(rows)))).round(3).ravel().tolist()
     [0.333, 0.665]
     """
     last = network.layers[-1]
