@@ -470,7 +470,6 @@ def test_parts_can_be_left_out():
         ({"forbidden": {"age": 200}}, "forbidden: feature 'age' is 200, outside of"),
         ({"forbidden": {"color": []}}, "forbidden: feature 'color' has no value here"),
         ({"impossible": {"color": "red"}}, "impossible: a list of dicts or texts, not"),
-        ({"impossible": ["red"]}, "there is no feature red; there are color, age"),
         ({"impossible": [{}]}, "impossible: each entry is a dict"),
         ({"impossible": [{"age": (0, 5)}]}, "impossible: .* lies outside of 18 to 99"),
         ({"costs": {"hue": 1}}, "costs: there is no feature 'hue'"),
@@ -521,6 +520,12 @@ def test_options_that_make_no_sense(options, message):
     with pytest.raises(nn2rules.Nn2RulesError, match=message) as caught:
         explain(network, row, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_a_text_that_is_no_condition_is_pointed_at():
+    network = linear(Feature("color", ("red", "green")), weights=[1, -1], bias=0)
+    with pytest.raises(nn2rules.ParseError, match="there is no feature red; there are"):
+        explain(network, {"color": "red"}, impossible=["red"])
 
 
 def test_rows_that_make_no_sense():
