@@ -23,6 +23,7 @@ Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
     "python": "exporting.engines.in_python",
+    "sql": "exporting.engines.in_sql",
 }
 """The module that runs each format; it has a function `execute`."""
 

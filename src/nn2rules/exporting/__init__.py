@@ -44,6 +44,7 @@ class Format:
 
 EXPORTERS = {
     "python": Format("python", "a Python module without dependencies", ".py"),
+    "sql": Format("sql", "SQL: expressions, or a view of a table", ".sql"),
 }
 """What rules can be exported to, by name."""
 
