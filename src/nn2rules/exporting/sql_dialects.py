@@ -53,8 +53,8 @@ class Dialect:
     joins : bool
         Whether many words are an OR of equalities rather than an IN: DuckDB makes a
         join of each IN, and plans hundreds of them for minutes.
-    no_text : str
-        Signs that no text can hold.
+    no_text, no_name : str, tuple of str
+        What no text can hold, sign by sign, and no name.
     cell : str
         A column of texts, compared sign by sign.
     """
@@ -80,14 +80,15 @@ class Dialect:
     fence: str = ""
     joins: bool = False
     no_text: str = ""
+    no_name: tuple[str, ...] = ()
     cell: str = "{}"
     tail: str = ""
 
     def identifier(self, name: str) -> str:
         """Return a name in the quotes of the dialect; what cannot be one is refused."""
         first, last = self.ends
-        is_held = name and "\0" not in name and len(name.encode()) <= self.longest
-        if not is_held or (self.name == "spark" and "${" in name):
+        is_held = name and len(name.encode()) <= self.longest
+        if not is_held or any(part in name for part in ("\0", *self.no_name)):
             raise UnsupportedModelError(
                 f"feature {name!r}: the dialect {self.name!r} has no column of this "
                 f"name; rename the feature"
@@ -224,6 +225,7 @@ _SPARK = Dialect(
     number=lambda number: f"{number!r}D",
     fails="raise_error({0})",
     ends="``",
+    no_name=("${",),  # Spark puts its settings there
     types={"text": "STRING", "number": "DOUBLE", "truth": "BOOLEAN"},
     nan="isnan({})",
 )
@@ -269,6 +271,7 @@ DIALECTS = {
         number=repr,
         fails="ERROR({0})",
         ends="``",
+        no_name=(".",),
         types={"text": "STRING", "number": "FLOAT64", "truth": "BOOL"},
         nan="IS_NAN({})",
     ),

@@ -106,8 +106,9 @@ def arrow_table(program: Program, cells: list[list[Any]]) -> Any:
     return pa.table(arrays, names=[*names, row_number(program)])
 
 
-def in_sqlite(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
-    """Run a select list in SQLite."""
+@contextmanager
+def sqlite(program: Program, cells: list[list[Any]]) -> Iterator[Any]:
+    """Fill a table of SQLite."""
     types = {"text": "TEXT", "number": "REAL", "truth": "INTEGER"}
     columns = ", ".join(f"{quoted(c.name)} {types[c.kind]}" for c in program.columns)
     number = quoted(row_number(program))
@@ -117,9 +118,16 @@ def in_sqlite(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
         base.execute(f"CREATE TABLE cases ({columns}, {number} INTEGER)")
         numbered = [[*row, n] for n, row in enumerate(cells)]
         base.executemany(f"INSERT INTO cases VALUES ({holes})", numbered)
-        return base.execute(f"SELECT {made} FROM cases ORDER BY {number}").fetchall()
+        yield base
     finally:
         base.close()
+
+
+def in_sqlite(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
+    """Run a select list in SQLite."""
+    order = quoted(row_number(program))
+    with sqlite(program, cells) as base:
+        return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
 
 
 @contextmanager
@@ -155,8 +163,9 @@ def postgres() -> Iterator[Any]:
             run(*control, "-m", "immediate", "stop")
 
 
-def in_postgres(base: Any, made: str, program: Program, cells: Any) -> list[Any]:
-    """Run a select list in PostgreSQL."""
+@contextmanager
+def postgres_table(base: Any, program: Program, cells: Any) -> Iterator[None]:
+    """Fill a table of PostgreSQL, and take it back afterwards."""
     types = {"text": "TEXT", "number": "DOUBLE PRECISION", "truth": "BOOLEAN"}
     columns = ", ".join(f"{quoted(c.name)} {types[c.kind]}" for c in program.columns)
     number = quoted(row_number(program))
@@ -165,9 +174,16 @@ def in_postgres(base: Any, made: str, program: Program, cells: Any) -> list[Any]
         with base.cursor().copy("COPY cases FROM STDIN") as copy:
             for n, row in enumerate(cells):
                 copy.write_row([*row, n])
-        return base.execute(f"SELECT {made} FROM cases ORDER BY {number}").fetchall()
+        yield
     finally:
         base.rollback()
+
+
+def in_postgres(base: Any, made: str, program: Program, cells: Any) -> list[Any]:
+    """Run a select list in PostgreSQL."""
+    order = quoted(row_number(program))
+    with postgres_table(base, program, cells):
+        return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
 
 
 @cache
