@@ -1,0 +1,261 @@
+"""The query of DuckDB that answers the rows of a file, in four layers.
+
+::
+
+    the file ──▶ cells of the kinds of the columns ──▶ words of bits ──▶ the rule's
+    position ──▶ the file's columns, the class and the rule
+
+A cell that is not of its column's kind, such as a text that spells a number, is looked
+up by `feature.Lookup`, as everywhere in the library.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nn2rules.errors import RowsError
+from nn2rules.exporting.bits import OUTSIDE_BIT, Bit, Bits, bits_of
+from nn2rules.exporting.columns import Column
+from nn2rules.exporting.program import Answer, Program
+from nn2rules.exporting.sql_dialects import DIALECTS
+from nn2rules.exporting.sql_tests import value_test
+from nn2rules.feature import Feature, Lookup
+from nn2rules.text import unused
+
+OPEN, OUTSIDE = -1, -2
+"""Positions of a row that no rule decides, and of one off the domain."""
+
+STOPPED = "a row off the domain"
+"""What the query ends with where such a row is an error."""
+
+_DUCKDB = DIALECTS["duckdb"]
+_WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")}
+_NUMBERS = {*_WHOLE, "INTEGER", "UINTEGER", "DOUBLE", "FLOAT"}
+_KINDS = {"text": {"VARCHAR"}, "number": _NUMBERS, "truth": {"BOOLEAN"}}
+_LOOKED_UP = {"VARCHAR", "BOOLEAN", "DATE", *_NUMBERS}
+_PLAIN = r"-?[0-9]{1,9}(\.[0-9]{1,6})?"  # a number that DOUBLE and Decimal read alike
+_MOST_KEPT = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows in a file: how DuckDB reads it, its columns, and their types there.
+
+    The columns of a CSV file are called otherwise in the query, since DuckDB changes
+    names that differ in case alone.
+    """
+
+    path: str
+    sql: str
+    names: tuple[str, ...]
+    called: tuple[str, ...]
+    types: tuple[str, ...]
+
+    def find(self, feature: str) -> tuple[str, str]:
+        """Return what the column of a feature is called in the query, and its type."""
+        place = self.names.index(feature)
+        return _DUCKDB.identifier(self.called[place]), self.types[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of DuckDB, and the functions that it calls.
+
+    Attributes
+    ----------
+    answers : str
+        The file's columns, the class and the rule.
+    positions : str
+        Position of the rule, as "k", and no more.
+    functions : tuple of (name, function, type)
+    """
+
+    answers: str
+    positions: str
+    functions: tuple[tuple[str, Callable[[Any], Any], str], ...]
+
+
+def query_of(program: Program, source: Source, *, as_text: bool) -> Query:
+    """Return the query for a file; `as_text`, classes are written as texts."""
+    prefix = unused("nn2rules", {name.casefold()[:8] for name in source.called})
+    bits = bits_of(program)
+    cells, words, functions = [], [[] for _ in range(bits.n_words)], []
+    for place, column in enumerate(program.columns):
+        name, type_name = source.find(column.name)
+        cell = f"{prefix}_x{place}"
+        made = _cell(column, name, type_name, source.path)
+        cells.append(f"{made} AS {cell}")
+        looked = None
+        if type_name not in _KINDS[column.kind]:
+            looked = f"{prefix}_code{place}"
+            functions.append((looked, _codes(column.feature), type_name))
+            cells.append(f"{_by_lookup(column, name, type_name, looked)} AS {looked}")
+        own = bits.of_column(place)
+        for word in sorted({bit.word for bit in own}):
+            words[word].append(_word(column, own, word, cell, looked))
+        if own[0].word:
+            words[0].append(_outside_alone(own, cell, column, looked))
+    layers = f"SELECT *, {', '.join(cells)} FROM {source.sql}"
+    sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
+    layers = f"SELECT *, {', '.join(sums)} FROM ({layers})"
+    position = _position(program, bits, prefix)
+    layers = f"SELECT *, {position} AS {prefix}_k FROM ({layers})"
+    kept = _selected(source, program, prefix, as_text=as_text)
+    return Query(
+        f"SELECT {kept} FROM ({layers})",
+        f"SELECT {prefix}_k AS k FROM ({layers})",
+        tuple(functions),
+    )
+
+
+def _cell(column: Column, name: str, type_name: str, path: str) -> str:
+    """Return a cell of the column's kind, NULL for one that is looked up."""
+    if type_name in _KINDS[column.kind]:
+        return f"CAST({name} AS DOUBLE)" if type_name == "FLOAT" else name
+    if type_name not in _LOOKED_UP:
+        raise RowsError(
+            f"{path}: the column {column.name!r} is of type {type_name}, expected "
+            f"{_EXPECTED[column.kind]}; change its type"
+        )
+    if column.kind == "number" and type_name == "VARCHAR":
+        return f"CASE WHEN {_is_plain(name)} THEN TRY_CAST({name} AS DOUBLE) END"
+    return f"CAST(NULL AS {_DUCKDB.types[column.kind]})"
+
+
+_EXPECTED = {
+    "text": "VARCHAR",
+    "number": "DOUBLE or a type of integers",
+    "truth": "BOOLEAN",
+}
+
+
+def _is_plain(name: str) -> str:
+    return f"regexp_full_match({name}, '{_PLAIN}')"
+
+
+def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
+    """Return the code of a cell that is looked up; NULL if the cell says it itself."""
+    if column.kind == "number" and type_name == "VARCHAR":
+        return (
+            f"CASE WHEN {name} IS NULL OR NOT {_is_plain(name)} "
+            f"THEN {function}({name}) END"
+        )
+    return f"{function}({name})"
+
+
+def _named(column: Column, cell: str) -> Column:
+    """Return a column under another name."""
+    return replace(column, feature=replace(column.feature, name=cell))
+
+
+def _word(
+    column: Column, own: tuple[Bit, ...], word: int, cell: str, looked: str | None
+) -> str:
+    """Return the bits that a cell sets in a word."""
+    outside = OUTSIDE_BIT if word == 0 else 0
+    named = _named(column, cell)
+    tests = [
+        f"WHEN {value_test(named, bit.cells, _DUCKDB)} THEN {bit.mask}"
+        for bit in own
+        if bit.word == word
+    ]
+    is_whole = len(tests) == len(own)
+    beyond = "" if is_whole else _elsewhere(named, own, word)
+    plain = f"CASE {' '.join(tests)} {beyond} ELSE {outside} END"
+    if looked is None:
+        return f"CAST({plain} AS BIGINT)"
+    masks = {bit.code: bit.mask for bit in own if bit.word == word}
+    codes = " ".join(f"WHEN {code} THEN {mask}" for code, mask in masks.items())
+    found = f"CASE {looked} {codes} WHEN -1 THEN {outside} ELSE 0 END"
+    return f"CAST(CASE WHEN {looked} IS NOT NULL THEN {found} ELSE {plain} END AS BIGINT)"
+
+
+def _elsewhere(named: Column, own: tuple[Bit, ...], word: int) -> str:
+    """Return what keeps a cell from being unknown whose bit is in another word."""
+    tests = [value_test(named, bit.cells, _DUCKDB) for bit in own if bit.word != word]
+    return " ".join(f"WHEN {test} THEN 0" for test in tests)
+
+
+def _outside_alone(
+    own: tuple[Bit, ...], cell: str, column: Column, looked: str | None
+) -> str:
+    """Return whether a cell is off the domain, of a column without the first word."""
+    known = value_test(_named(column, cell), column.known, _DUCKDB)
+    plain = f"CASE WHEN {known} THEN 0 ELSE {OUTSIDE_BIT} END"
+    if looked is None:
+        return f"CAST({plain} AS BIGINT)"
+    del own
+    found = f"CASE WHEN {looked} < 0 THEN {OUTSIDE_BIT} ELSE 0 END"
+    return f"CAST(CASE WHEN {looked} IS NOT NULL THEN {found} ELSE {plain} END AS BIGINT)"
+
+
+def _position(program: Program, bits: Bits, prefix: str) -> str:
+    """Return the position of the first rule that decides a row."""
+    lines = []
+    for position, words in enumerate(bits.forbidden):
+        tests = [
+            f"({prefix}_w{word} & {mask}) = 0" for word, mask in enumerate(words) if mask
+        ]
+        lines.append(f"WHEN {' AND '.join(tests) or 'TRUE'} THEN {position}")
+    fails = f"error('{STOPPED}')"
+    outside = fails if program.outside is None else str(OUTSIDE)
+    inner = f"CASE {' '.join(lines)} ELSE {OPEN} END" if lines else str(OPEN)
+    is_outside = f"({prefix}_w0 & {OUTSIDE_BIT}) <> 0"
+    return f"CAST(CASE WHEN {is_outside} THEN {outside} ELSE {inner} END AS INTEGER)"
+
+
+def _selected(
+    source: Source, program: Program, prefix: str, *, as_text: bool
+) -> str:
+    """Return the columns of the answers."""
+    kept = [
+        f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name)}"
+        for called, name in zip(source.called, source.names, strict=True)
+    ]
+    nothing = Answer(None, None)
+    ends = [program.outside or nothing, program.otherwise or nothing]
+    rules = [Answer(branch.label, branch.name) for branch in program.branches]
+    answers = [*ends, *rules]  # the position -2 comes first
+    kind = "text" if as_text else program.label_kind
+    labels = [_literal(each.label, kind) for each in answers]
+    names = [_literal(each.rule, "text") for each in answers]
+    type_name = _DUCKDB.types[kind]
+    if kind == "number" and all(isinstance(c, int) for c in program.rules.classes):
+        type_name = "BIGINT"
+    added = added_names(source)
+    for values, name, each in (
+        (labels, added[0], type_name),
+        (names, added[1], "VARCHAR"),
+    ):
+        listed = f"CAST([{', '.join(values)}] AS {each}[])"
+        kept.append(f"{listed}[{prefix}_k + 3] AS {_DUCKDB.identifier(name)}")
+    return ", ".join(kept)
+
+
+def added_names(source: Source) -> tuple[str, str]:
+    """Return what the columns of the class and the rule are called."""
+    label, rule = (unused(name, source.names) for name in ("prediction", "rule"))
+    return label, rule
+
+
+def _literal(value: Any, kind: Any) -> str:
+    return "NULL" if value is None else _DUCKDB.word(value, kind)
+
+
+def _codes(feature: Feature) -> Callable[[Any], Any]:
+    """Return a function of Arrow from cells to codes, each different cell once."""
+    lookup = Lookup(feature)
+
+    def codes(cells: Any) -> Any:
+        import pyarrow as pa
+
+        if len(lookup) > _MOST_KEPT:
+            lookup.clear()
+        if isinstance(cells, pa.ChunkedArray):
+            cells = cells.combine_chunks()
+        encoded = cells.dictionary_encode()
+        different: Sequence[Any] = encoded.dictionary.to_pylist()
+        found = pa.array([*(lookup[cell] for cell in different), lookup[None]])
+        return found.cast(pa.int32()).take(encoded.indices.fill_null(len(different)))
+
+    return codes
