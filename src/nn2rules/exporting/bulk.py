@@ -3,11 +3,9 @@
 DuckDB reads, decides and writes part by part, so a file may be larger than memory.
 """
 
-import csv
-import gzip
 import os
+import shutil
 import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,18 +22,17 @@ from nn2rules.exporting.bulk_query import (
     OUTSIDE,
     STOPPED,
     Query,
-    Source,
+    added_names,
     query_of,
 )
+from nn2rules.exporting.bulk_source import Source, is_parquet, source_of
 from nn2rules.exporting.program import Policy, Program, program_of
 from nn2rules.exporting.sql_dialects import DIALECTS
 from nn2rules.formats.files import check_readable, check_writable, replacing_file
-from nn2rules.formats.table import CsvTable
+from nn2rules.formats.table import CsvTable, table_text
 from nn2rules.rules import RuleList
 from nn2rules.text import count
 
-PARQUET = (".parquet", ".pq")
-_CSV = (".csv", ".csv.gz")
 _text = DIALECTS["duckdb"].text
 
 
@@ -71,6 +68,7 @@ def predict_file(
     """
     check_writable(output, keep=(rows,))
     check_readable(rows)
+    is_parquet(output)  # refuses other names
     program = program_of(rules, unknown=unknown, undecided=undecided)
     duckdb = _duckdb()
     with (
@@ -115,10 +113,10 @@ def _plain(path: str | os.PathLike[str], error: Exception) -> FormatError:
 
 
 def _predicted(base: Any, program: Program, rows: Any, output: Any) -> Written:
-    source = _source(base, rows)
+    source = source_of(base, rows)
     CsvTable(source.path, list(source.names), [], []).check(program.rules.domain)
-    is_parquet = _is_parquet(output)
-    query = query_of(program, source, as_text=not is_parquet)
+    as_parquet = is_parquet(output)
+    query = query_of(program, source, as_text=not as_parquet)
     for name, function, type_name in query.functions:
         base.create_function(
             name,
@@ -131,115 +129,91 @@ def _predicted(base: Any, program: Program, rows: Any, output: Any) -> Written:
     n_open = 0
     if program.rules.scope == "support":
         n_open = _open_rows(base, program, source, query)
-    form = "FORMAT parquet" if is_parquet else "FORMAT csv, HEADER true"
     with replacing_file(output) as temporary:
-        target = f"{_text(temporary)} ({form}, USE_TMP_FILE false)"
         try:
-            found = base.execute(f"COPY ({query.answers}) TO {target}").fetchone()
+            n_rows = _write(base, query, source, temporary, as_parquet=as_parquet)
         except Exception as error:
             if STOPPED not in str(error):
                 raise
             _refuse_unknown(base, program, source)
-    return Written(int(found[0]), n_open)
+    return Written(n_rows, n_open)
+
+
+def _write(
+    base: Any, query: Query, source: Source, path: str, *, as_parquet: bool
+) -> int:
+    """Write the answers to a file; return how many."""
+    names = [*source.names, *added_names(source, as_text=not as_parquet)]
+    is_plain = "" not in names and len({n.casefold() for n in names}) == len(names)
+    if not is_plain and as_parquet:
+        raise FormatError(
+            f"{source.path}: a column has no name, or two have names that differ in "
+            f"case alone, which DuckDB cannot write to Parquet; name them otherwise, "
+            f"or write a CSV file"
+        )
+    if not is_plain:
+        return _appended(base, query, source, path)
+    form = "FORMAT parquet" if as_parquet else "FORMAT csv, HEADER true"
+    target = f"{_text(path)} ({form}, USE_TMP_FILE false)"
+    return int(source.ask(base, f"COPY ({query.answers}) TO {target}")[0])
+
+
+def _appended(base: Any, query: Query, source: Source, path: str) -> int:
+    """Write a CSV file with a header that DuckDB would change.
+
+    A column may have no name, as pandas writes its index.
+    """
+    with tempfile.TemporaryDirectory(
+        dir=Path(path).parent, prefix=f"{Path(path).name}."
+    ) as folder:
+        part = os.path.join(folder, "rows.csv")
+        target = f"{_text(part)} (FORMAT csv, HEADER false)"
+        found = source.ask(base, f"COPY ({query.answers}) TO {target}")
+        header = table_text([*source.names, *added_names(source, as_text=True)], [])
+        with open(path, "wb") as stream, open(part, "rb") as rows:
+            stream.write(header.encode())
+            shutil.copyfileobj(rows, stream, 1 << 20)
+    return int(found[0])
 
 
 def _open_rows(base: Any, program: Program, source: Source, query: Query) -> int:
     """Return how many rows no rule decides; where they are an error, refuse them."""
     try:
-        n_rows, n_open = base.execute(
-            f"SELECT count(*), count(*) FILTER (k = {OPEN}) FROM ({query.positions})"
-        ).fetchone()
+        n_rows, n_open = source.ask(
+            base,
+            f"SELECT count(*), count(*) FILTER (k = {OPEN}) FROM ({query.positions})",
+        )
     except Exception as error:
         if STOPPED not in str(error):
             raise
         _refuse_unknown(base, program, source)
     if n_open and program.otherwise is None:
-        first = _first(base, query.positions, OPEN)
+        first = _first(base, source, query.positions, OPEN)
         raise RowsError(
-            f"{source.path}, row {first + 1}: no rule decides {n_open:,} of "
+            f"{source.path}, {source.place(first)}: no rule decides {n_open:,} of "
             f"{count(n_rows, 'row')}; this is the first"
         )
     return int(n_open)
 
 
-def _first(base: Any, positions: str, wanted: int) -> int:
+def _first(base: Any, source: Source, positions: str, wanted: int) -> int:
     """Return the number of the first row of a position, counted from 0."""
     numbered = f"SELECT k, row_number() OVER () AS n FROM ({positions})"
-    found = base.execute(f"SELECT min(n) FROM ({numbered}) WHERE k = {wanted}")
-    return int(found.fetchone()[0]) - 1
+    found = source.ask(base, f"SELECT min(n) FROM ({numbered}) WHERE k = {wanted}")
+    return int(found[0]) - 1
 
 
 def _refuse_unknown(base: Any, program: Program, source: Source) -> None:
     """Say which row is the first that is off the domain, and why."""
-    lenient = program_of(program.rules, unknown="none")
-    number = _first(base, query_of(lenient, source, as_text=True).positions, OUTSIDE)
-    names = [source.find(column.name)[0] for column in program.columns]
-    cells = base.execute(
-        f"SELECT {', '.join(names)} FROM {source.sql} LIMIT 1 OFFSET {number}"
-    ).fetchone()
+    lenient = query_of(program_of(program.rules), source, as_text=True)
+    number = _first(base, source, lenient.positions, OUTSIDE)
+    names = ", ".join(source.find(column.name)[0] for column in program.columns)
+    asked = f"SELECT {names} FROM {source.sql} LIMIT 1 OFFSET {number}"
+    cells = source.ask(base, asked)
     row = dict(zip(program.rules.domain.names, cells, strict=True))
     try:
         program.rules.domain.encode([row])
     except UnknownValueError as error:
-        raise RowsError(f"{source.path}, row {number + 1}: {error.fact}") from None
+        place = source.place(number)
+        raise RowsError(f"{source.path}, {place}: {error.fact}") from None
     raise AssertionError(f"row {number + 1} is on the domain after all")
-
-
-def _is_parquet(path: str | os.PathLike[str]) -> bool:
-    name = Path(path).name.lower()
-    if name.endswith(PARQUET):
-        return True
-    if name.endswith(_CSV):
-        return False
-    raise FormatError(f"{path}: expected a name that ends with .parquet or .csv")
-
-
-def _source(base: Any, path: str | os.PathLike[str]) -> Source:
-    """Return how a file is read, once its header is known to be good."""
-    literal = _text(os.fspath(path))
-    if not _is_parquet(path):
-        names = _header(path)
-        called = tuple(f"c{place}" for place in range(len(names)))
-        columns = ", ".join(f"'{name}': 'VARCHAR'" for name in called)
-        listed = ", ".join(f"'{name}'" for name in called)
-        sql = (
-            f"read_csv({literal}, columns={{{columns}}}, force_not_null=[{listed}], "
-            f"header=true, auto_detect=false, delim=',', quote='\"', escape='\"', "
-            f"parallel=false)"
-        )
-        return Source(str(path), sql, names, called, ("VARCHAR",) * len(names))
-    sql = f"read_parquet({literal}, hive_partitioning=false)"
-    found = base.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-    names = tuple(row[0] for row in found)
-    known = base.execute(f"SELECT name FROM parquet_schema({literal})").fetchall()
-    changed = [name for name in names if name not in {row[0] for row in known}]
-    if changed:
-        raise FormatError(
-            f"{path}: two of its columns have names that differ in case alone, of which "
-            f"one is read as {changed[0]!r}; rename one of them"
-        )
-    types = tuple(_type(row[1]) for row in found)
-    return Source(str(path), sql, names, names, types)
-
-
-def _type(name: str) -> str:
-    """Return a type of DuckDB; a list of words that cells may be is a text."""
-    return "VARCHAR" if name.startswith("ENUM") else name
-
-
-def _header(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Return the header of a CSV file."""
-    opened = gzip.open if Path(path).suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
-            header = next(csv.reader(stream, strict=True), None)
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"{path}: not readable as CSV: {error}") from None
-    if not header:
-        raise FormatError(
-            f"{path}: the file is empty; expected a header line with column names"
-        )
-    for name, n_columns in Counter(header).items():
-        if n_columns > 1:
-            raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
-    return tuple(header)

@@ -15,6 +15,7 @@ from typing import Any
 
 from nn2rules.errors import RowsError
 from nn2rules.exporting.bits import OUTSIDE_BIT, Bit, Bits, bits_of
+from nn2rules.exporting.bulk_source import Source
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.program import Answer, Program
 from nn2rules.exporting.sql_dialects import DIALECTS
@@ -35,26 +36,6 @@ _KINDS = {"text": {"VARCHAR"}, "number": _NUMBERS, "truth": {"BOOLEAN"}}
 _LOOKED_UP = {"VARCHAR", "BOOLEAN", "DATE", *_NUMBERS}
 _PLAIN = r"-?[0-9]{1,9}(\.[0-9]{1,6})?"  # a number that DOUBLE and Decimal read alike
 _MOST_KEPT = 1 << 18
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Rows in a file: how DuckDB reads it, its columns, and their types there.
-
-    The columns of a CSV file are called otherwise in the query, since DuckDB changes
-    names that differ in case alone.
-    """
-
-    path: str
-    sql: str
-    names: tuple[str, ...]
-    called: tuple[str, ...]
-    types: tuple[str, ...]
-
-    def find(self, feature: str) -> tuple[str, str]:
-        """Return what the column of a feature is called in the query, and its type."""
-        place = self.names.index(feature)
-        return _DUCKDB.identifier(self.called[place]), self.types[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +190,7 @@ def _selected(
 ) -> str:
     """Return the columns of the answers."""
     kept = [
-        f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name)}"
+        f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name or called)}"
         for called, name in zip(source.called, source.names, strict=True)
     ]
     nothing = Answer(None, None)
@@ -222,7 +203,7 @@ def _selected(
     type_name = _DUCKDB.types[kind]
     if kind == "number" and all(isinstance(c, int) for c in program.rules.classes):
         type_name = "BIGINT"
-    added = added_names(source)
+    added = added_names(source, as_text=as_text)
     for values, name, each in (
         (labels, added[0], type_name),
         (names, added[1], "VARCHAR"),
@@ -232,9 +213,13 @@ def _selected(
     return ", ".join(kept)
 
 
-def added_names(source: Source) -> tuple[str, str]:
-    """Return what the columns of the class and the rule are called."""
-    label, rule = (unused(name, source.names) for name in ("prediction", "rule"))
+def added_names(source: Source, *, as_text: bool) -> tuple[str, str]:
+    """Return what the columns of the class and the rule are called.
+
+    In Parquet no name of another column differs from them in case alone.
+    """
+    taken = {name if as_text else name.casefold() for name in source.names}
+    label, rule = (unused(name, taken) for name in ("prediction", "rule"))
     return label, rule
 
 
