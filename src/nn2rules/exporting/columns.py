@@ -142,7 +142,9 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     if _kind(feature) != "text":
         return ()
     texts = ("", *sorted(MISSING_TEXTS)) if not words else ("",)
-    return tuple(text for text in texts if text not in words)
+    # The value for others is found by its own text, unless it names a group.
+    named = (feature.other,) if feature.groups is None else ()
+    return tuple(text for text in texts if text not in (*words, *named))
 
 
 def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cells:
