@@ -22,6 +22,8 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
+    "pandas": "exporting.engines.in_pandas",
+    "polars": "exporting.engines.in_polars",
     "python": "exporting.engines.in_python",
     "sql": "exporting.engines.in_sql",
 }

@@ -43,6 +43,8 @@ class Format:
 
 
 EXPORTERS = {
+    "pandas": Format("pandas", "a Python module over frames of pandas", ".py"),
+    "polars": Format("polars", "a Python module with an expression of polars", ".py"),
     "python": Format("python", "a Python module without dependencies", ".py"),
     "sql": Format("sql", "SQL: expressions, or a view of a table", ".sql"),
 }
