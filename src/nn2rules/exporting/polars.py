@@ -34,7 +34,7 @@ def decision():
 
 def _decided(rows):
     cells = rows.struct.unnest()
-    codes = [_codes(cells[column["name"]], column) for column in COLUMNS]
+    codes = [_codes(cells.get_column(c["name"]).alias("cell"), c) for c in COLUMNS]
     fired = pl.Series(_fired(codes, len(rows)))
     made = []
     for (name, dtype), values in zip(ANSWER.to_schema().items(), zip(*ANSWERS)):
