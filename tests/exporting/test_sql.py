@@ -14,6 +14,7 @@ from exporting.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList, UnsupportedModelError
 from nn2rules.exporting import export, program_of
 from nn2rules.exporting.sql_dialects import DIALECTS
+from nn2rules.text import unused
 
 policies = st.sampled_from(["none", "default", "error"])
 
@@ -225,20 +226,54 @@ def _check_view(name: str, run: Any, dialect: str) -> None:
     assert found == [program.answer(row) for row in rows]
 
 
+def _in_duckdb_view(view: Any, program: Any, cells: Any) -> Any:
+    import duckdb
+
+    label, rule = (
+        in_sql.quoted(unused(name, {n.casefold() for n in program.rules.domain.names}))
+        for name in ("prediction", "rule")
+    )
+    order = in_sql.quoted(in_sql.row_number(program))
+    with duckdb.connect() as base:
+        base.register("given", in_sql.arrow_table(program, cells))
+        base.execute("CREATE TABLE cases AS SELECT * FROM given")
+        base.execute(view)
+        names = base.execute("DESCRIBE cases_decided").fetchall()
+        assert len(names) == len(program.columns) + 3
+        return base.execute(
+            f"SELECT {label}, {rule} FROM cases_decided ORDER BY {order}"
+        ).fetchall()
+
+
+@pytest.mark.parametrize("most", [0, 1000])
 @pytest.mark.parametrize("name", CASES)
-def test_views_in_duckdb(name):
-    def run(view: Any, program: Any, cells: Any) -> Any:
-        import duckdb
+def test_views_in_duckdb(name, most, monkeypatch):
+    monkeypatch.setattr("nn2rules.exporting.sql.MANY", most)
+    _check_view(name, _in_duckdb_view, "duckdb")
 
-        with duckdb.connect() as base:
-            base.register("given", in_sql.arrow_table(program, cells))
-            base.execute("CREATE TABLE cases AS SELECT * FROM given")
-            base.execute(view)
-            return base.execute(
-                "SELECT prediction, rule FROM cases_decided ORDER BY nr"
-            ).fetchall()
 
-    _check_view(name, run, "duckdb")
+@pytest.mark.parametrize("most", [-1, 1000])
+def test_views_of_any_rules_in_duckdb(most, monkeypatch):
+    monkeypatch.setattr("nn2rules.exporting.sql.MANY", most)
+
+    @settings(max_examples=60)
+    @given(any_rules, policies, policies)
+    def check(rules, unknown, undecided):
+        def run(made: Any, program: Any, rows: Any) -> Any:
+            query = partial(_in_duckdb_view, made, program)
+            return in_sql.answers(program, rows, query)
+
+        check_export(
+            rules,
+            "sql",
+            rows_for(program_of(rules)),
+            unknown=unknown,
+            undecided=undecided,
+            execute=run,
+            table="cases",
+        )
+
+    check()
 
 
 @pytest.mark.parametrize("name", CASES)

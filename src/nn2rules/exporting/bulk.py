@@ -17,16 +17,10 @@ from nn2rules.errors import (
     RowsError,
     UnknownValueError,
 )
-from nn2rules.exporting.bulk_query import (
-    OPEN,
-    OUTSIDE,
-    STOPPED,
-    Query,
-    added_names,
-    query_of,
-)
+from nn2rules.exporting.bulk_query import STOPPED, Query, added_names, query_of
 from nn2rules.exporting.bulk_source import Source, is_parquet, source_of
 from nn2rules.exporting.program import Policy, Program, program_of
+from nn2rules.exporting.sql_bits import OPEN, OUTSIDE
 from nn2rules.exporting.sql_dialects import DIALECTS
 from nn2rules.formats.files import check_readable, check_writable, replacing_file
 from nn2rules.formats.table import CsvTable, table_text

@@ -10,21 +10,18 @@ up by `feature.Lookup`, as everywhere in the library.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nn2rules.errors import RowsError
-from nn2rules.exporting.bits import OUTSIDE_BIT, Bit, Bits, bits_of
+from nn2rules.exporting.bits import bits_of
 from nn2rules.exporting.bulk_source import Source
 from nn2rules.exporting.columns import Column
-from nn2rules.exporting.program import Answer, Program
+from nn2rules.exporting.program import Program
+from nn2rules.exporting.sql_bits import OUTSIDE, answers_at, column_words, position_of
 from nn2rules.exporting.sql_dialects import DIALECTS
-from nn2rules.exporting.sql_tests import value_test
 from nn2rules.feature import Feature, Lookup
 from nn2rules.text import unused
-
-OPEN, OUTSIDE = -1, -2
-"""Positions of a row that no rule decides, and of one off the domain."""
 
 STOPPED = "a row off the domain"
 """What the query ends with where such a row is an error."""
@@ -60,7 +57,9 @@ def query_of(program: Program, source: Source, *, as_text: bool) -> Query:
     """Return the query for a file; `as_text`, classes are written as texts."""
     prefix = unused("nn2rules", {name.casefold()[:8] for name in source.called})
     bits = bits_of(program)
-    cells, words, functions = [], [[] for _ in range(bits.n_words)], []
+    cells: list[str] = []
+    words: list[list[str]] = [[] for _ in range(bits.n_words)]
+    functions: list[tuple[str, Callable[[Any], Any], str]] = []
     for place, column in enumerate(program.columns):
         name, type_name = source.find(column.name)
         cell = f"{prefix}_x{place}"
@@ -71,15 +70,14 @@ def query_of(program: Program, source: Source, *, as_text: bool) -> Query:
             looked = f"{prefix}_code{place}"
             functions.append((looked, _codes(column.feature), type_name))
             cells.append(f"{_by_lookup(column, name, type_name, looked)} AS {looked}")
-        own = bits.of_column(place)
-        for word in sorted({bit.word for bit in own}):
-            words[word].append(_word(column, own, word, cell, looked))
-        if own[0].word:
-            words[0].append(_outside_alone(own, cell, column, looked))
+        made_words = column_words(column, bits.of_column(place), cell, looked)
+        for word, text in made_words.items():
+            words[word].append(text)
     layers = f"SELECT *, {', '.join(cells)} FROM {source.sql}"
     sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
     layers = f"SELECT *, {', '.join(sums)} FROM ({layers})"
-    position = _position(program, bits, prefix)
+    fails = f"error('{STOPPED}')" if program.outside is None else str(OUTSIDE)
+    position = position_of(bits, prefix, outside=fails)
     layers = f"SELECT *, {position} AS {prefix}_k FROM ({layers})"
     kept = _selected(source, program, prefix, as_text=as_text)
     return Query(
@@ -124,67 +122,6 @@ def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
     return f"{function}({name})"
 
 
-def _named(column: Column, cell: str) -> Column:
-    """Return a column under another name."""
-    return replace(column, feature=replace(column.feature, name=cell))
-
-
-def _word(
-    column: Column, own: tuple[Bit, ...], word: int, cell: str, looked: str | None
-) -> str:
-    """Return the bits that a cell sets in a word."""
-    outside = OUTSIDE_BIT if word == 0 else 0
-    named = _named(column, cell)
-    tests = [
-        f"WHEN {value_test(named, bit.cells, _DUCKDB)} THEN {bit.mask}"
-        for bit in own
-        if bit.word == word
-    ]
-    is_whole = len(tests) == len(own)
-    beyond = "" if is_whole else _elsewhere(named, own, word)
-    plain = f"CASE {' '.join(tests)} {beyond} ELSE {outside} END"
-    if looked is None:
-        return f"CAST({plain} AS BIGINT)"
-    masks = {bit.code: bit.mask for bit in own if bit.word == word}
-    codes = " ".join(f"WHEN {code} THEN {mask}" for code, mask in masks.items())
-    found = f"CASE {looked} {codes} WHEN -1 THEN {outside} ELSE 0 END"
-    return f"CAST(CASE WHEN {looked} IS NOT NULL THEN {found} ELSE {plain} END AS BIGINT)"
-
-
-def _elsewhere(named: Column, own: tuple[Bit, ...], word: int) -> str:
-    """Return what keeps a cell from being unknown whose bit is in another word."""
-    tests = [value_test(named, bit.cells, _DUCKDB) for bit in own if bit.word != word]
-    return " ".join(f"WHEN {test} THEN 0" for test in tests)
-
-
-def _outside_alone(
-    own: tuple[Bit, ...], cell: str, column: Column, looked: str | None
-) -> str:
-    """Return whether a cell is off the domain, of a column without the first word."""
-    known = value_test(_named(column, cell), column.known, _DUCKDB)
-    plain = f"CASE WHEN {known} THEN 0 ELSE {OUTSIDE_BIT} END"
-    if looked is None:
-        return f"CAST({plain} AS BIGINT)"
-    del own
-    found = f"CASE WHEN {looked} < 0 THEN {OUTSIDE_BIT} ELSE 0 END"
-    return f"CAST(CASE WHEN {looked} IS NOT NULL THEN {found} ELSE {plain} END AS BIGINT)"
-
-
-def _position(program: Program, bits: Bits, prefix: str) -> str:
-    """Return the position of the first rule that decides a row."""
-    lines = []
-    for position, words in enumerate(bits.forbidden):
-        tests = [
-            f"({prefix}_w{word} & {mask}) = 0" for word, mask in enumerate(words) if mask
-        ]
-        lines.append(f"WHEN {' AND '.join(tests) or 'TRUE'} THEN {position}")
-    fails = f"error('{STOPPED}')"
-    outside = fails if program.outside is None else str(OUTSIDE)
-    inner = f"CASE {' '.join(lines)} ELSE {OPEN} END" if lines else str(OPEN)
-    is_outside = f"({prefix}_w0 & {OUTSIDE_BIT}) <> 0"
-    return f"CAST(CASE WHEN {is_outside} THEN {outside} ELSE {inner} END AS INTEGER)"
-
-
 def _selected(
     source: Source, program: Program, prefix: str, *, as_text: bool
 ) -> str:
@@ -193,23 +130,10 @@ def _selected(
         f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name or called)}"
         for called, name in zip(source.called, source.names, strict=True)
     ]
-    nothing = Answer(None, None)
-    ends = [program.outside or nothing, program.otherwise or nothing]
-    rules = [Answer(branch.label, branch.name) for branch in program.branches]
-    answers = [*ends, *rules]  # the position -2 comes first
     kind = "text" if as_text else program.label_kind
-    labels = [_literal(each.label, kind) for each in answers]
-    names = [_literal(each.rule, "text") for each in answers]
-    type_name = _DUCKDB.types[kind]
-    if kind == "number" and all(isinstance(c, int) for c in program.rules.classes):
-        type_name = "BIGINT"
     added = added_names(source, as_text=as_text)
-    for values, name, each in (
-        (labels, added[0], type_name),
-        (names, added[1], "VARCHAR"),
-    ):
-        listed = f"CAST([{', '.join(values)}] AS {each}[])"
-        kept.append(f"{listed}[{prefix}_k + 3] AS {_DUCKDB.identifier(name)}")
+    for made, name in zip(answers_at(program, prefix, kind), added, strict=True):
+        kept.append(f"{made} AS {_DUCKDB.identifier(name)}")
     return ", ".join(kept)
 
 
@@ -221,10 +145,6 @@ def added_names(source: Source, *, as_text: bool) -> tuple[str, str]:
     taken = {name if as_text else name.casefold() for name in source.names}
     label, rule = (unused(name, taken) for name in ("prediction", "rule"))
     return label, rule
-
-
-def _literal(value: Any, kind: Any) -> str:
-    return "NULL" if value is None else _DUCKDB.word(value, kind)
 
 
 def _codes(feature: Feature) -> Callable[[Any], Any]:

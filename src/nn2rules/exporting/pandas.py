@@ -56,6 +56,8 @@ def _numbers(cells, name):
             if not is_number or isinstance(cell, bool):
                 _refuse(name, cell, "number")
     filled = cells.astype(object).where(~is_missing, 0) if is_missing.any() else cells
+    if pd.api.types.is_unsigned_integer_dtype(cells):
+        return filled.to_numpy(dtype=np.uint64), is_missing
     if pd.api.types.is_integer_dtype(cells):
         return filled.to_numpy(dtype=np.int64), is_missing
     return filled.to_numpy(dtype=np.float64), is_missing

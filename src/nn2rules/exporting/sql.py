@@ -1,17 +1,24 @@
 """Rules as SQL: expressions for the class and the rule, or a view with both.
 
 A view tries the rules once: a subquery finds the rule, and the class follows from it.
+In DuckDB a view of many rules tries them as masks of bits, which is several times as
+fast and says the same; the expressions are the form to read.
 """
 
 from typing import Literal
 
 from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.exporting.bits import bits_of
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Answer, Program
+from nn2rules.exporting.sql_bits import answers_at, column_words, position_of
 from nn2rules.exporting.sql_dialects import Dialect, dialect_of
 from nn2rules.exporting.sql_tests import ALWAYS, branch_test, known_test
 from nn2rules.text import unused
 from nn2rules.values import Value
+
+MANY = 30
+"""A view of more rules tries them as masks of bits, in DuckDB."""
 
 _OFF = "nn2rules: a row has a value off the domain"
 _OPEN = "nn2rules: no rule decides a row"
@@ -86,11 +93,38 @@ def _view(
     source = ".".join(map(dialect.identifier, parts))
     view = ".".join(map(dialect.identifier, [*parts[:-1], f"{parts[-1]}_decided"]))
     label, rule = names
+    if dialect.name == "duckdb" and len(program.branches) > MANY:
+        body = _by_bits(program, dialect, source, names)
+        return f"CREATE VIEW {view} AS\n{body};\n"
     return (
         f"CREATE VIEW {view} AS\n"
         f"SELECT decided.*,\n{_class_of(program, dialect, rule)} AS {label}\n"
         f"FROM (\nSELECT given.*,\n{_case(program, dialect, 'rule')} AS {rule}\n"
         f"FROM {source} given{dialect.fence}\n) decided;\n"
+    )
+
+
+def _by_bits(
+    program: Program, dialect: Dialect, source: str, names: tuple[str, str]
+) -> str:
+    """Return the query of a view that tries rules as masks of bits."""
+    bits = bits_of(program)
+    prefix = unused("nn2rules", {c.name.casefold()[:8] for c in program.columns})
+    words: list[list[str]] = [[] for _ in range(bits.n_words)]
+    for place, column in enumerate(program.columns):
+        made = column_words(column, bits.of_column(place), column.name)
+        for word, text in made.items():
+            words[word].append(text)
+    sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
+    outside = _failing(program, dialect, _OFF) if program.outside is None else "-2"
+    undecided = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
+    position = position_of(bits, prefix, outside=outside, undecided=undecided)
+    hidden = ", ".join([*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"])
+    label, rule = answers_at(program, prefix, program.label_kind)
+    return (
+        f"SELECT * EXCLUDE ({hidden}),\n{label} AS {names[0]},\n{rule} AS {names[1]}\n"
+        f"FROM (SELECT *,\n{position} AS {prefix}_k\n"
+        f"FROM (SELECT *,\n" + ",\n".join(sums) + f"\nFROM {source}))"
     )
 
 
@@ -131,7 +165,8 @@ def _case(program: Program, dialect: Dialect, answer: str) -> str:
 
     def end(given: Answer | None, fact: str) -> str:
         if given is None:
-            return _failing(program, dialect, fact, answer)
+            kind = program.label_kind if answer == "class" else "text"
+            return _failing(program, dialect, fact, dialect.types[kind])
         shown = given.label if answer == "class" else given.rule
         if shown is None:
             kind = program.label_kind if answer == "class" else "text"
@@ -156,11 +191,11 @@ def _case(program: Program, dialect: Dialect, answer: str) -> str:
     return f"CASE WHEN {known}\nTHEN {inner}\nELSE {outside} END"
 
 
-def _failing(program: Program, dialect: Dialect, fact: str, answer: str) -> str:
-    """Return what ends the query with an error."""
+def _failing(
+    program: Program, dialect: Dialect, fact: str, type_name: str = "INTEGER"
+) -> str:
+    """Return what ends the query with an error, where a type is expected."""
     column = dialect.identifier(program.columns[0].name)
     failing = dialect.fails.format(dialect.text(fact), dialect.empty.format(column))
-    if not failing.startswith("CAST"):
-        return failing
-    kind = program.label_kind if answer == "class" else "text"
-    return f"CAST({failing} AS {dialect.types[kind]})"
+    is_cast = failing.startswith("CAST")
+    return f"CAST({failing} AS {type_name})" if is_cast else failing
