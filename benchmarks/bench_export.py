@@ -34,12 +34,18 @@ def export() -> str:
         n_same = int((asked.df()["prediction"] == expected).sum())
         network, n_alike = _in_onnxruntime(pipeline, frame, expected)
         slow = best_of(lambda: pipeline.predict(frame), 1) / SLICE
+        rule = rules.export("sql", answer="rule")
+        plain = f"SELECT count(rule) FROM (SELECT {rule} AS rule FROM cases {part})"
         counted = "SELECT prediction, rule, count(*) FROM cases_decided GROUP BY ALL"
         timed = [
             ("network in scikit-learn, data frame", slow),
             ("network in onnxruntime, texts", network / SLICE),
             (
-                "rules, view in DuckDB",
+                "rules, expression in DuckDB",
+                best_of(lambda: base.execute(plain).fetchall(), 1) / SLICE,
+            ),
+            (
+                "rules, view in DuckDB, as masks of bits",
                 best_of(lambda: base.execute(counted).fetchall(), 1) / ROWS,
             ),
             (
@@ -53,9 +59,9 @@ def export() -> str:
         for name, seconds in timed
     ]
     return (
-        f"{len(rules):,} rules, {ROWS:,} rows drawn at random; the network answers "
-        f"{SLICE:,} of them, of which the view in DuckDB answers {n_same:,} the same, "
-        f"and onnxruntime {n_alike:,}.\n\n"
+        f"{len(rules):,} rules, {ROWS:,} rows drawn at random; the network and the "
+        f"expression answer {SLICE:,} of them. The view gives {n_same:,} of these the "
+        f"answer of scikit-learn, and onnxruntime {n_alike:,}.\n\n"
         + markdown(("what", "million rows a second", "times scikit-learn"), lines)
     )
 

@@ -1,6 +1,10 @@
 """Files of rows answered through DuckDB, as the library answers them."""
 
 import csv
+import signal
+import subprocess
+import sys
+import time
 import warnings
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +25,7 @@ from nn2rules import (
     Domain,
     Feature,
     FormatError,
+    MissingExtraError,
     OptionError,
     RowsError,
     Rule,
@@ -28,6 +33,7 @@ from nn2rules import (
 )
 from nn2rules.exporting import program_of
 from nn2rules.exporting.bulk import predict_file
+from nn2rules.formats.table import table_text
 from nn2rules.rules import OUTSIDE
 
 lenient = st.sampled_from(["none", "default"])
@@ -161,13 +167,13 @@ def test_columns_of_another_type_are_looked_up(tmp_path_factory, rules, rng):
     arrays = {}
     for column in program.columns:
         cells = [row[column.name] for row in rows]
-        made = [each for each in map(_tried(cells), CHANGED.values()) if each is not None]
+        made = [
+            each for each in map(_tried(cells), CHANGED.values()) if each is not None
+        ]
         arrays[column.name] = rng.choice(made)
     table = pa.table(arrays)
     pq.write_table(table, folder / "rows.parquet")
-    predict_file(
-        rules, folder / "rows.parquet", folder / "out.csv", unknown="none"
-    )
+    predict_file(rules, folder / "rows.parquet", folder / "out.csv", unknown="none")
     with (folder / "out.csv").open(newline="", encoding="utf-8") as stream:
         _, *found = list(csv.reader(stream))
     expected = _expected(rules, table.to_pylist(), "none", "default")
@@ -245,9 +251,7 @@ def test_cases_in_bulk(name, tmp_path):
 
 
 def _tomatoes(scope: str = "domain") -> RuleList:
-    domain = Domain(
-        (Feature("color", ("red", "yellow")), Feature.bins("size", [2.5]))
-    )
+    domain = Domain((Feature("color", ("red", "yellow")), Feature.bins("size", [2.5])))
     rule = Rule((Condition("color", ("red",)),), "ripe")
     return RuleList(domain, (rule,), "unripe", ("unripe", "ripe"), scope=scope)
 
@@ -368,3 +372,82 @@ def test_a_file_may_be_larger_than_memory(tmp_path, suffix):
             f"FROM '{out}'"
         )
         assert found.fetchone() == (n_rows, n_rows)
+
+
+# The command
+
+
+CLI = [sys.executable, "-m", "nn2rules"]
+
+
+def _told(folder: Path, *args: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [*CLI, *args], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_answers_parquet(tmp_path):
+    _tomatoes("support").save(tmp_path / "rules.json")
+    _written(tmp_path / "r.parquet", color=["red", "yellow"], size=[1.0, 2.0])
+    told = _told(tmp_path, "predict", "rules.json", "r.parquet", "-o", "out.csv")
+    assert told == (
+        0,
+        "2 rows written to out.csv\n",
+        "note: no rule decides 1 of 2 rows; the answer there is the default, which is "
+        "not proved\n",
+    )
+    assert (tmp_path / "out.csv").read_text() == (
+        "color,size,prediction,rule\n"
+        "red,1.0,ripe,1\nyellow,2.0,unripe,default (not proved)\n"
+    )
+    code, _, error = _told(tmp_path, "predict", "rules.json", "r.parquet")
+    assert code == 2
+    assert error == "error: a Parquet file is answered by a file; give -o FILE\n"
+
+
+def test_both_ways_of_the_command_write_the_same(tmp_path):
+    """A size of memory sends a small CSV file the way of a large one."""
+    rules = case("numbers, list for rows").rules
+    rules.save(tmp_path / "rules.json")
+    rows = rows_for(program_of(rules), 500)
+    names = rules.domain.names
+    lines = [["" if row[n] is None else str(row[n]) for n in names] for row in rows]
+    (tmp_path / "r.csv").write_text(table_text(list(names), lines), encoding="utf-8")
+    written = []
+    for way, options in (("small", ()), ("large", ("--memory", "1GB"))):
+        command = ("predict", "rules.json", "r.csv", "--unknown", "none", *options)
+        code, _, note = _told(tmp_path, *command, "-o", f"{way}.csv")
+        with (tmp_path / f"{way}.csv").open(newline="", encoding="utf-8") as stream:
+            written.append((code, note, list(csv.reader(stream))))
+    assert written[0] == written[1]
+    assert len(written[0][2]) == len(rows) + 1
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path):
+    import duckdb
+
+    _tomatoes().save(tmp_path / "rules.json")
+    with duckdb.connect() as base:
+        base.execute(
+            f"COPY (SELECT 'red' AS color, random() AS size, uuid()::text AS note "
+            f"FROM range(20_000_000)) TO '{tmp_path / 'r.parquet'}' "
+            f"(FORMAT parquet, COMPRESSION uncompressed)"
+        )
+    command = [*CLI, "predict", "rules.json", "r.parquet", "-o", "out.parquet"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while len(list(tmp_path.iterdir())) == 2 and running.poll() is None:
+        time.sleep(0.01)
+    assert running.poll() is None, "ended before it could be interrupted"
+    time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=60)[1] == "interrupted\n"
+    assert running.returncode == 130
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.parquet", "rules.json"]
+
+
+def test_without_duckdb_the_extra_is_named(tmp_path, monkeypatch):
+    rows = _written(tmp_path / "r.parquet", color=["red"], size=[1.0])
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingExtraError, match=r"pip install \"nn2rules\[sql\]\""):
+        predict_file(_tomatoes(), rows, tmp_path / "out.parquet")

@@ -34,7 +34,8 @@ ROWS = {"shape": ["round", "star"], "weight": [1, 5], "country": ["AT", None]}
 
 def _expected() -> list[tuple[object, object]]:
     program = program_of(case("three classes, list").rules)
-    rows = [dict(zip(ROWS, cells, strict=True)) for cells in zip(*ROWS.values())]
+    listed = zip(*ROWS.values(), strict=True)
+    rows = [dict(zip(ROWS, cells, strict=True)) for cells in listed]
     answers = [program.answer(row) for row in rows]
     return [(answer.label, answer.rule) for answer in answers]
 

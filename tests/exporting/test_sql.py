@@ -139,7 +139,11 @@ def _domain(*words: str) -> Domain:
 
 def test_spark_changes_no_text_with_a_dollar():
     rules = RuleList.from_boxes(
-        _domain("${spark.app.name}"), [[False, False, True, True, True]], [1], "no", ("no", "yes")
+        _domain("${spark.app.name}"),
+        [[False, False, True, True, True]],
+        [1],
+        "no",
+        ("no", "yes"),
     )
     rows = rows_for(program_of(rules))
     check_export(rules, "sql", rows, execute=_in_spark, dialect="spark")
@@ -337,7 +341,7 @@ def _rules_over(*features: Feature) -> RuleList:
 @pytest.mark.parametrize("name", ["", "a\0", "x" * 64])
 def test_a_name_that_postgres_cannot_hold_is_refused(name):
     rules = _rules_over(Feature(name, ("x", "y")))
-    with pytest.raises(UnsupportedModelError, match="has no column of this name"):
+    with pytest.raises(UnsupportedModelError, match="cannot be a name in the dialect"):
         rules.export("sql", dialect="postgres")
 
 

@@ -87,7 +87,9 @@ def _settings(duckdb: Any, spare: str, memory: str | None) -> dict[str, str]:
     try:
         duckdb.connect(":memory:", config={"memory_limit": memory}).close()
     except duckdb.Error:
-        raise OptionError(f"memory: {memory!r}, expected a size such as 500MB") from None
+        raise OptionError(
+            f"memory: {memory!r}, expected a size such as 500MB"
+        ) from None
     return settings | {"memory_limit": memory}
 
 

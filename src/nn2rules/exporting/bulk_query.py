@@ -18,7 +18,13 @@ from nn2rules.exporting.bits import bits_of
 from nn2rules.exporting.bulk_source import Source
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.program import Program
-from nn2rules.exporting.sql_bits import OUTSIDE, answers_at, column_words, position_of
+from nn2rules.exporting.sql_bits import (
+    OUTSIDE,
+    answers_at,
+    column_words,
+    position_of,
+    prefix_for,
+)
 from nn2rules.exporting.sql_dialects import DIALECTS
 from nn2rules.feature import Feature, Lookup
 from nn2rules.text import unused
@@ -55,7 +61,7 @@ class Query:
 
 def query_of(program: Program, source: Source, *, as_text: bool) -> Query:
     """Return the query for a file; `as_text`, classes are written as texts."""
-    prefix = unused("nn2rules", {name.casefold()[:8] for name in source.called})
+    prefix = prefix_for(source.called)
     bits = bits_of(program)
     cells: list[str] = []
     words: list[list[str]] = [[] for _ in range(bits.n_words)]
@@ -122,9 +128,7 @@ def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
     return f"{function}({name})"
 
 
-def _selected(
-    source: Source, program: Program, prefix: str, *, as_text: bool
-) -> str:
+def _selected(source: Source, program: Program, prefix: str, *, as_text: bool) -> str:
     """Return the columns of the answers."""
     kept = [
         f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name or called)}"

@@ -99,8 +99,8 @@ def source_of(base: Any, path: str | os.PathLike[str]) -> Source:
     changed = [name for name in names if (name,) not in known]
     if changed:
         raise FormatError(
-            f"{path}: two of its columns have names that differ in case alone, of which "
-            f"one is read as {changed[0]!r}; rename one of them"
+            f"{path}: two of its columns have names that differ in case alone, of "
+            f"which one is read as {changed[0]!r}; rename one of them"
         )
     types = tuple("VARCHAR" if r[1].startswith("ENUM") else r[1] for r in found)
     return Source(str(path), sql, names, names, types)

@@ -10,7 +10,7 @@ from nn2rules.exporting.bits import Bits, bits_of
 from nn2rules.exporting.cells import Interval
 from nn2rules.exporting.columns import Column
 from nn2rules.exporting.header import header_of
-from nn2rules.exporting.program import NOTHING, Program
+from nn2rules.exporting.program import NOTHING, Answer, Program
 
 _MOST_WHOLE = (1 << 63) - 1
 
@@ -70,8 +70,7 @@ def data_of(program: Program) -> str:
     bits = bits_of(program)
     n_rules = len(program.branches)
     ends = (program.otherwise or NOTHING, program.outside or NOTHING)
-    answers = [(branch.label, branch.name) for branch in program.branches]
-    answers += [(end.label, end.rule) for end in ends]
+    answers = [*(Answer(b.label, b.name) for b in program.branches), *ends]
     errors = {
         n_rules: "no rule decides this row" if program.otherwise is None else "",
         n_rules + 1: "unknown value" if program.outside is None else "",
@@ -85,9 +84,15 @@ def data_of(program: Program) -> str:
         pairs = [(word, mask) for word, mask in enumerate(words) if mask]
         lines.append(f"    {tuple(pairs)!r},")
     lines += [")", f"OPEN, OUTSIDE = {n_rules}, {n_rules + 1}"]
-    lines += ["# The class and the rule, also of open rows and of those off the domain."]
-    lines += ["ANSWERS = (", *(f"    {pair!a}," for pair in answers), ")"]
-    lines.append(f"ERRORS = {({k: v for k, v in errors.items() if v})!a}")
+    lines += [
+        "# The class and the rule, also of open rows and of those off the domain."
+    ]
+    lines += [
+        "ANSWERS = (",
+        *(f"    {(each.label, each.rule)!a}," for each in answers),
+        ")",
+    ]
+    lines.append(f"ERRORS = { ({k: v for k, v in errors.items() if v})!a}")
     return "\n".join(lines)
 
 

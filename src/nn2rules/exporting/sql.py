@@ -11,7 +11,12 @@ from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.exporting.bits import bits_of
 from nn2rules.exporting.header import header_of
 from nn2rules.exporting.program import Answer, Program
-from nn2rules.exporting.sql_bits import answers_at, column_words, position_of
+from nn2rules.exporting.sql_bits import (
+    answers_at,
+    column_words,
+    position_of,
+    prefix_for,
+)
 from nn2rules.exporting.sql_dialects import Dialect, dialect_of
 from nn2rules.exporting.sql_tests import ALWAYS, branch_test, known_test
 from nn2rules.text import unused
@@ -109,7 +114,7 @@ def _by_bits(
 ) -> str:
     """Return the query of a view that tries rules as masks of bits."""
     bits = bits_of(program)
-    prefix = unused("nn2rules", {c.name.casefold()[:8] for c in program.columns})
+    prefix = prefix_for(column.name for column in program.columns)
     words: list[list[str]] = [[] for _ in range(bits.n_words)]
     for place, column in enumerate(program.columns):
         made = column_words(column, bits.of_column(place), column.name)
@@ -119,7 +124,9 @@ def _by_bits(
     outside = _failing(program, dialect, _OFF) if program.outside is None else "-2"
     undecided = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
     position = position_of(bits, prefix, outside=outside, undecided=undecided)
-    hidden = ", ".join([*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"])
+    hidden = ", ".join(
+        [*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"]
+    )
     label, rule = answers_at(program, prefix, program.label_kind)
     return (
         f"SELECT * EXCLUDE ({hidden}),\n{label} AS {names[0]},\n{rule} AS {names[1]}\n"

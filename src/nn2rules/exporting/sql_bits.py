@@ -4,6 +4,7 @@ Hundreds of rules as conditions take DuckDB several times as long as these, see
 `bits` for what they mean and ``benchmarks/results.md`` for the measurement.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,14 @@ OPEN, OUTSIDE = -1, -2
 """Positions of a row that no rule decides, and of one off the domain."""
 
 _DUCKDB = DIALECTS["duckdb"]
+
+
+def prefix_for(names: Iterable[str]) -> str:
+    """Return what the names of columns begin with that only the query has."""
+    prefix, folded = "nn2rules", [name.casefold() for name in names]
+    while any(name.startswith(prefix) for name in folded):
+        prefix += "_"
+    return prefix
 
 
 def column_words(
@@ -80,7 +89,9 @@ def position_of(
     lines = []
     for position, words in enumerate(bits.forbidden):
         tests = [
-            f"({prefix}_w{word} & {mask}) = 0" for word, mask in enumerate(words) if mask
+            f"({prefix}_w{word} & {mask}) = 0"
+            for word, mask in enumerate(words)
+            if mask
         ]
         lines.append(f"WHEN {' AND '.join(tests) or 'TRUE'} THEN {position}")
     inner = "\n".join(["CASE", *lines, f"ELSE {undecided} END"]) if lines else undecided

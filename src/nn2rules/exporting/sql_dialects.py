@@ -7,15 +7,19 @@ Numbers are the same 64-bit number, to the last bit.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.exporting.cells import Kind
+from nn2rules.exporting.sql_literals import (
+    by_halves,
+    doubled,
+    escaped,
+    with_exponent,
+    with_exponent_normal,
+)
 from nn2rules.values import Value
 
 _MOST_WHOLE = (1 << 63) - 1
-_STEP = 1 << 62
-_LEAST_NORMAL = 2.0**-1022
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,11 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """Return a name in the quotes of the dialect; what cannot be one is refused."""
-        first, last = self.ends
+        first, last = self.ends[0], self.ends[1]
         is_held = name and len(name.encode()) <= self.longest
         if not is_held or any(part in name for part in ("\0", *self.no_name)):
             raise UnsupportedModelError(
-                f"feature {name!r}: the dialect {self.name!r} has no column of this "
-                f"name; rename the feature"
+                f"{name!r} cannot be a name in the dialect {self.name!r}; rename it"
             )
         if self.name == "bigquery":
             return first + name.replace("\\", "\\\\").replace("`", "\\`") + last
@@ -139,89 +142,9 @@ def _is_double(number: int) -> bool:
         return False
 
 
-def _is_control(sign: str) -> bool:
-    return ord(sign) < 32 or 127 <= ord(sign) < 160 or sign in "\u2028\u2029"
-
-
-def _doubled(char: str, joint: str, prefix: str = "") -> Callable[[str], str]:
-    """Return what writes texts in plain quotes, control characters by a function."""
-
-    def write(text: str) -> str:
-        parts, plain = [], ""
-        for sign in text:
-            if _is_control(sign):
-                parts += [f"{prefix}'{plain}'"] if plain else []
-                parts.append(f"{char}({ord(sign)})")
-                plain = ""
-            else:
-                plain += "''" if sign == "'" else sign
-        parts += [f"{prefix}'{plain}'"] if plain or not parts else []
-        return parts[0] if len(parts) == 1 else f"({f' {joint} '.join(parts)})"
-
-    return write
-
-
-def _escaped(special: str) -> Callable[[str], str]:
-    """Return what writes texts with backslashes, `special` signs by their number."""
-
-    def write(text: str) -> str:
-        signs = (
-            f"\\u{ord(sign):04x}"
-            if _is_control(sign) or sign in special
-            else f"\\{sign}"
-            if sign in "\\'"
-            else sign
-            for sign in text
-        )
-        return f"'{''.join(signs)}'"
-
-    return write
-
-
-def _with_exponent(number: float) -> str:
-    text = repr(number)
-    return text if "e" in text else f"{text}e0"
-
-
-def _with_exponent_normal(number: float) -> str:
-    if 0 < abs(number) < _LEAST_NORMAL:
-        raise UnsupportedModelError(
-            f"the number {number} is nearer to 0 than any that SQL Server holds; give "
-            f"the feature other edges"
-        )
-    return _with_exponent(number)
-
-
-def _by_halves(number: float) -> str:
-    """Return a number as a quotient of whole numbers, which SQLite rounds nowhere.
-
-    Its reader of literals may be one bit off. It reads whole numbers as they are, and
-    multiplies and divides by powers of two without rounding.
-    """
-    text = repr(number)
-    digits = text.lstrip("-").partition("e")[0].replace(".", "").strip("0")
-    if "e" not in text and len(digits) <= 15 and Fraction(text) == Fraction(number):
-        return text
-    top, bottom = number.as_integer_ratio()
-    steps, power = "", 1 if bottom > 1 else _twos(top)
-    if bottom == 1:
-        top //= power
-    sign, left = ("/", bottom) if bottom > 1 else ("*", power)
-    while left > 1:
-        step = min(left, _STEP)
-        steps += f" {sign} {step}"
-        left //= step
-    return f"({top} * 1.0{steps} /* {text} */)"
-
-
-def _twos(number: int) -> int:
-    """Return the largest power of two that divides a number."""
-    return number & -number
-
-
 _SPARK = Dialect(
     "spark",
-    text=_escaped("$"),
+    text=escaped("$"),
     number=lambda number: f"{number!r}D",
     fails="raise_error({0})",
     ends="``",
@@ -233,8 +156,8 @@ _SPARK = Dialect(
 DIALECTS = {
     "duckdb": Dialect(
         "duckdb",
-        text=_doubled("chr", "||"),
-        number=_with_exponent,
+        text=doubled("chr", "||"),
+        number=with_exponent,
         fails="error({0})",
         types={"text": "VARCHAR", "number": "DOUBLE", "truth": "BOOLEAN"},
         nan="isnan({})",
@@ -242,7 +165,7 @@ DIALECTS = {
     ),
     "postgres": Dialect(
         "postgres",
-        text=_doubled("chr", "||"),
+        text=doubled("chr", "||"),
         number=lambda number: f"'{number!r}'::float8",
         fails="CAST({0} || {1} AS INTEGER)",
         nan="{} = 'NaN'::float8",
@@ -253,8 +176,8 @@ DIALECTS = {
     ),
     "sqlite": Dialect(
         "sqlite",
-        text=_doubled("char", "||"),
-        number=_by_halves,
+        text=doubled("char", "||"),
+        number=by_halves,
         fails="json({0} || {1})",
         empty="COALESCE(SUBSTR({}, 1, 0), '')",
         ends="``",  # what is in double quotes and no column, SQLite takes for a text
@@ -267,7 +190,7 @@ DIALECTS = {
     "databricks": _SPARK,
     "bigquery": Dialect(
         "bigquery",
-        text=_escaped(""),
+        text=escaped(""),
         number=repr,
         fails="ERROR({0})",
         ends="``",
@@ -277,7 +200,7 @@ DIALECTS = {
     ),
     "snowflake": Dialect(
         "snowflake",
-        text=_escaped(""),
+        text=escaped(""),
         number=lambda number: f"'{number!r}'::FLOAT",
         fails="CAST({0} || {1} AS INTEGER)",
         types={"text": "VARCHAR", "number": "FLOAT", "truth": "BOOLEAN"},
@@ -287,7 +210,7 @@ DIALECTS = {
     ),
     "trino": Dialect(
         "trino",
-        text=_doubled("chr", "||"),
+        text=doubled("chr", "||"),
         number=lambda number: f"DOUBLE '{number!r}'",
         fails="fail({0})",
         types={"text": "VARCHAR", "number": "DOUBLE", "truth": "BOOLEAN"},
@@ -295,8 +218,8 @@ DIALECTS = {
     ),
     "tsql": Dialect(
         "tsql",
-        text=_doubled("NCHAR", "+", "N"),
-        number=_with_exponent_normal,
+        text=doubled("NCHAR", "+", "N"),
+        number=with_exponent_normal,
         fails="CAST({0} + {1} AS INT)",
         empty="COALESCE(LEFT(CAST({} AS NVARCHAR(MAX)), 0), N'')",
         ends="[]",

@@ -20,7 +20,8 @@ def answers(module: Any, rows: Any, run: Answers) -> list[Answer | None]:
     try:
         return [Answer(label, rule) for label, rule in run(module, rows)]
     except ValueError as error:
-        assert str(error).startswith(("unknown value: row ", "no rule decides this"))
+        if not str(error).startswith(("unknown value: row ", "no rule decides this")):
+            raise
         if len(rows) == 1:
             return [None]
     return [answers(module, [row], run)[0] for row in rows]
