@@ -431,7 +431,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
     with duckdb.connect() as base:
         base.execute(
             f"COPY (SELECT 'red' AS color, random() AS size, uuid()::text AS note "
-            f"FROM range(20_000_000)) TO '{tmp_path / 'r.parquet'}' "
+            f"FROM range(8_000_000)) TO '{tmp_path / 'r.parquet'}' "
             f"(FORMAT parquet, COMPRESSION uncompressed)"
         )
     command = [*CLI, "predict", "rules.json", "r.parquet", "-o", "out.parquet"]

@@ -231,22 +231,18 @@ def _check_view(name: str, run: Any, dialect: str) -> None:
 
 
 def _in_duckdb_view(view: Any, program: Any, cells: Any) -> Any:
-    import duckdb
-
     label, rule = (
         in_sql.quoted(unused(name, {n.casefold() for n in program.rules.domain.names}))
         for name in ("prediction", "rule")
     )
     order = in_sql.quoted(in_sql.row_number(program))
-    with duckdb.connect() as base:
-        base.register("given", in_sql.arrow_table(program, cells))
-        base.execute("CREATE TABLE cases AS SELECT * FROM given")
-        base.execute(view)
-        names = base.execute("DESCRIBE cases_decided").fetchall()
-        assert len(names) == len(program.columns) + 3
-        return base.execute(
-            f"SELECT {label}, {rule} FROM cases_decided ORDER BY {order}"
-        ).fetchall()
+    base = in_sql.duckdb_table(program, cells)
+    base.execute(view)
+    names = base.execute("DESCRIBE cases_decided").fetchall()
+    assert len(names) == len(program.columns) + 3
+    return base.execute(
+        f"SELECT {label}, {rule} FROM cases_decided ORDER BY {order}"
+    ).fetchall()
 
 
 @pytest.mark.parametrize("most", [0, 1000])

@@ -27,7 +27,8 @@ def branch_test(branch: Branch, program: Program, dialect: Dialect) -> str:
         # NaN is missing, but larger than any number to most databases.
         is_open = column.kind == "number" and column.known.missing
         meant = branch.closed[place] if is_open else cells
-        tests.append(cells_test(column, meant, dialect))
+        is_there = not column.known.missing
+        tests.append(cells_test(column, meant, dialect, is_there=is_there))
     return joined(tests, "AND") or ALWAYS
 
 
@@ -48,9 +49,13 @@ def _known(column: Column, dialect: Dialect) -> str:
     return value_test(column, column.known, dialect)
 
 
-def cells_test(column: Column, cells: Cells, dialect: Dialect) -> str:
-    """Return what holds of the cells that are meant."""
+def cells_test(
+    column: Column, cells: Cells, dialect: Dialect, *, is_there: bool = False
+) -> str:
+    """Return what holds of the cells that are meant; `is_there`, none is missing."""
     name = dialect.identifier(column.name)
+    if cells.but and is_there and cells.words:
+        return _among(name, column, cells, dialect)
     if cells.but:
         return _all_but(name, column, cells, dialect)
     parts = []

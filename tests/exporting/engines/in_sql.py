@@ -85,13 +85,26 @@ def quoted(name: str) -> str:
 
 def in_duckdb(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
     """Run a select list in DuckDB."""
+    base = duckdb_table(program, cells)
+    order = quoted(row_number(program))
+    return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
+
+
+def duckdb_table(program: Program, cells: list[list[Any]]) -> Any:
+    """Fill a table of DuckDB, the one of all tests."""
+    base = _duckdb()
+    base.execute("DROP VIEW IF EXISTS cases_decided")
+    base.register("given", arrow_table(program, cells))
+    base.execute("CREATE OR REPLACE TABLE cases AS SELECT * FROM given")
+    base.unregister("given")
+    return base
+
+
+@cache
+def _duckdb() -> Any:
     import duckdb
 
-    with duckdb.connect() as base:
-        base.register("given", arrow_table(program, cells))
-        base.execute("CREATE TABLE cases AS SELECT * FROM given")
-        order = quoted(row_number(program))
-        return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
+    return duckdb.connect()
 
 
 def arrow_table(program: Program, cells: list[list[Any]]) -> Any:
