@@ -18,6 +18,7 @@ import bench_audit
 import bench_compare
 import bench_engine
 import bench_explain
+import bench_export
 import bench_models
 import bench_numbers
 import bench_predict
@@ -44,6 +45,7 @@ SECTIONS = {
     "compare": bench_compare.compare,
     "explain": bench_explain.explain,
     "audit": bench_audit.audit,
+    "export": bench_export.export,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -23,15 +23,18 @@ Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
     "csv": "exporting.engines.in_nn2rules",
+    "dmn": "exporting.engines.in_drools",
+    "js": "exporting.engines.in_node",
     "json": "exporting.engines.in_nn2rules",
     "latex": "exporting.engines.in_latex",
     "markdown": "exporting.engines.in_markdown",
-    "js": "exporting.engines.in_node",
     "onnx": "exporting.engines.in_onnx",
-    "prolog": "exporting.engines.in_prolog",
-    "dmn": "exporting.engines.in_drools",
+    "pandas": "exporting.engines.in_pandas",
     "pmml": "exporting.engines.in_java",
+    "polars": "exporting.engines.in_polars",
+    "prolog": "exporting.engines.in_prolog",
     "python": "exporting.engines.in_python",
+    "sql": "exporting.engines.in_sql",
     "xlsx": "exporting.engines.in_nn2rules",
 }
 """The module that runs each format; it has a function `execute`."""

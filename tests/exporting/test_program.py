@@ -107,3 +107,23 @@ def test_a_text_is_missing_where_it_is_for_the_rules(values, other):
     rows = [{"a": cell} for cell in ("x", "y", "", "missing", "NA", None)]
     labels = rules.predict(rows, unknown="none").tolist()
     assert [program_of(rules).answer(row).label for row in rows] == labels
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        Feature("a", ("x", ""), other=""),
+        Feature("a", ("NA",), other="NA"),
+        Feature("a", ("x", "NA"), other="NA"),
+        Feature("a", ("x", "rest", None), other="rest"),
+        Feature.grouped("a", [["x"], []], other=1),
+    ],
+)
+def test_the_name_of_others_is_read_as_the_library_reads_it(feature):
+    rules = RuleList(Domain((feature,)), (), "no", ("no", "yes"))
+    program = program_of(rules)
+    cells = ["", "NA", "x", "rest", "other", "null", None]
+    fired = rules.apply([{"a": cell} for cell in cells], unknown="none").tolist()
+    for cell, index in zip(cells, fired, strict=True):
+        expected = NOTHING if index == OUTSIDE else Answer("no", DEFAULT)
+        assert program.answer({"a": cell}) == expected, cell

@@ -53,6 +53,9 @@ def export(
     table: Annotated[
         str | None, typer.Option(help="Of sql: make a view of this table.")
     ] = None,
+    answer: Annotated[
+        str | None, typer.Option(help="Of sql: one expression, class or rule.")
+    ] = None,
     hit_policy: Annotated[
         str | None,
         typer.Option(help="Of dmn: first, any, collect or unique."),
@@ -74,6 +77,7 @@ def export(
     if rules is None or format_name is None:
         raise OptionError("give a rules file and --format; --list shows the formats")
     options: dict[str, Any] = {
+        "answer": answer,
         "dialect": dialect,
         "table": table,
         "hit_policy": hit_policy,

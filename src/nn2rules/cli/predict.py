@@ -7,13 +7,18 @@ import numpy as np
 import typer
 
 from nn2rules.cli.app import command, stderr
-from nn2rules.errors import RowsError
+from nn2rules.errors import OptionError, RowsError
+from nn2rules.exporting.bulk import predict_file
+from nn2rules.exporting.bulk_source import PARQUET
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
 from nn2rules.formats.table import CsvTable, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, unused
+
+_LARGE = 1 << 26
+"""CSV files of more bytes are answered part by part."""
 
 
 @command("predict rules.json rows.csv -o answers.csv")
@@ -23,7 +28,10 @@ def predict(
         typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
     ],
     rows: Annotated[
-        Path, typer.Argument(metavar="ROWS.csv", help="Rows with a header line.")
+        Path,
+        typer.Argument(
+            metavar="ROWS", help="A CSV file with a header line, or a Parquet file."
+        ),
     ],
     unknown: Annotated[
         Literal["error", "default", "none"],
@@ -41,17 +49,34 @@ def predict(
     ] = "default",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="ANSWERS.csv", help="Write to a file."),
+        typer.Option(
+            "-o", "--output", metavar="ANSWERS", help="Write to a file, CSV or Parquet."
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Of large files: the most memory, such as 2GB."
+        ),
     ] = None,
 ) -> None:
     """Answer rows: prints them with two more columns, the class and the rule.
 
     Rules have the names that `nn2rules extract` prints: 1, 2, …, or those of a set
-    A1, A2, …
+    A1, A2, … Parquet and large CSV files go through DuckDB, part by part.
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
     loaded = load_rules(rules)
+    if _is_bulk(rows, output, memory):
+        if output is None:
+            raise OptionError("a Parquet file is answered by a file; give -o FILE")
+        written = predict_file(
+            loaded, rows, output, unknown=unknown, undecided=undecided, memory=memory
+        )
+        _note_open(written.n_open, written.n_rows, undecided)
+        print(f"{count(written.n_rows, 'row')} written to {output}")
+        return
     table = read_table(rows)
     text = _answers(loaded, table, unknown, undecided)
     if output is None:
@@ -59,6 +84,15 @@ def predict(
     else:
         write_text(output, text)
         print(f"{count(len(table.rows), 'row')} written to {output}")
+
+
+def _is_bulk(rows: Path, output: Path | None, memory: str | None) -> bool:
+    """Tell whether rows go through DuckDB: Parquet, or CSV of many rows to a file."""
+    paths = [rows] if output is None else [rows, output]
+    if any(path.name.lower().endswith(PARQUET) for path in paths):
+        return True
+    is_large = rows.is_file() and rows.stat().st_size > _LARGE
+    return output is not None and (is_large or memory is not None)
 
 
 def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> str:
@@ -84,12 +118,23 @@ def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> 
 
 def _tell_open(rows: list[int], table: CsvTable, undecided: str) -> None:
     """Say how many rows no rule decides, or stop at the first."""
-    if not rows:
-        return
-    number = f"no rule decides {len(rows):,} of {count(len(table.rows), 'row')}"
-    if undecided == "error":
+    if rows and undecided == "error":
         raise RowsError(
-            f"{table.path}, line {table.lines[rows[0]]}: {number}; this is the first"
+            f"{table.path}, line {table.lines[rows[0]]}: "
+            f"{_undecided(len(rows), len(table.rows))}; this is the first"
         )
-    answer = "the default, which is not proved" if undecided == "default" else "empty"
-    stderr.print(f"note: {number}; the answer there is {answer}")
+    _note_open(len(rows), len(table.rows), undecided)
+
+
+def _note_open(n_open: int, n_rows: int, undecided: str) -> None:
+    """Say how many rows no rule decides, if there are any."""
+    if n_open:
+        is_default = undecided == "default"
+        answer = "the default, which is not proved" if is_default else "empty"
+        stderr.print(
+            f"note: {_undecided(n_open, n_rows)}; the answer there is {answer}"
+        )
+
+
+def _undecided(n_open: int, n_rows: int) -> str:
+    return f"no rule decides {n_open:,} of {count(n_rows, 'row')}"

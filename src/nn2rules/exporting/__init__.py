@@ -48,15 +48,18 @@ class Format:
 
 EXPORTERS = {
     "csv": Format("csv", "a decision table, a row for each rule", ".csv", False),
+    "dmn": Format("dmn", "a decision table of DMN 1.3, with its diagram", ".dmn"),
+    "js": Format("js", "an ES module without dependencies", ".mjs"),
     "json": Format("json", "rules as nn2rules-rules/1", ".json", False),
     "latex": Format("latex", "a document for XeLaTeX", ".tex", False),
     "markdown": Format("markdown", "a document with a table", ".md", False),
-    "js": Format("js", "an ES module without dependencies", ".mjs"),
     "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
-    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
-    "dmn": Format("dmn", "a decision table of DMN 1.3, with its diagram", ".dmn"),
+    "pandas": Format("pandas", "a Python module over frames of pandas", ".py"),
     "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml"),
+    "polars": Format("polars", "a Python module with an expression of polars", ".py"),
+    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
     "python": Format("python", "a Python module without dependencies", ".py"),
+    "sql": Format("sql", "SQL: expressions, or a view of a table", ".sql"),
     "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
 }
 """What rules can be exported to, by name."""

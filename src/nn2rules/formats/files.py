@@ -112,17 +112,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A device or a pipe is written to as it is.
     """
+    target = Path(os.path.realpath(path))
+    if not _is_device(target):
+        with replacing_file(path) as temporary, open(temporary, "wb") as stream:
+            yield stream
+        return
+    try:
+        with target.open("wb") as stream:
+            yield stream
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def replacing_file(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Name a new file, for others to write, that then takes the place of `path`."""
     target, temporary = Path(os.path.realpath(path)), None
     try:
-        if _is_device(target):
-            with target.open("wb") as stream:
-                yield stream
-            return
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}."
         )
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
+        os.close(handle)
+        yield temporary
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except OSError as error:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
@@ -124,7 +125,20 @@ def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
 
 
 def _parse(path: str, text: str) -> CsvTable:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header, found = read_rows(path, io.StringIO(text, newline=""))
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    for cells, line in found:
+        rows.append(dict(zip(header, cells, strict=True)))
+        lines.append(line)
+    return CsvTable(path, header, rows, lines)
+
+
+def read_rows(
+    path: str, stream: TextIO
+) -> tuple[list[str], Iterator[tuple[list[str], int]]]:
+    """Return the header of a CSV file, and its rows one by one with their lines."""
+    reader = csv.reader(stream, strict=True)
     header = next(reader, None)
     if not header:
         raise FormatError(
@@ -133,10 +147,13 @@ def _parse(path: str, text: str) -> CsvTable:
     for name, n_columns in Counter(header).items():
         if n_columns > 1:
             raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
-    rows: list[dict[str, str]] = []
-    lines: list[int] = []
+    return header, _rows(path, header, reader)
+
+
+def _rows(path: str, header: list[str], reader: Any) -> Iterator[tuple[list[str], int]]:
+    is_first = True
     for cells in reader:
-        if not rows:
+        if is_first:
             _refuse_separator(path, header, cells)
         if not cells and len(header) > 1:  # an empty line
             continue
@@ -145,9 +162,8 @@ def _parse(path: str, text: str) -> CsvTable:
                 f"{path}, line {reader.line_num}: {count(len(cells), 'cell')}, "
                 f"expected {len(header)}, one for each column of the header"
             )
-        rows.append(dict(zip(header, cells or [""], strict=True)))
-        lines.append(reader.line_num)
-    return CsvTable(path, header, rows, lines)
+        is_first = False
+        yield cells or [""], reader.line_num
 
 
 def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
