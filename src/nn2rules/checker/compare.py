@@ -295,7 +295,9 @@ class _Comparison:
         rule = None if fired == _DEFAULT else fired
         answer = labels[self.answers[fired]]
         name = "" if rule is None else self.names[rule]
-        self.examples.append(Counterexample(row, labels[expected], answer, rule, name))
+        example = Counterexample(row, labels[expected], answer, rule, name)
+        if example not in self.examples:
+            self.examples.append(example)
 
     def report(self, claims: tuple[str, ...]) -> CheckReport:
         """Return what was compared, and what came of it."""

@@ -197,7 +197,7 @@ class CheckReport:
                 self.rows_left
             ),
             "Rules that no compared input reached: {:,}.": self.unreached,
-            "Rules that do not name all rules above that they lean on: {:,}.": (
+            "Rules that are wrong alone, or lean on more than they say: {:,}.": (
                 len(self.untrue)
             ),
         }

@@ -112,7 +112,8 @@ def _amounts(found: "Comparison") -> str:
     elif total is not None:
         parts.append(f"on at least {found.at_least:,} of {count(total, 'input')}")
     else:
-        parts.append("on inputs that cannot be counted, among real numbers,")
+        comma = "," if found.rows is not None else ""
+        parts.append(f"on inputs that cannot be counted, among real numbers{comma}")
     if found.rows is not None and found.n_rows is not None:
         part = share(found.rows, found.n_rows)
         parts.append(f"on {found.rows:,} of {count(found.n_rows, 'row')} ({part})")

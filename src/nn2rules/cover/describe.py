@@ -1,5 +1,6 @@
 """What is known of each rule (inputs, support, probability), and their order."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -271,6 +272,13 @@ def _log_odds(
     return np.asarray(own - rest)
 
 
+def _least(network: Network, answer: int) -> float:
+    """Return the probability that a class has at least, wherever it is the answer."""
+    if answer == 1:
+        return network.threshold
+    return max(0.0, math.nextafter(1 - network.threshold, 0))
+
+
 def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Facts]:
     """Return for each rule of a set a range that holds the probabilities of its box.
 
@@ -291,7 +299,9 @@ def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Fac
                 for allowed, ends in zip(*parts_of(rules.domain, box), strict=True)
             ]
             lows, highs = zip(*ranges, strict=True)
-            found.append(Facts(probability=(min(lows), max(highs)), unless=()))
+            low = max(min(lows), _least(network, int(answer)))  # as its class is proved
+            ends = low, max(low, *highs)
+            found.append(Facts(probability=ends, unless=()))
         except BudgetExceededError:
             found.append(Facts(unless=()))
     return found

@@ -8,7 +8,7 @@ from nn2rules.feature import Feature
 from nn2rules.input_text import value_condition
 from nn2rules.markup import document, paragraph, piece, table
 from nn2rules.text import count, label_text
-from nn2rules.values import Value
+from nn2rules.values import Value, is_missing, is_number
 
 if TYPE_CHECKING:
     from nn2rules.explaining.explanation import Explanation
@@ -144,7 +144,23 @@ def _changes(explanation: "Explanation", most: int) -> Section:
     ways = "" if len(changes) == 1 else f", in {len(changes):,} {more}ways"
     title = f"It turns with {size}{ways}:"
     below = ["Nothing less turns it."] if proved.fewest else []
+    if any(_is_from_missing(explanation, change) for change in changes):
+        below.append(
+            "From missing, no number is nearer than others: the one that is shown turns "
+            "it, and others may."
+        )
     return Section(title, tuple(lines), (*below, *radius))
+
+
+def _is_from_missing(explanation: "Explanation", change: dict[str, Value]) -> bool:
+    """Tell whether a missing value becomes one of many numbers."""
+    return any(
+        explanation.domain is not None
+        and is_missing(explanation.row[name])
+        and is_number(value)
+        and explanation.domain.feature(name).limits is not None
+        for name, value in change.items()
+    )
 
 
 def _grouped(explanation: "Explanation") -> list[tuple[str, int]]:

@@ -111,8 +111,8 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     rules = load(path)
     if not isinstance(rules, RuleList):
         raise FormatError(
-            f"{path}: this file holds a network, expected rules; "
-            f"make them with: nn2rules extract {path} -o rules.json"
+            f"{path}: this file holds a network, expected rules, which nn2rules extract "
+            f"makes of it"
         )
     return rules
 
