@@ -215,7 +215,7 @@ def spark() -> Any:
         "spark.driver.memory": "512m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="spark"),
+        "spark.sql.warehouse.dir": f"{tempfile.gettempdir()}/nn2rules-spark",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
