@@ -146,8 +146,8 @@ def _changes(explanation: "Explanation", most: int) -> Section:
     below = ["Nothing less turns it."] if proved.fewest else []
     if any(_is_from_missing(explanation, change) for change in changes):
         below.append(
-            "From missing, no number is nearer than others: the one that is shown turns "
-            "it, and others may."
+            "From missing, no number is nearer than others: the one that is shown "
+            "turns it, and others may."
         )
     return Section(title, tuple(lines), (*below, *radius))
 

@@ -111,8 +111,8 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     rules = load(path)
     if not isinstance(rules, RuleList):
         raise FormatError(
-            f"{path}: this file holds a network, expected rules, which nn2rules extract "
-            f"makes of it"
+            f"{path}: this file holds a network, expected rules, which nn2rules "
+            f"extract makes of it"
         )
     return rules
 
