@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,15 @@ def test_the_list_has_every_format_and_its_options():
         assert EXPORTERS[name].what in line
         for option in options_of(name):
             assert f"--{option.replace('_', '-')}" in line
+
+
+def test_a_model_is_told_from_an_excel_file(tmp_path):
+    path = tmp_path / "model.skops"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    said = run(str(path), "-f", "sql").stderr
+    assert "neither rules (JSON) nor a decision table" in said.replace("\n", " ")
+    assert "nn2rules extract makes rules of a model" in said.replace("\n", " ")
 
 
 def test_every_option_of_every_format_is_one_of_the_command():

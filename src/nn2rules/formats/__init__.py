@@ -26,6 +26,7 @@ _READERS: dict[str, Callable[[Node], Network | RuleList]] = {
 }
 
 _ZIP = b"PK\x03\x04"  # how archives begin, Excel files among them
+_WORKBOOK = b"xl/workbook.xml"
 
 
 def load(path: str | os.PathLike[str]) -> Network | RuleList:
@@ -54,6 +55,12 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
 def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Network | RuleList:
     """Read a file, as a decision table if it is one, or is named like one."""
     data = read_small(path)  # once: it may be a pipe
+    is_excel = _has_suffix(path, ".xlsx") or _WORKBOOK in data
+    if data.startswith(_ZIP) and not is_excel:
+        raise FormatError(
+            f"{path}: this is neither rules (JSON) nor a decision table (.csv, .xlsx); "
+            f"nn2rules extract makes rules of a model"
+        )
     if data.startswith(_ZIP) or (is_named and _has_suffix(path, ".xlsx")):
         return rules_of_book(sheets_of_xlsx(str(path), data))
     try:
