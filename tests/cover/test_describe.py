@@ -10,6 +10,7 @@ from mpmath import mp
 from tables import SMALL, Table, domain_of, first, network_of, tables
 
 import naive
+import ranged
 from nn2rules import (
     Domain,
     Feature,
@@ -417,3 +418,16 @@ def test_questions_are_counted_by_search():
     rows = network_of(table).domain.decode(table.inputs)
     rules = extract(network_of(table), rows, scope="support", engine="search")
     assert rules.certificate["questions"] > 0
+
+
+@pytest.mark.parametrize("seed", [2, 4])
+def test_probabilities_of_proved_rules_are_on_their_side_of_the_threshold(seed):
+    """Bounds alone are too wide for that, as a rule may end near to a tie."""
+    domain = ranged.mixed_domain()
+    network = ranged.random_network(np.random.default_rng(seed), domain, units=12)
+    rows = ranged.random_rows(np.random.default_rng(6), domain, 60)
+    rules = extract(network, rows, scope="support", progress=False)
+    assert {rule.then for rule in rules} == set(network.classes)
+    for rule in rules:
+        low, high = rule.probability
+        assert np.nextafter(0.5, 0) <= low <= high

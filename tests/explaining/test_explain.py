@@ -522,6 +522,15 @@ def test_options_that_make_no_sense(options, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_number_for_a_missing_one_is_said_to_be_one_of_many():
+    network = linear(
+        Feature.real("income", 0, 90, missing=True), weights=[1, 0], bias=-20
+    )
+    said = "From missing, no number is nearer than others"
+    assert said in str(explain(network, {"income": None}))
+    assert said not in str(explain(network, {"income": 10}))
+
+
 def test_a_text_that_is_no_condition_is_pointed_at():
     network = linear(Feature("color", ("red", "green")), weights=[1, -1], bias=0)
     with pytest.raises(nn2rules.ParseError, match="there is no feature red; there are"):
