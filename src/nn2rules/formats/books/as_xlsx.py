@@ -24,6 +24,7 @@ from nn2rules.formats.books.table import (
 from nn2rules.formats.files import MOST_TEXT, size_text
 from nn2rules.values import plain_number
 
+_MOST_CELLS = 1 << 24
 _RULES, _DOMAIN, _ABOUT = "rules", "domain", "about"
 _DOMAIN_HEADER = ("feature", "kind", "values", "definition")
 _DATE = datetime(2000, 1, 1)
@@ -214,6 +215,12 @@ def _joined(row: Row, first: int) -> str:
 
 
 def _rows(place: str, sheet: Any) -> list[Row]:
+    if sheet.max_row * sheet.max_column > _MOST_CELLS:
+        last = f"{sheet.max_row:,} rows and {sheet.max_column:,} columns"
+        raise FormatError(
+            f"{place}: the sheet goes on for {last}, most of which must be empty; "
+            f"delete what lies beyond the table"
+        )
     return [
         Row(number, tuple(_text(place, cell) for cell in cells))
         for number, cells in enumerate(sheet.iter_rows(), start=1)
