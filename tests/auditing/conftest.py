@@ -1,4 +1,4 @@
-"""Audits have the time that they need: no finding of these tests may hang on a clock."""
+"""Audits have the time that they need: no finding here may hang on a clock."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Claims have the time that they need: no verdict of these tests may hang on a clock."""
+"""Claims have the time that they need: no verdict here may hang on a clock."""
 
 import pytest
 
