@@ -195,7 +195,11 @@ PEOPLE = Domain(
         ("size in small", 8, "expected values in braces"),
         ("size in {small big}", 15, "expected ',' or '}'"),
         ("size ≥ 3", 7, "feature 'size' has words, not numbers; 3 is none of them"),
-        ("income = 2000", 9, "feature 'income' has no value 2000, only 0 to 1000"),
+        (
+            "income = 2000",
+            9,
+            "feature 'income' has no value 2000, only whole numbers from 0 to 1000",
+        ),
         ("(size = big or age ≥ 40)", 15, "'or' joins what is said of one feature"),
         ("age ≥ old", 6, "feature 'age' has no value old; it has"),
         ("age between 25 to 40", 15, "expected 'and'"),

@@ -79,10 +79,11 @@ class ConditionReader:
         for index, allowed, place in found:
             both = common(told[index], allowed) if index in told else allowed
             if not both:
-                name = self.domain.names[index]
-                self.scanner.fail(
-                    place - 1, f"no value of feature {name!r} meets all that is said"
-                )
+                feature = self.domain.features[index]
+                fact = f"no value of feature {feature.name!r} meets all that is said"
+                if feature.limits is not None:
+                    fact += f"; it goes from {feature.limits[0]} to {feature.limits[1]}"
+                self.scanner.fail(place - 1, fact)
                 raise self.scanner.error()
             told[index] = both
         features = self.domain.features

@@ -118,7 +118,11 @@ class ValueReader:
             return f"expected a value of feature {feature.name!r}"
         if feature.limits is not None:
             low, high = feature.limits
-            return f"feature {feature.name!r} has no value {word}, only {low} to {high}"
+            kind = "whole numbers from " if feature.whole else ""
+            return (
+                f"feature {feature.name!r} has no value {word}, only {kind}{low} to "
+                f"{high}"
+            )
         values = [value_text(feature, value) for value in feature.values]
         more = f", … ({count(len(values), 'value')})" if len(values) > 12 else ""
         known = f"it has {', '.join(values[:12])}{more}"

@@ -68,8 +68,9 @@ def paired_of(claim: IndependentOf | Monotone, network: Network) -> Paired:
     feature = domain.features[index]
     if not feature.ordered:
         raise DomainError(
-            f"feature {feature.name!r} has no order, so nothing grows along it; make "
-            f"it one with Feature(…, ordered=True), or claim independent_of"
+            f"feature {feature.name!r} has no order, so nothing grows along it; give "
+            f"it one where the domain is made (ordered=True), or claim that the answer "
+            f"is independent of it"
         )
     if claim.toward is None and len(network.classes) != 2:
         raise OptionError(
