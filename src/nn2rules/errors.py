@@ -12,6 +12,7 @@ Nn2RulesError
 ├── NoSuchRuleError         there is no rule of this name
 ├── OptionError             an option, or two options together, make no sense
 ├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
+├── ClusterError            workers cannot be reached, or fail again and again
 ├── InternalError           a result failed its own check, and is not returned
 └── UndecidedError          a score is too near to a tie for any arithmetic we have
 
@@ -19,7 +20,8 @@ Nn2RulesWarning
 ├── BinsWarning             the model seems to have bins that it does not name
 ├── ByHeartWarning          the network needs about one rule a row
 ├── CertificateWarning      a certificate belongs to other rules, and is left out
-└── OpenRowsWarning         rows got a default that is not proved
+├── OpenRowsWarning         rows got a default that is not proved
+└── RetryWarning            a worker was lost, and its work is done again
 
 All carry one message for people: what is wrong, where, and what would be right.
 """
@@ -33,6 +35,16 @@ _GRID = 6  # so many numbers are a grid, and not the codes of a few categories
 
 class Nn2RulesError(Exception):
     """Base of every error that nn2rules raises on purpose."""
+
+    def __reduce__(self) -> Any:
+        """Let errors come back from other processes, whatever they are made from."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: Any, args: tuple[Any, ...], facts: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(facts)
+    return error
 
 
 class DomainError(Nn2RulesError, ValueError):
@@ -156,6 +168,10 @@ class BudgetExceededError(Nn2RulesError, RuntimeError):
     rules: Any = None
 
 
+class ClusterError(Nn2RulesError, RuntimeError):
+    """Workers elsewhere cannot be reached, or fail again and again."""
+
+
 class InternalError(Nn2RulesError, RuntimeError):
     """A result failed its own check. This is a bug; nothing is returned."""
 
@@ -210,6 +226,10 @@ class CertificateWarning(Nn2RulesWarning):
 
 class OpenRowsWarning(Nn2RulesWarning):
     """Rows that no rule decides were answered with a default that is not proved."""
+
+
+class RetryWarning(Nn2RulesWarning):
+    """A worker was lost, and the work that it had is done again."""
 
 
 def _absent(value: object) -> str:

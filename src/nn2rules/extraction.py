@@ -11,6 +11,7 @@ from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
 from nn2rules.cover.by_search import rules_by_search
 from nn2rules.cover.by_table import rules_by_table
+from nn2rules.cover.checkpoints import Checkpoint, opened
 from nn2rules.cover.compiling import compile_search
 from nn2rules.cover.job import Impossible, Job, make_job
 from nn2rules.cover.paper_form import paper_form
@@ -18,6 +19,7 @@ from nn2rules.cover.proofs import proofs_to
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget
 from nn2rules.engine.interrupts import interruptible
+from nn2rules.engine.spreading import workers_kept
 from nn2rules.engine.table import array_obstacle, fits
 from nn2rules.errors import (
     BudgetExceededError,
@@ -98,6 +100,9 @@ def extract(
     n_jobs: int | None = None,
     progress: Shown = None,
     proofs: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> RuleList:
     """Turn a trained network into a rule list that answers as it does.
 
@@ -162,7 +167,8 @@ def extract(
         seconds.
     n_jobs : int, optional
         How many threads, by default one on each core; the result is the same whatever
-        their number.
+        their number. Within ``joblib.parallel_config(backend=…)``, or `cluster`, other
+        processes work, here or on other machines, and it is how many of them.
     progress : callable or False, optional
         Called now and then with what is being done and the share that is done. By
         default a bar is shown on a terminal and in a notebook where it takes longer
@@ -173,6 +179,17 @@ def extract(
         `time` again; a rule without one is marked so in the file. If the work is
         stopped early, no file is written; `write_proofs` makes one of the rules that
         were kept.
+    device : str, optional
+        A device of PyTorch, such as "cuda": there every input of a table is classified,
+        and a search asks about many boxes at once. The rules are those that one gets
+        without; networks with smooth activations may get others, proved all the same.
+    checkpoint : str or path, optional
+        Where a search writes what is proved so far, every few seconds and when it is
+        stopped. It stays there: remove it once the rules are saved. Rules from a table
+        have none.
+    resume : bool
+        Go on from the checkpoint, if it is there. The rules are those of a run that was
+        never stopped.
 
     Returns
     -------
@@ -202,7 +219,7 @@ def extract(
     kind = Kind(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
     told = teller(progress)
-    how = Looking(effort, seed, n_jobs, budget, told, time)
+    how = Looking(effort, seed, n_jobs, budget, told, time, device)
     if kind.form == "paper":
         refuse_for_paper(
             impossible=impossible,
@@ -210,6 +227,7 @@ def extract(
             fidelity=fidelity,
             proofs=proofs,
         )
+    _check_checkpoint(checkpoint, resume=resume)
     check_labels(labels)
     needs_rows(scope, data, labels)
     _check_length(length, kind)
@@ -239,7 +257,7 @@ def extract(
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
             return _by_paper(network, kind, rows)
-        with interruptible(meter):
+        with interruptible(meter), workers_kept(n_jobs):
             if kind.form == "paper":
                 return paper_form(network, kind, how, rows=rows, meter=meter)
             job = make_job(
@@ -256,7 +274,10 @@ def extract(
                 influence = influences_in_time(
                     network, rows, meter, impossible=job.impossible, seed=seed
                 )
-            rules = with_influences(_rules(job, kind, length), influence)
+            going_on = None
+            if checkpoint is not None and kind.engine == "search":
+                going_on = opened(checkpoint, job, resume=resume)
+            rules = with_influences(_rules(job, kind, length, going_on), influence)
             meter.keep(lambda: rules)
             for sentence in by_heart(rules):
                 warnings.warn(ByHeartWarning(sentence), stacklevel=2)
@@ -271,6 +292,19 @@ def extract(
     finally:
         if isinstance(told, Bar):
             told.close()
+
+
+def _check_checkpoint(
+    checkpoint: str | os.PathLike[str] | None, *, resume: bool
+) -> None:
+    """Refuse what cannot be gone on from, and where nothing can be written."""
+    if checkpoint is not None:
+        check_writable(checkpoint)
+    elif resume:
+        raise OptionError(
+            "resume goes on from a checkpoint; say where it is (checkpoint=, "
+            "--checkpoint)"
+        )
 
 
 def _check_length(length: Length, kind: Kind) -> None:
@@ -336,12 +370,15 @@ def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:
     return rules if rows is None else by_support(rules, rows, kind.scope or "domain")
 
 
-def _rules(job: Job, kind: Kind, length: Length) -> RuleList:
+def _rules(
+    job: Job, kind: Kind, length: Length, checkpoint: Checkpoint | None
+) -> RuleList:
     """Return the rules of a list or a set, as short as asked, counted on the rows."""
     if kind.engine == "table":
         rules = rules_by_table(job)
     else:
-        rules = shortened(rules_by_search(job), length.max_rules, length.fidelity)
+        rules = rules_by_search(job, checkpoint)
+        rules = shortened(rules, length.max_rules, length.fidelity)
     rules = with_class_rows(rules, job.network, job.rows)
     if job.rows is None:
         return rules

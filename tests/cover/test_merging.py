@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tables import SMALL, Table, check_pure, first, network_of, tables
 
 from nn2rules import Budget, Domain, Feature, Layer, Network, datasets, extract, load
-from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.ground import Cases
+from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover
 from nn2rules.engine import Meter, Oracle, build_table
@@ -169,7 +170,7 @@ def test_a_rule_that_is_wrong_on_a_row_is_never_returned(monkeypatch):
     rows = network.domain.decode(table.inputs)
     options = {"scope": "support", "form": "set", "engine": "search"}
     assert len(extract(network, rows, **options)) > 2
-    monkeypatch.setattr(Grower, "proves", lambda *_: True)
+    monkeypatch.setattr(Grower, "prove_all", lambda _, hulls, *__: [True] * len(hulls))
     monkeypatch.setattr("nn2rules.cover.merging.holds_any", lambda *_: False)
     with pytest.raises(InternalError, match="is wrong on a row"):
         extract(network, rows, **options)

@@ -28,7 +28,8 @@ from nn2rules import (
     Network,
     extract,
 )
-from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.ground import Cases
+from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.searched import Cover, cover_domain, cover_rows, find_uncovered
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Points

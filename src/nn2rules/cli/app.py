@@ -83,6 +83,16 @@ QuietOption = Annotated[
 ]
 
 
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE",
+        help="Work on a device of PyTorch: cuda, cuda:1, … or cpu.",
+        rich_help_panel=WORK,
+    ),
+]
+
+
 def command(example: str) -> Callable[[Function], Function]:
     """Make a function a command, with an example below its help."""
 

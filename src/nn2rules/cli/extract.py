@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
-from nn2rules.cli.app import FILES, RULES, SHOWING, WORK, command, progress_bar, stderr
+from nn2rules.cli.app import (
+    FILES,
+    RULES,
+    SHOWING,
+    WORK,
+    DeviceOption,
+    command,
+    progress_bar,
+    stderr,
+)
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -142,7 +151,7 @@ def extract(
     jobs: Annotated[
         int | None,
         typer.Option(
-            help="Threads; by default one on each core.", rich_help_panel=WORK
+            help="Threads, or workers; by default all there are.", rich_help_panel=WORK
         ),
     ] = None,
     top: Annotated[
@@ -192,6 +201,24 @@ def extract(
             rich_help_panel=FILES,
         ),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where a long search writes what is proved so far, to go on from with "
+            "--resume; it is removed once the rules are written (-o).",
+            rich_help_panel=WORK,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint, if it is there.",
+            rich_help_panel=WORK,
+        ),
+    ] = False,
+    device: DeviceOption = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -204,6 +231,9 @@ def extract(
     shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
     if proofs is not None:
         check_writable(proofs, keep=(model, data, encoder, output, network))
+    if checkpoint is not None:
+        kept = (model, data, encoder, output, network, proofs)
+        check_writable(checkpoint, keep=kept)
     given = Given(
         data=data,
         labels=labels,
@@ -241,17 +271,24 @@ def extract(
                 n_jobs=jobs,
                 progress=progress,
                 proofs=proofs,
+                device=device,
+                checkpoint=checkpoint,
+                resume=resume,
             )
     except (BudgetExceededError, KeyboardInterrupt) as stopped:
         partial = getattr(stopped, "rules", None)
         if partial is not None:
             show(partial, shown, partial_place(output))
             stderr.print(_stopped(partial))
+        if checkpoint is not None and checkpoint.exists():
+            stderr.print(f"the same command with --resume goes on from {checkpoint}")
         raise
     spent = time.perf_counter() - started
     show(rules, shown, output)
     if output is not None:
         print(_summary(rules, spent))
+        if checkpoint is not None and rules.certificate.get("complete", True):
+            checkpoint.unlink(missing_ok=True)
     _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
 
 

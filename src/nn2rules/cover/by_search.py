@@ -9,8 +9,10 @@ import numpy as np
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover._kernels.nearness import held_rows
+from nn2rules.cover.checkpoints import Checkpoint, Moment, restore
 from nn2rules.cover.describe import describe_search, in_order
-from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.ground import Cases, Grown
+from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.holding import Holding, most_first
 from nn2rules.cover.job import Job, impossible_inputs
 from nn2rules.cover.leaning import met_above
@@ -29,8 +31,8 @@ _LAST_WORK = 0.04
 """The share of the time that putting rules in order and counting for them may take."""
 
 
-def rules_by_search(job: Job) -> RuleList:
-    """Return rules proved box by box."""
+def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
+    """Return rules proved box by box, going on from a checkpoint if there is one."""
     if job.is_impossible is not None:
         raise OptionError(
             "impossible: on a domain this large give boxes, not a function"
@@ -39,11 +41,17 @@ def rules_by_search(job: Job) -> RuleList:
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
         raise OptionError("impossible: no input is left that can occur")
-    goal = Goal(job.form == "list", _tries(job), job.how.seed, job.how.n_jobs)
-    is_complete = True
-    if job.scope == "support":
-        is_complete = _support(oracle, job, goal, cover)
-    elif not _domain(oracle, job, goal, cover):
+    how = job.how
+    goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs, how.device)
+    going_on, is_complete = _GoingOn(oracle, cover, checkpoint), True
+    try:
+        if job.scope == "support":
+            is_complete = _support(oracle, job, goal, cover, going_on)
+        else:
+            is_complete = _domain(oracle, job, goal, cover, going_on)
+    finally:
+        going_on.write()
+    if job.scope == "domain" and not is_complete:
         rules = _unfinished(oracle, job, cover)
         return _described(rules, job)
     if job.scope == "domain":
@@ -53,6 +61,43 @@ def rules_by_search(job: Job) -> RuleList:
         known["complete"] = False
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
     return _described(rules, job)
+
+
+class _GoingOn:
+    """Where a search begins, and what is noted of it after each wave."""
+
+    def __init__(
+        self, oracle: Oracle, cover: Cover, checkpoint: Checkpoint | None
+    ) -> None:
+        self.oracle, self.cover, self.checkpoint = oracle, cover, checkpoint
+        self.begun = Moment() if checkpoint is None else checkpoint.moment
+        cover.allowed += self.begun.allowed
+        cover.ends += self.begun.ends
+        cover.answers += self.begun.answers
+        restore(self.begun, oracle)
+
+    def note(self, n_rounds: int, n_before: int, kept: list[Grown]) -> None:
+        """Keep what is there after a wave."""
+        if self.checkpoint is not None:
+            cover, oracle = self.cover, self.oracle
+            self.checkpoint.note(
+                Moment(
+                    list(cover.allowed),
+                    list(cover.ends),
+                    list(cover.answers),
+                    kept,
+                    n_rounds,
+                    n_before,
+                    oracle.n_questions,
+                    oracle.n_settled,
+                    oracle.meter.boxes,
+                )
+            )
+
+    def write(self) -> None:
+        """Write what was noted last."""
+        if self.checkpoint is not None:
+            self.checkpoint.write()
 
 
 def _tries(job: Job) -> int:
@@ -88,7 +133,9 @@ def _reporter(job: Job) -> Any:
     return report
 
 
-def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
+def _domain(
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+) -> bool:
     """Cover the domain; tell whether all of it is, or else as many rules as asked."""
     return cover_domain(
         oracle,
@@ -97,6 +144,8 @@ def _domain(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
         impossible=_impossible(job),
         found=_reporter(job),
         is_enough=lambda: _is_enough(job, cover),
+        begun=going_on.begun,
+        note=going_on.note,
     )
 
 
@@ -110,7 +159,9 @@ def _is_enough(job: Job, cover: Cover) -> bool:
     return n_rules >= job.length.max_rules
 
 
-def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
+def _support(
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+) -> bool:
     """Cover the rows of the data; with a target, those of its class.
 
     Returns whether it is done: false if the time that the user gave is over.
@@ -132,6 +183,8 @@ def _support(oracle: Oracle, job: Job, goal: Goal, cover: Cover) -> bool:
                 impossible=impossible,
                 found=found,
                 is_enough=lambda: _is_enough(job, cover),
+                kept=going_on.begun.kept,
+                note=partial(going_on.note, 0, 0),
             )
         except BudgetExceededError:
             if job.how.time is None:

@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 
 from nn2rules.cover._kernels.nearness import holds_any
-from nn2rules.cover.growing import Cases, Goal, Grower
+from nn2rules.cover.ground import Cases
+from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_rows, find_uncovered
 from nn2rules.domain import Domain

@@ -1,39 +1,39 @@
 """Boxes grown from rows, slab by slab, each proved by search."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import growth
-from nn2rules.cover._kernels.nearness import Crowd
-from nn2rules.cover._kernels.proposing import Growth, Plan
-from nn2rules.domain import Domain
+from nn2rules.cover._kernels.proposing import Growth
+from nn2rules.cover.ground import (
+    LIMITS,
+    PATIENCE,
+    Cases,
+    Ground,
+    Grown,
+    Step,
+    Wave,
+    grow,
+)
 from nn2rules.engine import Oracle
-from nn2rules.engine._kernels.boxes import Boxes, Points
+from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.search import PROVED
-from nn2rules.engine.flat import boxes_at_once, points, room, stack_of, workspace
-from nn2rules.engine.threads import in_threads
+from nn2rules.engine.budget import Meter
+from nn2rules.engine.spreading import in_threads, spread
 
-_LIMITS = np.array([500, 30], dtype=np.int64)
-"""Boxes to search for a slab that brings a row, and for one that brings none."""
-
-_PATIENCE = 4.0
-"""A slab is given up once it seems to take so many times as many boxes."""
-
-_KNOWN = 1024
-
-_NEARLY = 0.5
+_NEARLY = 0.2
 """A box that brings this share of what the best one brings is taken with it."""
 
-_BAIT, _BAIT_WORTH = 0.2, 0.15
-"""This share of the rows that are decided still draws boxes on, being worth so much.
+_WIDEST, _ROWS_EACH = 256, 256
+"""So many boxes at most are grown side by side, and one for so many rows."""
 
-So boxes grow to where rows are, of which unseen ones come.
-"""
+_ASKED = 64
+"""So many boxes are asked about together; what is found of one helps with others."""
 
 
 Hull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
@@ -49,108 +49,44 @@ class Goal:
     is_ordered : bool
         Whether what earlier rules decide is don't-care for later ones.
     tries : int
-        How many boxes are grown for each rule.
+        How many boxes are grown for each rule; more side by side where there are many
+        rows.
     seed : int
     n_jobs : int or None
-        How many threads grow boxes; the result does not depend on it.
+        How many threads or workers grow boxes; the result does not depend on it.
+    device : str or None
+        Where boxes grow side by side, if not on cores.
     """
 
     is_ordered: bool
     tries: int
     seed: int
     n_jobs: int | None = None
-
-
-@dataclass(frozen=True)
-class Cases:
-    """Rows to be decided: inputs, how often each occurs, their classes, exactly.
-
-    Attributes
-    ----------
-    inputs : Points
-        All different.
-    weights : ndarray of float64
-        How much it is worth to decide a row: 0 for rows that only say where other
-        classes begin.
-    answers : ndarray of int64
-    """
-
-    inputs: Points
-    weights: NDArray[np.float64]
-    answers: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Grown:
-    """A box that is proved, and can still grow.
-
-    Attributes
-    ----------
-    state : Growth
-    answer : int
-        The position of its class.
-    """
-
-    state: Growth
-    answer: int
+    device: str | None = None
 
 
 class Grower:
-    """Grows boxes from rows; a desk for each try and class, so that threads share."""
+    """Grows boxes from rows, many side by side: each on its own, wherever that is."""
 
     def __init__(self, oracle: Oracle, cases: Cases, goal: Goal) -> None:
         self.goal, self.oracle, self.cases = goal, oracle, cases
-        domain = oracle.network.domain
-        self.columns = cases.inputs.codes + domain.offsets[:-1]
-        self.plan = Plan(
-            oracle.nets[0].offsets,
-            oracle.nets[0].ranges,
-            oracle.nets[0].whole,
-            domain.limits,
-            _lines(domain),
-            _LIMITS,
-            _PATIENCE,
-        )
+        self.ground = Ground(oracle.network, oracle.nets, cases, goal.seed)
+        self.plan, self.crowd = self.ground.plan, self.ground.crowd
+        self.columns = self.ground.columns
         self.lined = np.unique(self.plan.lines[self.plan.lines >= 0]).tolist()
         self.is_range = self.plan.ranges >= 0
-        rng = np.random.default_rng([goal.seed, 1 << 33])
-        sampled = rng.random(len(cases.weights)) < _BAIT
-        self.bait = sampled * cases.weights * _BAIT_WORTH
-        self.crowd = Crowd(
-            self.columns.T.copy(),
-            cases.inputs.numbers.T.copy(),
-            cases.weights,
-            *_sorted(self.columns, cases.inputs.numbers, domain),
-        )
-        self.desks = [
-            [
-                growth.Desk(
-                    workspace(net),
-                    stack_of(net),
-                    room(net, 0),
-                    points(net, 1),
-                    points(net, _KNOWN),
-                    np.zeros(3, dtype=np.int64),
-                )
-                for net in oracle.nets
-            ]
-            for _ in range(goal.tries)
-        ]
+        at_once = min(_WIDEST, len(cases.weights) // _ROWS_EACH)
+        self.width = max(goal.tries, at_once) if goal.tries > 1 else 1
 
-    def grow(
-        self,
-        number: int,
-        left: NDArray[np.float64],
-        others: NDArray[np.bool_],
-        ignored: Boxes,
-    ) -> list[Grown]:
+    def grow(self, number: int, wave: Wave) -> list[Grown]:
         """Grow a box from each of several rows, drawn by weight, to hold more rows.
 
-        Rows of other classes stay outside where `others` is true.
+        Rows of other classes stay outside where the wave says so.
         """
         rng = np.random.default_rng([self.goal.seed, number])
+        left = np.where(wave.open, self.cases.weights, 0.0)
         chance = left / left.sum()
-        tries = min(self.goal.tries, int(np.count_nonzero(left)))
+        tries = min(self.width, int(np.count_nonzero(left)))
         rows = rng.choice(len(left), size=tries, replace=False, p=chance)
         noise = self._noise(rng, tries)
         answers = self.cases.answers
@@ -158,30 +94,22 @@ class Grower:
             Grown(self._start(self.hull([row]), noise[index]), int(answers[row]))
             for index, row in enumerate(rows)
         ]
-        self._all(started, left, others, ignored, is_last=False)
-        return started
+        return self._all(started, wave, is_last=False)
 
     def regrow(
-        self,
-        rows: NDArray[np.bool_],
-        answer: int,
-        number: int,
-        left: NDArray[np.float64],
-        ignored: Boxes,
+        self, rows: NDArray[np.bool_], answer: int, number: int, wave: Wave
     ) -> list[Grown]:
         """Grow boxes from the smallest one around some rows, which is proved first.
 
-        There are none if it is not seen to be of the class. Rows of other classes stay
-        outside.
+        There are none if it is not seen to be of the class.
         """
-        hull, others = self.hull(rows), np.ones(len(rows), dtype=np.bool_)
-        if not self.proves(*hull, answer, ignored):
+        hull = self.hull(rows)
+        if not self.proves(*hull, answer, wave.ignored):
             return []
         rng = np.random.default_rng([self.goal.seed, number, 1 << 31])
         noise = self._noise(rng, self.goal.tries)
         started = [Grown(self._start(hull, own), answer) for own in noise]
-        self._all(started, left, others, ignored, is_last=False)
-        return started
+        return self._all(started, wave, is_last=False)
 
     def proves(
         self,
@@ -191,57 +119,50 @@ class Grower:
         ignored: Boxes,
     ) -> bool:
         """Tell whether a box is seen to be of a class, with the effort for a slab."""
-        desk = self.desks[0][answer]._replace(ignored=ignored)
-        desk.stack.allowed[0], desk.stack.ends[0] = box, ends
-        before = int(desk.counts[1])
-        net = self.oracle.nets[answer]
-        status = growth.ask(net, desk, int(_LIMITS[0]), _PATIENCE)
-        self.oracle.n_questions += 1
-        self.oracle.meter.spend(int(desk.counts[1]) - before)
-        return bool(status == PROVED)
+        [is_seen] = self.prove_all([(box, ends)], answer, ignored)
+        return is_seen
 
-    def finish(
-        self,
-        boxes: Sequence[Grown],
-        left: NDArray[np.float64],
-        others: NDArray[np.bool_],
-        ignored: Boxes,
-    ) -> None:
+    def prove_all(
+        self, hulls: Sequence[Hull], answer: int, ignored: Boxes
+    ) -> list[bool]:
+        """Tell of each box whether it is seen to be of a class."""
+        tasks = [
+            (hulls[at : at + _ASKED], answer, ignored)
+            for at in range(0, len(hulls), _ASKED)
+        ]
+        meter, n_jobs = self.oracle.meter, self.goal.n_jobs
+        share = in_threads if len(tasks) == 1 else spread
+        many = share(_proved, self.ground, tasks, meter=meter, n_jobs=n_jobs)
+        seen: list[bool] = []
+        with closing(many) as found:
+            for proved, n_boxes in found:
+                seen += proved
+                self.oracle.n_questions += len(proved)
+                meter.spend(n_boxes)
+        return seen
+
+    def finish(self, boxes: Sequence[Grown], wave: Wave) -> list[Grown]:
         """Let boxes grow by what brings no row, and make the ends of ranges round."""
-        self._all(boxes, left, others, ignored, is_last=True)
+        return self._all(boxes, wave, is_last=True)
 
-    def _all(
-        self,
-        boxes: Sequence[Grown],
-        left: NDArray[np.float64],
-        others: NDArray[np.bool_],
-        ignored: Boxes,
-        *,
-        is_last: bool,
-    ) -> None:
-        answers, tasks = self.cases.answers, []
-        for index, grown in enumerate(boxes):
-            same = answers == grown.answer
-            own = np.maximum(left, self.bait)
-            worth = np.where(same, own, np.where(others, -1.0, 0.0))
-            crowd = self.crowd._replace(worth=worth)
-            desk = self.desks[index][grown.answer]._replace(ignored=ignored)
-            tasks.append(partial(self._one, desk, crowd, grown, is_last))
-        meter = self.oracle.meter
-        spent = list(in_threads(tasks, self.goal.n_jobs, meter.stop))
-        self.oracle.n_questions += sum(n_questions for n_questions, _ in spent)
-        meter.spend(sum(n_boxes for _, n_boxes in spent))
+    def _all(self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool) -> list[Grown]:
+        """Let boxes grow, as many at a time as there are workers for it.
 
-    def _one(
-        self, desk: growth.Desk, crowd: Crowd, grown: Grown, is_last: bool
-    ) -> tuple[int, int]:
-        """Let a box grow; return how many questions and boxes it took."""
-        net, before = self.oracle.nets[grown.answer], desk.counts.copy()
-        most = boxes_at_once(net)
-        while not growth.grow(net, desk, crowd, self.plan, grown.state, most, is_last):
-            self.oracle.meter.spend()
-        _, n_boxes, n_questions = (desk.counts - before).tolist()
-        return n_questions, n_boxes
+        What each row is worth is known here alone if it is more than a bit.
+        """
+        steps = [Step(wave, grown, is_last) for grown in boxes]
+        meter, n_jobs = self.oracle.meter, self.goal.n_jobs
+        share = spread if wave.worth is None else in_threads
+        with closing(
+            share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs)
+        ) as found:
+            spent = list(found)
+        self.oracle.n_questions += sum(n_questions for _, n_questions, _ in spent)
+        meter.count(sum(n_boxes for *_, n_boxes in spent))
+        return [
+            Grown(state, grown.answer)
+            for (state, *_), grown in zip(spent, boxes, strict=True)
+        ]
 
     def _noise(self, rng: np.random.Generator, tries: int) -> NDArray[np.float64]:
         """Return factors on what steps bring: another taste for each try but one."""
@@ -308,29 +229,19 @@ class Grower:
         )
 
 
-def _sorted(
-    columns: NDArray[np.int64], numbers: NDArray[np.float64], domain: Domain
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows in the order of each feature, and where each column starts."""
-    n_rows, n_features = columns.shape
-    order = np.empty((n_features, n_rows), dtype=np.int64)
-    starts = np.full(int(domain.offsets[-1]) + 1, n_rows * n_features)
-    for feature in range(n_features):
-        order[feature] = np.lexsort([numbers[:, feature], columns[:, feature]])
-        own = np.arange(domain.offsets[feature], domain.offsets[feature + 1])
-        found = np.searchsorted(columns[order[feature], feature], own)
-        starts[own] = feature * n_rows + found
-    return order, starts
-
-
-def _lines(domain: Domain) -> NDArray[np.int64]:
-    """Return which values are numbers in a row: the feature's position, or -1."""
-    lines = np.full(int(domain.offsets[-1]), -1, dtype=np.int64)
-    for index, feature in enumerate(domain.features):
-        if feature.has_numbers and feature.limits is None:
-            start = int(domain.offsets[index])
-            lines[start : start + feature.n_plain] = index
-    return lines
+def _proved(
+    ground: Ground, task: tuple[Sequence[Hull], int, Boxes], meter: Meter
+) -> tuple[list[bool], int]:
+    """Tell of boxes whether each is seen to be of a class, and how much that took."""
+    hulls, answer, ignored = task
+    net, desk = ground.nets[answer], ground.desk(answer, ignored)
+    proved = []
+    for box, ends in hulls:
+        desk.stack.allowed[0], desk.stack.ends[0] = box, ends
+        status = growth.ask(net, desk, int(LIMITS[0]), PATIENCE)
+        proved.append(bool(status == PROVED))
+        meter.spend()
+    return proved, int(desk.counts[1])
 
 
 class Pool:

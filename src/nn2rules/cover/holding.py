@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.cover.ground import Wave
 from nn2rules.cover.growing import Grower
 from nn2rules.cover.searched import Cover
 from nn2rules.engine._kernels.boxes import Boxes
@@ -76,15 +77,16 @@ class Holding:
         place, worth = indices[0], self.worth(indices)
         worth[rows] = 1.0
         answer = self.cover.answers[place]
-        tries = grower.regrow(rows, answer, place, worth, impossible)
+        every = np.ones(len(rows), np.bool_)
+        wave = Wave(every, every, impossible, worth)
+        tries = grower.regrow(rows, answer, place, wave)
         if not tries:
             return False
         gains = [
             float(worth[self.holds(grown.state.box, grown.state.ends)].sum())
             for grown in tries
         ]
-        best = tries[int(np.argmax(gains))]
-        grower.finish([best], worth, np.ones(len(rows), np.bool_), impossible)
+        [best] = grower.finish([tries[int(np.argmax(gains))]], wave)
         self.counts -= self.held[place]
         self.cover.allowed[place] = best.state.box
         self.cover.ends[place] = best.state.ends

@@ -81,11 +81,17 @@ class _Class:
         mine.sort(key=lambda index: int(rules.own(index).sum()))
         return mine[:_LIGHTEST]
 
-    def is_ours(self, hull: Hull) -> bool:
-        """Tell whether a box is seen to be of the class."""
-        if holds_any(self.ranges, self.columns, self.numbers, *hull):
-            return False
-        return self.grower.proves(*hull, self.answer, self.impossible)
+    def ours(self, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, int]]:
+        """Return the pairs whose boxes are seen to be of the class."""
+        likely = {
+            pair: hull
+            for pair, hull in hulls.items()
+            if not holds_any(self.ranges, self.columns, self.numbers, *hull)
+        }
+        proved = self.grower.prove_all(
+            list(likely.values()), self.answer, self.impossible
+        )
+        return [pair for pair, is_ours in zip(likely, proved, strict=True) if is_ours]
 
     def join_pairs(self) -> None:
         """Make one rule of two, for as many pairs as there are."""
@@ -102,7 +108,7 @@ class _Class:
         rules, grower = self.rules, self.grower
         hulls = {index: grower.hull(rules.own(index)) for index in self.lightest()}
         shared = np.flatnonzero(rules.wanted & (rules.counts == 2))
-        found: dict[int, set[int]] = {index: set() for index in hulls}
+        both_hulls: dict[tuple[int, int], Hull] = {}
         for first in hulls:
             for second in hulls:
                 if first >= second:
@@ -111,9 +117,11 @@ class _Class:
                 both = shared[rules.held[first][shared] & rules.held[second][shared]]
                 if len(both):
                     hull = grower.joined(hull, grower.hull(both.tolist()))
-                if self.is_ours(hull):
-                    found[first].add(second)
-                    found[second].add(first)
+                both_hulls[first, second] = hull
+        found: dict[int, set[int]] = {index: set() for index in hulls}
+        for first, second in self.ours(both_hulls):
+            found[first].add(second)
+            found[second].add(first)
         return found
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 
 from nn2rules.cover.effort import Effort, generator
 from nn2rules.cover.greedy import Run, unpacked
 from nn2rules.cover.packing import Rules, State
 from nn2rules.engine import Meter
-from nn2rules.engine.threads import in_threads
+from nn2rules.engine.spreading import in_threads
 from nn2rules.errors import BudgetExceededError
 
 
@@ -60,9 +59,10 @@ def best_run(
         return unpacked(max(drafts, key=len), state) if drafts else None
 
     (work.keep or work.meter.keep)(so_far)
-    tasks = [partial(_finished, run, attempts[i][1]) for i, run in enumerate(runs)]
+    tasks = [(run, attempts[i][1]) for i, run in enumerate(runs)]
+    many = in_threads(_finished, None, tasks, meter=work.meter, n_jobs=work.n_jobs)
     try:
-        with closing(in_threads(tasks, work.n_jobs, work.meter.stop)) as found:
+        with closing(many) as found:
             done.extend(_tidied(unpacked(rules, state), work) for rules in found)
     except BudgetExceededError:
         best = so_far()
@@ -72,7 +72,10 @@ def best_run(
     return min(done, key=len)
 
 
-def _finished(run: Run, attempt: Callable[[Run], Rules]) -> Rules:
+def _finished(
+    _: None, task: tuple[Run, Callable[[Run], Rules]], _meter: Meter
+) -> Rules:
+    run, attempt = task
     rules = attempt(run)
     run.so_far = lambda: rules
     return rules

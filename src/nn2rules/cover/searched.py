@@ -5,7 +5,7 @@ rule decides yet (domain scope). From a row a box is grown, slab by slab, each p
 by search; of several such boxes the one that decides most rows becomes a rule.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 
 from nn2rules.cover._kernels import covering
 from nn2rules.cover._kernels.nearness import held_rows
-from nn2rules.cover.growing import Cases, Goal, Grower, Pool
+from nn2rules.cover.checkpoints import Moment
+from nn2rules.cover.ground import Cases, Grown, Wave
+from nn2rules.cover.growing import Goal, Grower, Pool
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.engine.flat import points, room
 from nn2rules.errors import BudgetExceededError
+
+Note = Callable[[list[Grown]], None]
+"""Called after each wave with the boxes that were grown and not chosen."""
 
 Found = Callable[[int, float], None]
 """Called after each rule, with the number of rules and the share that is decided."""
@@ -58,6 +63,8 @@ def cover_rows(
     impossible: Boxes,
     found: Found | None = None,
     is_enough: Callable[[], bool] | None = None,
+    kept: Sequence[Grown] = (),
+    note: Note | None = None,
 ) -> None:
     """Add rules to `cover` until they decide every row, those that decide most first.
 
@@ -73,6 +80,10 @@ def cover_rows(
         Told of each rule.
     is_enough : callable, optional
         Tells whether to stop before every row is decided.
+    kept : sequence of Grown
+        Boxes that were grown before and not chosen, if the work goes on.
+    note : callable, optional
+        Told after each wave what is kept of it.
     """
     oracle, goal, weights = grower.oracle, grower.goal, grower.cases.weights
     domain, crowd = oracle.network.domain, grower.crowd
@@ -84,19 +95,19 @@ def cover_rows(
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
     total = float(weights.sum())
-    pool = Pool(goal.tries, lambda grown: holds(grown.state.box, grown.state.ends))
+    pool = Pool(grower.width, lambda grown: holds(grown.state.box, grown.state.ends))
+    pool.kept = [(grown, pool.holds(grown)) for grown in kept]
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
         if goal.is_ordered:
             both = zip(impossible, cover.boxes(domain), strict=True)
             ignored = Boxes(*(np.concatenate(pair) for pair in both))
-        others = open_ if goal.is_ordered else possible
-        left = np.where(open_, weights, 0.0)
-        new = grower.grow(len(cover.answers), left, others, ignored)
-        chosen = pool.choose(new, left)
-        grower.finish(chosen, left, others, ignored)
-        for grown in chosen:
+        now = open_.copy()  # boxes chosen below change it
+        wave = Wave(now, now if goal.is_ordered else possible, ignored)
+        new = grower.grow(len(cover.answers), wave)
+        chosen = pool.choose(new, np.where(now, weights, 0.0))
+        for grown in grower.finish(chosen, wave):
             if is_enough is not None and is_enough():
                 break
             cover.allowed.append(grown.state.box)
@@ -105,6 +116,9 @@ def cover_rows(
             open_ &= ~holds(grown.state.box, grown.state.ends)
             if found is not None:
                 found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
+        oracle.meter.spend()  # a wave that the time cut short is not where to go on
+        if note is not None:
+            note([grown for grown, _ in pool.kept])
 
 
 def cover_domain(
@@ -115,6 +129,8 @@ def cover_domain(
     impossible: Boxes,
     found: Found | None = None,
     is_enough: Callable[[], bool] | None = None,
+    begun: Moment | None = None,
+    note: Callable[[int, int, list[Grown]], None] | None = None,
 ) -> bool:
     """Add rules to `cover` until they decide every input of the domain.
 
@@ -124,12 +140,19 @@ def cover_domain(
     real numbers, which boxes fill ever more slowly where two classes meet.
     """
     network = oracle.network
+    kept: Sequence[Grown]
     is_real = network.domain.n_numbers is None
     rng = np.random.default_rng([goal.seed, 1 << 32])
+    kept, number, n_before = (), 0, len(cover.answers)
+    if begun is not None and begun.n_rounds:
+        kept, number, n_before = begun.kept, begun.n_rounds - 1, begun.n_before
+        for _ in range(number):
+            random_inputs(network.domain, _SAMPLE, rng)
     while True:
-        both = zip(impossible, cover.boxes(network.domain), strict=True)
+        boxes = cover.boxes(network.domain)
+        both = zip(impossible, (part[:n_before] for part in boxes), strict=True)
         taken = Boxes(*(np.concatenate(pair) for pair in both))
-        inputs = _drawn(oracle, taken, rng)
+        inputs, number = _drawn(oracle, taken, rng), number + 1
         is_gap = inputs is None
         if inputs is None:
             inputs = find_uncovered(oracle, taken)
@@ -144,7 +167,10 @@ def cover_domain(
             impossible=impossible,
             found=found,
             is_enough=is_enough,
+            kept=kept,
+            note=None if note is None else partial(note, number, n_before),
         )
+        kept, n_before = (), len(cover.answers)
 
 
 def _classes(oracle: Oracle, inputs: Points) -> NDArray[np.int64]:

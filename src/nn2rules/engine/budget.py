@@ -69,9 +69,24 @@ class Pace:
 
 @dataclass(slots=True)
 class Stop:
-    """Whether the work is to stop when it next looks; all its threads share one."""
+    """Whether the work is to stop when it next looks; all its threads share one.
+
+    While others work and this process waits, it can be stopped at once.
+    """
 
     is_asked: bool = False
+    is_waiting: bool = False
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Wait for workers in other processes."""
+        self.is_waiting = True
+        try:
+            if self.is_asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self.is_waiting = False
 
 
 @dataclass(slots=True)
@@ -85,14 +100,21 @@ class Meter:
     stop: Stop = field(default_factory=Stop)
     _make: Callable[[], Any] | None = None
 
-    def spend(self, boxes: int = 0) -> None:
-        """Count `boxes`, and stop the work if the budget is spent, or interrupted."""
+    def count(self, boxes: int) -> None:
+        """Count `boxes`, and stop the work if they are too many, or interrupted.
+
+        Not if the time is over: what was found until then is to be used.
+        """
         self.boxes += boxes
         if self.stop.is_asked:
             raise KeyboardInterrupt
         limit = self.budget.boxes
         if limit is not None and self.boxes > limit:
             raise BudgetExceededError(f"the budget of {limit:,} boxes is spent")
+
+    def spend(self, boxes: int = 0) -> None:
+        """Count `boxes`, and stop the work if the budget is spent, or interrupted."""
+        self.count(boxes)
         seconds = self.budget.seconds
         if seconds is not None and time.monotonic() - self.started > seconds:
             raise BudgetExceededError(f"the budget of {seconds:g} seconds is spent")
@@ -102,6 +124,13 @@ class Meter:
         if self.budget.boxes is None:
             return most
         return max(1, min(most, self.budget.boxes + 1 - self.boxes))
+
+    def left(self) -> Budget:
+        """Return what is left of the time, for work elsewhere."""
+        seconds = self.budget.seconds
+        if seconds is not None:
+            seconds = max(0.0, seconds - (time.monotonic() - self.started))
+        return Budget(seconds, memory=self.budget.memory)
 
     def pieces(self, total: int, pace: Pace) -> Iterator[tuple[int, int]]:
         """Yield the beginning and the end of each piece of some work.

@@ -15,8 +15,9 @@ def interruptible(meter: Meter) -> Iterator[None]:
 
     Compiled code cannot be left with an exception: numba makes a `SystemError` of it.
     So the signal is only noted, and `Meter.spend` raises `KeyboardInterrupt`; at the
-    latest it is raised at the end. A second Ctrl-C does not wait. Where the program
-    has its own handler, or in another thread than the main one, nothing is changed.
+    latest it is raised at the end. A second Ctrl-C does not wait, nor does one that
+    comes while other processes work. Where the program has its own handler, or in
+    another thread than the main one, nothing is changed.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -24,9 +25,9 @@ def interruptible(meter: Meter) -> Iterator[None]:
         return
 
     def note(_signal: int, _frame: FrameType | None) -> None:
-        if meter.stop.is_asked:
+        is_second, meter.stop.is_asked = meter.stop.is_asked, True
+        if is_second or meter.stop.is_waiting:
             raise KeyboardInterrupt
-        meter.stop.is_asked = True
 
     signal.signal(signal.SIGINT, note)
     try:

@@ -18,7 +18,8 @@ from nn2rules.engine._kernels.network import FlatNetwork, table_classes
 from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
-from nn2rules.engine.threads import in_threads
+from nn2rules.engine.spreading import spread
+from nn2rules.engine.sweep import Result, Sweep, fill
 from nn2rules.errors import (
     BudgetExceededError,
     UndecidedError,
@@ -125,7 +126,11 @@ def array_obstacle(network: Network) -> str | None:
 
 
 def build_table(
-    network: Network, *, meter: Meter | None = None, n_jobs: int | None = None
+    network: Network,
+    *,
+    meter: Meter | None = None,
+    n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Table:
     """Work out the class of every input.
 
@@ -136,6 +141,9 @@ def build_table(
         The budget to spend.
     n_jobs : int, optional
         How many threads; the result is the same whatever their number.
+    device : str, optional
+        Where PyTorch goes through all inputs, as "cuda"; the result is the same. Inputs
+        near to a tie are classified again here, in one thread.
 
     Raises
     ------
@@ -160,26 +168,22 @@ def build_table(
     smallest, n_settled = np.inf, 0
     n_fragile = np.zeros(len(fragile), dtype=np.int64)
     listed: list[int] = []
-    work = [
-        partial(
-            _classify,
-            net,
-            network,
-            limit,
-            fragile,
-            start,
-            classes[start : start + chunk],
-            meter,
-        )
-        for start in starts
-    ]
-    with closing(in_threads(work, n_jobs, meter.stop)) as results:
-        for number, (settled, margin, counted, positions) in enumerate(results, 1):
+    tiles = [(start, min(start + chunk, domain.n_inputs)) for start in starts]
+    if device is None:
+        work = spread(_classify, network, tiles, meter=meter, n_jobs=n_jobs)
+    else:
+        sweep = Sweep(network, device, compiled=False)
+        starts = sweep.starts
+        again = partial(_classify_part, net, network, limit, fragile, meter)
+        work = fill(sweep, float(fragile.max()), again)
+    with closing(work) as results:
+        for number, (part, settled, margin, counted, positions) in enumerate(results):
+            classes[starts[number] : starts[number] + len(part)] = part
             smallest, n_settled = min(smallest, margin), n_settled + settled
             n_fragile += counted
             listed += positions
             meter.spend()
-            meter.report("classifying every input", number / len(starts))
+            meter.report("classifying every input", (number + 1) / len(starts))
     kinds = fragile_margins(network)
     return Table(
         domain,
@@ -220,16 +224,22 @@ def fragile_margins(network: Network) -> dict[str, float]:
     return margins
 
 
-def _classify(
+def _classify(network: Network, tile: tuple[int, int], meter: Meter) -> Result:
+    """Return the classes of a tile, what float64 cannot decide settled exactly."""
+    net, (limit, fragile) = flatten(network.layers, network.domain), _limits(network)
+    return _classify_part(net, network, limit, fragile, meter, *tile)
+
+
+def _classify_part(
     net: FlatNetwork,
     network: Network,
     limit: float,
     fragile: NDArray[np.float64],
-    start: int,
-    chunk: NDArray[np.uint8],
     meter: Meter,
-) -> tuple[int, float, NDArray[np.int64], list[int]]:
-    """Fill a chunk of classes, settling exactly what float64 cannot decide."""
+    start: int,
+    stop: int,
+) -> Result:
+    chunk = np.empty(stop - start, dtype=np.uint8)
     undecided = np.empty(len(chunk), dtype=np.int64)
     listed = np.empty(_LISTED, dtype=np.int64)
     slack = net._replace(error=net.error + 16 * arithmetic.UNIT * abs(limit))
@@ -241,7 +251,7 @@ def _classify(
         chunk[position] = settle_codes(network, codes)
         meter.spend()
     positions = [start + p for p in listed[: n_fragile[0]].tolist()]
-    return int(n_undecided), float(smallest), n_fragile, positions
+    return chunk, int(n_undecided), float(smallest), n_fragile, positions
 
 
 def settle_codes(

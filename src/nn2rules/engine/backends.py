@@ -1,0 +1,85 @@
+"""What joblib's backends need so that no answer, and no failure, is waited for in vain.
+
+Of a task that Dask gives up, joblib's backend tells nobody, and the work would wait for
+ever; of a worker that Dask replaced, nobody hears at all. Ray and Spark could hand over
+each result as it comes, and joblib has them wait for each other.
+"""
+
+import asyncio
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from nn2rules.errors import RetryWarning
+
+
+def sound(backend: Any) -> Any:
+    """Return a backend that answers to every task, as soon as it is done."""
+    kind = type(backend).__name__
+    if kind == "DaskDistributedBackend":
+        return _dask()(client=backend.client, **backend.submit_kwargs)
+    if kind == "RayBackend":
+        backend.supports_return_generator = True
+    if kind == "SparkDistributedBackend":
+        backend.supports_retrieve_callback = True
+        backend.retrieve_result_callback = _result
+        backend.abort_everything = partial(_cancel, backend)
+    return backend
+
+
+def _result(out: Any) -> Any:
+    error = getattr(out, "exc", out)  # as joblib sends it
+    if isinstance(error, BaseException):
+        raise error
+    return out
+
+
+def _cancel(backend: Any, ensure_ready: bool = True) -> None:  # noqa: ARG001, FBT001
+    """Stop the jobs of Spark; its own way asks joblib for what is no longer there."""
+    backend.terminate()
+
+
+@cache
+def _dask() -> Callable[..., Any]:
+    """Make the class once Dask is there; joblib imports it."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Watched(DaskDistributedBackend):  # type: ignore[misc]
+        """Dask's backend: tasks that fail are answered, lost workers are told."""
+
+        _workers: frozenset[str] = frozenset()
+
+        async def _collect(self) -> None:
+            while self._continue:
+                async for future, result in self.waiting_futures:
+                    pending = self._results.pop(future)
+                    callback = self._callbacks.pop(future)
+                    failed = result[1] if future.status == "error" else result
+                    if future.status == "finished":
+                        pending.set_result(result)
+                    else:
+                        pending.set_exception(failed)
+                    callback(result if future.status == "finished" else failed)
+                await asyncio.sleep(0.01)
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            return super().retrieve_result_callback(_result(out))
+
+        def start_call(self) -> None:
+            self._workers = frozenset(self.client.nthreads())
+            super().start_call()
+
+        def stop_call(self) -> None:
+            super().stop_call()
+            lost = self._workers - self.client.nthreads().keys()
+            if lost:
+                warnings.warn(
+                    RetryWarning(
+                        f"{len(lost)} of {len(self._workers)} Dask workers went away; "
+                        f"Dask gave what they had to others"
+                    ),
+                    stacklevel=2,
+                )
+
+    return Watched
