@@ -4,14 +4,18 @@ Everything is learnt from the training rows alone, in every fold anew: where col
 cut, the order of words, the questions that are kept, the weights.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from nn2rules.engine import Meter
+from nn2rules.engine.spreading import is_away, spread, workers_kept
 from nn2rules.errors import OptionError
 from nn2rules.extraction import extract
 from nn2rules.frames import Rows, picked_rows
@@ -61,6 +65,34 @@ class Taught:
         rows = picked_rows(self.rows, places)
         return replace(self, rows=rows, truth=self.truth[places])
 
+    def with_units(self, units: int) -> "Taught":
+        """Return the same with nets of so many hidden units."""
+        return replace(self, how=replace(self.how, units=units))
+
+
+class _Fold(NamedTuple):
+    """Rows to train on, and rows held out, with so many hidden units."""
+
+    units: int
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+@contextmanager
+def _processes(taught: Taught, n_jobs: int | None) -> Iterator[int | None]:
+    """Let other processes work, unless joblib was given workers, or it is not worth it.
+
+    Says how many.
+
+    Threads would wait for each other: numpy's small steps are not compiled.
+    """
+    n_cells = len(taught.truth) * len(taught.names) * taught.cuts
+    if is_away() or n_cells < _SMALL:
+        yield n_jobs if is_away() else 1
+        return
+    with joblib.parallel_config("loky"):
+        yield n_jobs
+
 
 def learn(
     taught: Taught,
@@ -86,22 +118,15 @@ def learn(
     most_rules : int
         Networks that need more are left out.
     """
-    ways = [replace(taught, how=replace(taught.how, units=n)) for n in units]
-    jobs = [
-        joblib.delayed(_right)(way, train, test)
-        for way in ways
-        for train, test in folds
-    ]
-    n_cells = len(taught.truth) * len(taught.names) * taught.cuts
-    wanted = 1 if n_cells < _SMALL else n_jobs or joblib.cpu_count()
+    tasks = [_Fold(n, train, test) for n in units for train, test in folds]
     done: list[Floats] = []
-    with joblib.Parallel(n_jobs=wanted, return_as="generator") as parallel:
-        for result in parallel(jobs):
+    with _processes(taught, n_jobs) as wanted, workers_kept(wanted):
+        for result in spread(_right, taught, tasks, meter=Meter(), n_jobs=wanted):
             done.append(result)
-            progress("training networks", 0.7 * len(done) / len(jobs))
-    parts = [done[i * len(folds) : (i + 1) * len(folds)] for i in range(len(ways))]
-    best = max(range(len(ways)), key=lambda i: _highest(parts[i]))
-    columns, found = _stages(ways[best])
+            progress("training networks", 0.7 * len(done) / len(tasks))
+    parts = [done[i * len(folds) : (i + 1) * len(folds)] for i in range(len(units))]
+    best = max(range(len(units)), key=lambda i: _highest(parts[i]))
+    columns, found = _stages(taught.with_units(units[best]))
     return _points(taught, columns, found, parts[best], progress, most_rules)
 
 
@@ -168,10 +193,11 @@ def _signs(column: Cells, signs: dict[str, int]) -> Floats:
     return found
 
 
-def _right(taught: Taught, train: NDArray[np.int64], test: NDArray[np.int64]) -> Floats:
+def _right(taught: Taught, fold: _Fold, _meter: Meter) -> Floats:
     """Return the share of held-out rows that each network of a path gets right."""
-    columns, found = _stages(taught.part(train))
-    held = taught.part(test)
+    way = taught.with_units(fold.units)
+    columns, found = _stages(way.part(fold.train))
+    held = way.part(fold.test)
     answers = questions(columns, held.rows)
     return np.array(
         [
