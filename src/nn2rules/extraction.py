@@ -250,7 +250,10 @@ def extract(
         _refuse_endless(network.domain, how.limits)
     if kind.engine == "search":
         began = monotonic()
-        compile_search(everywhere=kind.scope == "domain" or bool(impossible))
+        compile_search(
+            everywhere=kind.scope == "domain" or bool(impossible),
+            on_device=device is not None,
+        )
         started += monotonic() - began  # that is done once, and not for these rules
     meter = how.meter()
     meter.started = started

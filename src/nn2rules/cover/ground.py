@@ -219,13 +219,18 @@ class Step(NamedTuple):
     is_last: bool
 
 
+def copied(state: Growth) -> Growth:
+    """Return a box that can grow on its own."""
+    return Growth._make(part.copy() for part in state)
+
+
 def grow(ground: Ground, step: Step, meter: Meter) -> tuple[Growth, int, int]:
     """Return a box that has grown, and how many questions and boxes that took.
 
     When the time is over it stays as it is: it is proved at every moment.
     """
     wave, (given, answer), is_last = step
-    state = Growth._make(part.copy() for part in given)
+    state = copied(given)
     net, desk = ground.nets[answer], ground.desk(answer, wave.ignored)
     crowd, most = wave.crowd(ground, answer), boxes_at_once(net)
     try:

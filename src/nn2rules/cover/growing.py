@@ -1,8 +1,9 @@
 """Boxes grown from rows, slab by slab, each proved by search."""
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -18,20 +19,30 @@ from nn2rules.cover.ground import (
     Grown,
     Step,
     Wave,
+    copied,
     grow,
 )
+from nn2rules.cover.side_by_side import grow_side_by_side
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.search import PROVED
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.spreading import in_threads, spread
+from nn2rules.engine.tensors import Searcher
+from nn2rules.errors import BudgetExceededError
 
 _NEARLY = 0.2
 """A box that brings this share of what the best one brings is taken with it."""
 
-_WIDEST, _ROWS_EACH = 256, 256
+_WIDEST, _ROWS_EACH = 1024, 256
 """So many boxes at most are grown side by side, and one for so many rows."""
 
+FEWEST_ON_DEVICE = 256
+"""Of fewer boxes a device would be slower than the cores, which find the same.
+
+A round of questions is some 1,650 steps of a GPU, and takes as long for one as for
+thousands; `docs/how-to/use-a-gpu.md` has the arithmetic.
+"""
 _ASKED = 64
 """So many boxes are asked about together; what is found of one helps with others."""
 
@@ -150,6 +161,8 @@ class Grower:
 
         What each row is worth is known here alone if it is more than a bit.
         """
+        if self.goal.device is not None and len(boxes) >= FEWEST_ON_DEVICE:
+            return self.on_device(boxes, wave, is_last=is_last)
         steps = [Step(wave, grown, is_last) for grown in boxes]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = spread if wave.worth is None else in_threads
@@ -163,6 +176,32 @@ class Grower:
             Grown(state, grown.answer)
             for (state, *_), grown in zip(spent, boxes, strict=True)
         ]
+
+    def on_device(
+        self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool
+    ) -> list[Grown]:
+        """Let boxes grow side by side; when the time is over they stay as they are."""
+        meter = self.oracle.meter
+        grown = [Grown(copied(own.state), own.answer) for own in boxes]
+        with suppress(BudgetExceededError):  # whoever asked for it sees so, too
+            n_questions, n_boxes = grow_side_by_side(
+                self._searchers,
+                self.ground.nets,
+                self.plan,
+                [(*own, wave.crowd(self.ground, own.answer)) for own in grown],
+                wave.ignored,
+                is_last=is_last,
+                look=meter.spend,
+            )
+            self.oracle.n_questions += n_questions
+            meter.count(n_boxes)
+        return grown
+
+    @cached_property
+    def _searchers(self) -> dict[int, Searcher]:
+        assert self.goal.device is not None, "nobody asks without one"
+        nets = self.ground.nets
+        return {i: Searcher(net, self.goal.device) for i, net in enumerate(nets)}
 
     def _noise(self, rng: np.random.Generator, tries: int) -> NDArray[np.float64]:
         """Return factors on what steps bring: another taste for each try but one."""
