@@ -25,6 +25,7 @@ import bench_predict
 import bench_reach
 import bench_readable
 import bench_rules
+import bench_spread
 
 SECTIONS = {
     "lists": bench_rules.lists,
@@ -46,6 +47,7 @@ SECTIONS = {
     "explain": bench_explain.explain,
     "audit": bench_audit.audit,
     "export": bench_export.export,
+    "spread": bench_spread.spread,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

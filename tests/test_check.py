@@ -717,8 +717,9 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 
 ALLOWED = {
     "checker.alone", "checker.bounds", "checker.draw", "checker.evaluate",
-    "checker.lines", "checker.proofs", "checker.read", "checker.report",
-    "checker.steps", "domain", "errors", "exact", "feature", "formats", "frames",
+    "checker.lines", "checker.on_device", "checker.pair", "checker.proofs",
+    "checker.read", "checker.report", "checker.steps", "checker.tensors", "device",
+    "domain", "errors", "exact", "feature", "formats", "frames",
     "layer", "markup", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {

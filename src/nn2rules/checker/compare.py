@@ -6,7 +6,8 @@ plain code of its own. It shares no code with the extraction, so no mistake made
 can hide here. In the order of reading:
 
 1. `check` compares the two on every input, or on a sample (`draw`), and reports;
-2. `_Comparison` applies the rules, which `read_rules` wrote in the network's codes;
+2. `Pair` applies the rules, which `read_rules` wrote in the network's codes, to some
+   inputs, and `_Comparison` counts;
 3. `classify` answers as the network does: in float64 where no tie is near, and
    otherwise in fractions (both in `evaluate`);
 4. `check_proofs` follows proofs, where a file of them is given.
@@ -15,27 +16,30 @@ What the rules say of themselves, their certificate, has no part in the verdict.
 """
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nn2rules.checker.alone import read_unless, untrue
+from nn2rules.checker.alone import read_unless
 from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
-from nn2rules.checker.evaluate import UNDECIDED, classify
-from nn2rules.checker.proofs import check_proofs
-from nn2rules.checker.read import Codes, Floats, holds, read_impossible, read_rules
+from nn2rules.checker.on_device import LARGEST as LARGEST_ON_DEVICE
+from nn2rules.checker.on_device import DeviceSweep, Question, refuse_device
+from nn2rules.checker.pair import SHOWN, Pair, Seen, given_seen, tile_seen
+from nn2rules.checker.proofs import Each, check_proofs
+from nn2rules.checker.read import Codes, Floats, read_impossible, read_rules
 from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
-from nn2rules.errors import OptionError
+from nn2rules.errors import InternalError, OptionError
 from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.values import Value, plain_number, whole_number
+from nn2rules.values import whole_number
 
+_LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time
-_SHOWN = 5  # counterexamples kept
+_CHUNKS = 8  # that are a task
 _EACH = 32  # inputs drawn from the box of a rule, at least
-_DEFAULT = -1  # in place of a rule: none holds
 
 
 def check(
@@ -47,8 +51,9 @@ def check(
     default: bool = False,
     samples: int = 100_000,
     seed: int = 0,
-    largest: int = 1 << 24,
+    largest: int | None = None,
     proofs: str | os.PathLike[str] | None = None,
+    device: str | None = None,
 ) -> CheckReport:
     """Compare the answers of a rule list with those of a network.
 
@@ -69,10 +74,14 @@ def check(
         a feature is a range of numbers.
     seed : int
         The same seed draws the same inputs.
-    largest : int
-        A domain of at most so many inputs is compared on every one of them.
+    largest : int, optional
+        A domain of at most so many inputs is compared on every one of them: 2**24 by
+        default, and 2**36 on a device.
     proofs : str or path, optional
         A file of proofs, as `extract` writes it; they are followed on all inputs.
+    device : str, optional
+        Where PyTorch goes through every input, as "cuda"; the report is the same. Not
+        where a feature is a range of numbers.
 
     Returns
     -------
@@ -103,17 +112,20 @@ def check(
     """
     _check_types(network, rules)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
+    if device is not None:
+        refuse_device(network.domain, device)
+    if largest is None:
+        largest = _LARGEST if device is None else LARGEST_ON_DEVICE
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
     is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else network.domain.inputs_of(rows)
-    comparison = _Comparison(network, rules, impossible)
-    comparison.is_whole |= default
+    comparison = _Comparison(network, rules, impossible, in_order, default=default)
     followed = None
     if proofs is not None:
         both = comparison.read, comparison.left_out
-        followed = check_proofs(network, rules, *both, proofs)
+        followed = check_proofs(network, rules, *both, proofs, in_order)
     if is_every:
-        comparison.add_every()
+        comparison.add_every(device)
     else:
         comparison.add_samples(samples, np.random.default_rng(seed))
     if given is not None and not (is_every and comparison.is_whole):
@@ -147,45 +159,105 @@ def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
     return tuple(claims)
 
 
-class _Comparison:
-    """Applies the rules to inputs, compares with the network, and counts."""
+def in_order(
+    work: Callable[[Any, Any, Any], Any], shared: Any, tasks: Sequence[Any]
+) -> Iterator[Any]:
+    """Do one task after the other; a task knows nothing of the others."""
+    for task in tasks:
+        yield work(shared, task, None)
 
-    def __init__(self, network: Network, rules: RuleList, impossible: Any) -> None:
-        self.network, self.read = network, read_rules(network, rules)
-        self.names = rules.names
-        self.boxes, self.answers = self.read.boxes, self.read.answers
-        starts = self.read.starts
+
+class _Comparison:
+    """Compares the answers of rules and network, and counts."""
+
+    def __init__(
+        self,
+        network: Network,
+        rules: RuleList,
+        impossible: Any,
+        each: Each,
+        *,
+        default: bool,
+    ) -> None:
+        self.network, self.read, self.each = network, read_rules(network, rules), each
+        answers, starts = self.read.answers.tolist(), self.read.starts
         self.left_out = read_impossible(network.domain, impossible, starts)
-        self.is_whole = rules.scope == "domain"  # or only where a rule decides
-        self.any_order = rules.form == "set" and len(set(self.answers[:-1])) > 1
-        self.reached = np.zeros(len(self.boxes), dtype=np.bool_)
-        self.checked = self.different = self.undecided = 0
-        self.open_inputs = self.impossible = self.rows_left = self.unmet = 0
-        answers = self.answers.tolist()
+        self.is_whole = default or rules.scope == "domain"  # or where a rule decides
+        self.any_order = rules.form == "set" and len(set(answers[:-1])) > 1
         self.is_two_sided = rules.form == "set" and answers[-1] in answers[:-1]
+        self.reached = np.zeros(len(self.read.boxes), dtype=np.bool_)
+        self.inputs = self.checked = self.different = self.undecided = 0
+        self.open_inputs = self.impossible = self.rows_left = self.unmet = 0
         self.examples: list[Counterexample] = []
         self.unless = read_unless(rules)
+        self.pair = Pair(
+            network,
+            self.read,
+            rules.names,
+            self.left_out,
+            dict(self.unless),
+            self.is_whole,
+            self.any_order,
+            self.is_two_sided,
+            _CHUNK,
+        )
         self.untrue: list[int] = []
         self.method, self.compared, self.confidence = "every input", "", ""
 
-    def add_every(self) -> None:
-        """Compare all inputs of the domain."""
+    def add_every(self, device: str | None = None) -> None:
+        """Compare all inputs of the domain, those that are plain on a device."""
         domain = self.network.domain
-        for codes in domain.inputs(chunk=_CHUNK):
-            self._add(codes)
+        if device is not None:
+            self._add_on(device)
+        else:
+            self._add_tiles()
+        if self.inputs != domain.n_inputs:
+            raise InternalError(
+                f"{self.inputs:,} of {domain.n_inputs:,} inputs were compared"
+            )
         number, left = f"{domain.n_inputs:,}", self.impossible + self.open_inputs
         if left:
             self.method = "every input but those named below"
             number = f"{domain.n_inputs - left:,} of the {number}"
         self.compared = f"{number if left else f'all {number}'} inputs of the domain"
 
+    def _add_tiles(self) -> None:
+        total = self.network.domain.n_inputs
+        size = _CHUNKS * _CHUNK
+        tiles = [(at, min(at + size, total)) for at in range(0, total, size)]
+        for several in self.each(tile_seen, self.pair, tiles):
+            self._count(several)
+
+    def _add_on(self, device: str) -> None:
+        domain, both = self.network.domain, (self.read, self.left_out)
+        sweep = DeviceSweep(self.network, *both, device, _CHUNK)
+        for start in range(0, domain.n_inputs, sweep.size):
+            is_counted = len(self.examples) >= SHOWN
+            seen = sweep.look(
+                start,
+                min(start + sweep.size, domain.n_inputs),
+                Question(self.any_order, self.is_whole, self.unless, is_counted),
+            )
+            self.inputs += seen.possible + seen.impossible
+            left = 0 if self.is_whole else seen.by_default
+            self.checked += seen.possible - left
+            self.open_inputs += left
+            self.impossible += seen.impossible
+            self.different += seen.different
+            if self.is_whole and self.is_two_sided:
+                self.unmet += seen.by_default
+            self.reached[seen.reached] = True
+            for first in seen.special:
+                numbers = np.arange(first, min(first + _CHUNK, domain.n_inputs))
+                self._add(domain.codes_of(numbers))
+
     def add_samples(self, samples: int, random: np.random.Generator) -> None:
         """Compare inputs from the whole domain and from every box."""
         domain = self.network.domain
         sizes = domain.sizes
         drawn = from_domain(domain, samples, random)
-        each = max(_EACH, samples // max(1, len(self.boxes)))
-        inside = random.integers(0, sizes, (len(self.boxes), each, len(sizes)))
+        each = max(_EACH, samples // max(1, len(self.read.boxes)))
+        inside = random.integers(0, sizes, (len(self.read.boxes), each, len(sizes)))
         self._add(*drawn)
         n_possible = samples - self.impossible
         self._add(
@@ -197,7 +269,7 @@ class _Comparison:
             )
         )
         self.method = "sample"
-        boxes = f"and {each:,} from the box of each of {len(self.boxes):,} rules"
+        boxes = f"and {each:,} from the box of each of {len(self.read.boxes):,} rules"
         if domain.has_ranges:
             n_ends = max(_EACH, samples // 4)
             self._add(*at_ends(domain, self.read, n_ends, random))
@@ -226,78 +298,37 @@ class _Comparison:
         self.open_inputs, self.impossible = before[:2]
         self.compared += f"; and {len(codes):,} given rows"
 
-    def _add(self, inputs: Codes, amounts: Floats | None = None) -> None:
-        for start in range(0, len(inputs), _CHUNK):
-            codes = inputs[start : start + _CHUNK]
-            numbers = None if amounts is None else amounts[start : start + _CHUNK]
-            cells = self.read.cells(codes, numbers)
-            possible = np.ones(len(codes), dtype=np.bool_)
-            for box in self.left_out:
-                possible &= ~holds(box, cells)
-            self.impossible += int((~possible).sum())
-            codes, cells = codes[possible], cells[possible]
-            numbers = None if numbers is None else numbers[possible]
-            expected = classify(self.network, codes, numbers)
-            fired = self._fired(cells, expected)
-            left = (fired == _DEFAULT) & (not self.is_whole)
-            undecided = (expected == UNDECIDED) & ~left
-            wrong = (self.answers[fired] != expected) & ~left & ~undecided
-            self.checked += int((~left & ~undecided).sum())
-            self.different += int(wrong.sum())
-            self.undecided += int(undecided.sum())
-            self.open_inputs += int(left.sum())
-            if self.is_whole and self.is_two_sided:
-                self.unmet += int((fired == _DEFAULT).sum())
-            self.reached[fired[(fired != _DEFAULT) & ~undecided]] = True
-            shown = np.flatnonzero(wrong)[:_SHOWN]
-            found = [(int(index), int(fired[index])) for index in shown]
-            for index, rule in untrue(self.read, self.unless, cells, expected):
-                self.unless.pop(rule)
-                self.untrue.append(rule)
-                found.append((index, rule))
-            for index, rule in found[: _SHOWN - len(self.examples)]:
-                row = self._row(
-                    codes[index], None if numbers is None else numbers[index]
-                )
-                self._keep(row, int(expected[index]), rule)
+    def _add(self, codes: Codes, numbers: Floats | None = None) -> None:
+        size = _CHUNKS * _CHUNK
+        parts = [slice(at, at + size) for at in range(0, len(codes), size)]
+        tasks = [
+            (codes[part], None if numbers is None else numbers[part]) for part in parts
+        ]
+        before = self.inputs
+        for several in self.each(given_seen, self.pair, tasks):
+            self._count(several)
+        if self.inputs - before != len(codes):
+            raise InternalError("not every input was compared")
 
-    def _fired(self, codes: Codes, expected: Codes) -> Codes:
-        """Return which rule answers each input: the first that holds.
-
-        In rules of any order, one that holds and is wrong counts before all others.
-        """
-        fired = np.full(len(codes), _DEFAULT)
-        is_open = np.ones(len(codes), dtype=np.bool_)
-        still_open, columns = np.arange(len(codes)), codes.T.copy()
-        for number, box in enumerate(self.boxes):
-            inside = still_open
-            for feature, allowed in box.items():
-                inside = inside[allowed[columns[feature][inside]]]
-            fired[inside] = number
-            if self.any_order:
-                inside = inside[expected[inside] != self.answers[number]]
-            if len(inside):
-                is_open[inside] = False
-                still_open = still_open[is_open[still_open]]
-        return fired
-
-    def _row(self, codes: Codes, numbers: Floats | None) -> dict[str, Value]:
-        """Return an input as the user writes it."""
-        row: dict[str, Value] = {}
-        for place, feature in enumerate(self.network.domain.features):
-            row[feature.name] = feature.values[codes[place]]
-            if numbers is not None and place in self.read.starts and not codes[place]:
-                row[feature.name] = plain_number(float(numbers[place]))
-        return row
-
-    def _keep(self, row: dict[str, Value], expected: int, fired: int) -> None:
-        labels = self.network.classes
-        rule = None if fired == _DEFAULT else fired
-        answer = labels[self.answers[fired]]
-        name = "" if rule is None else self.names[rule]
-        example = Counterexample(row, labels[expected], answer, rule, name)
-        if example not in self.examples:
-            self.examples.append(example)
+    def _count(self, several: Sequence[Seen]) -> None:
+        """Count what came of chunks, in the order of their inputs."""
+        for seen in several:
+            self.inputs += seen.inputs
+            self.checked += seen.checked
+            self.different += seen.different
+            self.undecided += seen.undecided
+            self.impossible += seen.impossible
+            self.open_inputs += seen.open_inputs
+            self.unmet += seen.unmet
+            self.reached[seen.reached] = True
+            found = list(seen.wrong)
+            for rule, example in seen.untrue:
+                if self.unless.pop(rule, None) is not None:
+                    self.untrue.append(rule)
+                    found.append(example)
+            for example in found[: SHOWN - len(self.examples)]:
+                if example not in self.examples:
+                    self.examples.append(example)
 
     def report(self, claims: tuple[str, ...]) -> CheckReport:
         """Return what was compared, and what came of it."""

@@ -11,10 +11,10 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from nn2rules.checker.read import Box, Read
 from nn2rules.checker.report import ProofReport
 from nn2rules.checker.steps import Part, RefusedError, Walk
 from nn2rules.domain import Domain
-from nn2rules.errors import FormatError
+from nn2rules.errors import FormatError, InternalError
 from nn2rules.formats import to_json
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -32,6 +32,40 @@ _FORMAT = "nn2rules-proofs/1"
 _MOST_HEAD = 1 << 12
 _MOST_STEPS = 1 << 26  # bytes of the steps of a rule, unpacked
 _MOST_PARTS = 256  # boxes of a rule, whose ranges may have gaps
+_MOST_AT_ONCE = 1 << 10  # proofs that are read before they are followed
+
+Each = Callable[[Callable[[Any, Any, Any], Any], Any, Sequence[Any]], Iterable[Any]]
+"""Does a work on each of some tasks, with what they share; the results in order."""
+
+
+class _Task(NamedTuple):
+    """A proof to follow: which of all boxes are its own, and how many it leaves out."""
+
+    entry: int
+    steps: bytes
+    own: slice
+    n_free: int
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """What the rules claim, box by box, and the bounds for each class."""
+
+    network: Network
+    answers: Any
+    leads: list[Leads]
+    parts: list[Part]
+
+
+def _followed(claims: _Claims, task: _Task, _: object) -> str | None:
+    """Follow a proof; return why it is refused, or None."""
+    index, free = int(claims.answers[task.entry]), claims.parts[: task.n_free]
+    walk = Walk(claims.network, index, claims.leads[index], free, task.steps)
+    try:
+        walk.follow(claims.parts[task.own] or [_whole(claims.network.domain)])
+    except RefusedError as error:
+        return str(error)
+    return None
 
 
 def check_proofs(
@@ -40,6 +74,7 @@ def check_proofs(
     read: Read,
     impossible: list[Box],
     path: str | os.PathLike[str],
+    each: Each,
 ) -> ProofReport:
     """Follow the proofs in a file, and report which rules they prove.
 
@@ -49,36 +84,59 @@ def check_proofs(
         If the file is no such file, is damaged, or is of other rules or of another
         network.
     """
-    domain = network.domain
-    left_out = [_part_of(domain, read, box, {}) for box in impossible]
-    n_impossible = len(left_out)
-    has_default = rules.scope == "domain"
-    proved, missing, refused = 0, [], []
-    default = "missing" if has_default else ""
+    domain, has_default = network.domain, rules.scope == "domain"
+    parts = [_part_of(domain, read, box, {}) for box in impossible]
+    n_impossible, missing, tasks = len(parts), list[int](), list[_Task]()
     leads = [Leads(network, index) for index in range(len(network.classes))]
-    n_entries = len(rules) + has_default
-    head = (_network_digest(network), rules.digest, n_entries, n_impossible)
-    for entry, steps in enumerate(_entries(path, *head)):
-        is_rule = entry < len(rules)
-        parts = _parts(domain, read, entry) if is_rule else [_whole(domain)]
-        is_ordered = rules.form == "list" or not is_rule
-        free = left_out if is_ordered else left_out[:n_impossible]
-        index = int(read.answers[entry])
-        try:
-            if steps is not None:
-                Walk(network, index, leads[index], free, steps).follow(parts)
-        except RefusedError as error:
-            refused.append((entry if is_rule else None, str(error)))
-        else:
-            if not is_rule:
-                default = "missing" if steps is None else "proved"
-            elif steps is None:
-                missing.append(entry)
-            else:
-                proved += 1
-        left_out += parts if is_rule else []
+    head = _network_digest(network), rules.digest, len(rules) + has_default
+    refused: dict[int, str | None] = {}  # or None, of each entry that was followed
+    for entry, steps in enumerate(_entries(path, *head, n_impossible)):
+        start, is_rule = len(parts), entry < len(rules)
+        parts += _parts(domain, read, entry) if is_rule else []
+        if steps is None:
+            missing.append(entry)
+            continue
+        n_free = start if rules.form == "list" or not is_rule else n_impossible
+        tasks.append(_Task(entry, steps, slice(start, len(parts)), n_free))
+        n_bytes = sum(len(task.steps) for task in tasks)
+        if len(tasks) >= _MOST_AT_ONCE or n_bytes >= _MOST_STEPS:
+            claims = _Claims(network, read.answers, leads, list(parts))
+            refused |= _reasons(claims, tasks, each)
+            tasks = []
+    claims = _Claims(network, read.answers, leads, parts)
+    refused |= _reasons(claims, tasks, each)
+    return _report(rules, missing, refused)
+
+
+def _reasons(
+    claims: _Claims, tasks: Sequence[_Task], each: Each
+) -> dict[int, str | None]:
+    """Follow proofs; return why each of them is refused, or None."""
+    numbers = [task.entry for task in tasks]
+    found = list(each(_followed, claims, tasks)) if tasks else []
+    if len(found) != len(numbers):
+        raise InternalError("not every proof was followed")
+    return dict(zip(numbers, found, strict=True))
+
+
+def _report(
+    rules: RuleList, missing: list[int], refused: dict[int, str | None]
+) -> ProofReport:
+    n_rules, default = len(rules), ""
+    if rules.scope == "domain":
+        is_proved = n_rules in refused and refused[n_rules] is None
+        default = "proved" if is_proved else "missing"
     return ProofReport(
-        len(rules), proved, tuple(missing), tuple(refused), default, rules.names
+        n_rules,
+        sum(why is None for entry, why in refused.items() if entry < n_rules),
+        tuple(entry for entry in missing if entry < n_rules),
+        tuple(
+            (entry if entry < n_rules else None, why)
+            for entry, why in refused.items()
+            if why is not None
+        ),
+        default,
+        rules.names,
     )
 
 

@@ -35,7 +35,8 @@ from nn2rules.rules.top import of_some, shortened
 def rules_by_table(job: Job) -> RuleList:
     """Return rules made from the class of every input, those that decide most first."""
     network, meter = job.network, job.meter
-    table = build_table(network, meter=meter, n_jobs=job.how.n_jobs)
+    how = job.how
+    table = build_table(network, meter=meter, n_jobs=how.n_jobs, device=how.device)
     possible = possible_inputs(job)
     classes = table.classes
     certificate = table_certificate(network, table)

@@ -2,7 +2,8 @@
 
 Of a task that Dask gives up, joblib's backend tells nobody, and the work would wait for
 ever; of a worker that Dask replaced, nobody hears at all. Ray and Spark could hand over
-each result as it comes, and joblib has them wait for each other.
+each result as it comes, and joblib has them wait for each other. Where a cluster has
+one worker left, joblib would do its work in this process.
 """
 
 import asyncio
@@ -11,10 +12,20 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+from joblib.parallel import get_active_backend
+
 from nn2rules.errors import RetryWarning
 
 
-def sound(backend: Any) -> Any:
+def active_backend() -> tuple[Any, int | None]:
+    """Return the backend that joblib was given, made sound, and how many jobs."""
+    backend, n_jobs = get_active_backend(prefer="threads")
+    if not hasattr(backend, "_nn2rules"):
+        backend._nn2rules = _sound(backend)
+    return backend._nn2rules, n_jobs
+
+
+def _sound(backend: Any) -> Any:
     """Return a backend that answers to every task, as soon as it is done."""
     kind = type(backend).__name__
     if kind == "DaskDistributedBackend":
@@ -24,8 +35,13 @@ def sound(backend: Any) -> Any:
     if kind == "SparkDistributedBackend":
         backend.supports_retrieve_callback = True
         backend.retrieve_result_callback = _result
+        backend.effective_n_jobs = partial(_two_at_least, backend.effective_n_jobs)
         backend.abort_everything = partial(_cancel, backend)
     return backend
+
+
+def _two_at_least(effective_n_jobs: Callable[[int], int], n_jobs: int) -> int:
+    return max(2, effective_n_jobs(n_jobs))
 
 
 def _result(out: Any) -> Any:
@@ -35,7 +51,7 @@ def _result(out: Any) -> Any:
     return out
 
 
-def _cancel(backend: Any, ensure_ready: bool = True) -> None:  # noqa: ARG001, FBT001
+def _cancel(backend: Any, ensure_ready: bool = True) -> None:  # noqa: ARG001
     """Stop the jobs of Spark; its own way asks joblib for what is no longer there."""
     backend.terminate()
 
@@ -49,6 +65,9 @@ def _dask() -> Callable[..., Any]:
         """Dask's backend: tasks that fail are answered, lost workers are told."""
 
         _workers: frozenset[str] = frozenset()
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return _two_at_least(super().effective_n_jobs, n_jobs)
 
         async def _collect(self) -> None:
             while self._continue:

@@ -8,27 +8,22 @@ first, and then over again more often, so that the bounds are never those of one
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nn2rules.domain import Domain, box_sizes
-from nn2rules.engine._kernels.boxes import Boxes
-from nn2rules.engine._kernels.search import sort_boxes
+from nn2rules.domain import Domain
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.chances import masses_of, value_chances
-from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
-from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
+from nn2rules.engine.chances import value_chances
+from nn2rules.engine.every_input import add_every
+from nn2rules.engine.sorting import Tally, Tile, Weighed, cut, sort_tile
+from nn2rules.engine.spreading import in_threads, spread
+from nn2rules.engine.table import MOST_CLASSES, build_table, fits
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.network import Network
 from nn2rules.values import Value
 
-_BATCH = 4096
 _FIRST_SPLITS, _MORE_SPLITS = 6, 3
-_ROUNDING = Fraction(1, 1 << 40)  # far beyond the error of a product of float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +61,8 @@ def count_classes(
     *,
     probabilities: Mapping[str, Mapping[Value, float]] | None = None,
     meter: Meter | None = None,
+    n_jobs: int | None = None,
+    device: str | None = None,
 ) -> Counts:
     """Count the inputs of each class.
 
@@ -77,6 +74,12 @@ def count_classes(
     meter : Meter, optional
         When its budget is spent the bounds reached so far are returned. Ranges of real
         numbers need one.
+    n_jobs : int, optional
+        How many threads, by default one on each core; the result is the same whatever
+        their number.
+    device : str, optional
+        Where PyTorch goes through all inputs, as "cuda", however many there are; not
+        with `probabilities`, nor where a feature is a range of numbers.
 
     Examples
     --------
@@ -88,16 +91,19 @@ def count_classes(
     """
     meter = meter or Meter()
     domain = network.domain
+    if device is not None:
+        return _count_on(device, network, probabilities, meter)
     _refuse_endless(domain, meter)
     chances = value_chances(domain, probabilities)
     fitting = not domain.has_ranges and fits(domain, meter.budget)
     fitting = fitting and len(network.classes) <= MOST_CLASSES
     total = domain.n_inputs
     if probabilities is None and fitting:
-        counts = tuple(build_table(network, meter=meter).counts())
+        counts = tuple(build_table(network, meter=meter, n_jobs=n_jobs).counts())
         shares = tuple((count / total, count / total) for count in counts)
         return Counts(network.classes, counts, counts, shares, 0)
-    tallies = _tallies(network, chances, meter)
+    tallies = [Tally() for _ in network.classes]
+    _Counting(Weighed(network, chances), tallies, meter, n_jobs).count()
     likely = tuple(
         (_rounded(t.likely, down=True), _rounded(1 - t.unlikely, down=False))
         for t in tallies
@@ -110,6 +116,33 @@ def count_classes(
         for tally, own in zip(tallies, lower, strict=True)
     ]
     return Counts(network.classes, tuple(lower), tuple(upper), likely, meter.boxes)
+
+
+def _count_on(
+    device: str, network: Network, probabilities: object, meter: Meter
+) -> Counts:
+    """Count the inputs of each class one by one; bounds where the budget is spent."""
+    if probabilities is not None:
+        raise OptionError(
+            "device: inputs are counted one by one there, which takes no "
+            "probabilities; leave device out"
+        )
+    counts, total = [0] * len(network.classes), network.domain.n_inputs
+    with suppress(BudgetExceededError):
+        add_every(network, device, counts, meter)
+    left = total - sum(counts)
+    if not left:
+        exact = tuple((count / total, count / total) for count in counts)
+        return Counts(network.classes, tuple(counts), tuple(counts), exact, 0)
+    upper = tuple(count + left for count in counts)
+    likely = tuple(
+        (
+            _rounded(Fraction(low, total), down=True),
+            _rounded(Fraction(high, total), down=False),
+        )
+        for low, high in zip(counts, upper, strict=True)
+    )
+    return Counts(network.classes, tuple(counts), upper, likely, 0)
 
 
 def _refuse_endless(domain: Domain, meter: Meter) -> None:
@@ -132,132 +165,54 @@ def _rounded(number: Fraction, *, down: bool) -> float:
     return found
 
 
-@dataclass(slots=True)
-class Tally:
-    """What is decided of one class: inputs, and their probability from below."""
+@dataclass
+class _Counting:
+    """Counts by search: tile by tile, in rounds, each with more splits."""
 
-    positive: int = 0
-    negative: int = 0
-    likely: Fraction = Fraction(0)
-    unlikely: Fraction = Fraction(0)
+    weighed: Weighed
+    tallies: list[Tally]
+    meter: Meter
+    n_jobs: int | None
 
-    def add(
-        self, box_sizes: list[int], masses: NDArray[np.float64], *, is_in: bool
-    ) -> None:
-        """Count boxes that are wholly of the class, or wholly not."""
-        mass = Fraction(math.fsum(masses)) * (1 - _ROUNDING)
-        if is_in:
-            self.positive += sum(box_sizes)
-            self.likely += mass
-        else:
-            self.negative += sum(box_sizes)
-            self.unlikely += mass
-
-    def raise_to(self, other: "Tally") -> None:
-        """Keep the better of both, in each part."""
-        self.positive = max(self.positive, other.positive)
-        self.negative = max(self.negative, other.negative)
-        self.likely = max(self.likely, other.likely)
-        self.unlikely = max(self.unlikely, other.unlikely)
-
-
-def _tallies(
-    network: Network, chances: NDArray[np.float64], meter: Meter
-) -> list[Tally]:
-    """Decide as much of each class as the budget allows."""
-    tallies = [Tally() for _ in network.classes]
-    is_binary = len(tallies) == 2
-    open_ = list(range(int(is_binary), len(tallies)))
-    splits = _FIRST_SPLITS
-    with suppress(BudgetExceededError):
-        while open_:
-            open_ = [
-                index
-                for index in open_
-                if not _sort(network, index, chances, tallies[index], meter, splits)
-            ]
-            splits += _MORE_SPLITS
-    if is_binary:  # what is not of one class is of the other
-        one = tallies[1]
-        tallies[0] = Tally(one.negative, one.positive, one.unlikely, one.likely)
-    return tallies
-
-
-def _sort(
-    network: Network,
-    index: int,
-    chances: NDArray[np.float64],
-    tally: Tally,
-    meter: Meter,
-    splits: int,
-) -> bool:
-    """Split the domain into boxes of class `index` and boxes of others; count them.
-
-    Tells whether nothing more can be decided: no box is left after so many `splits`,
-    or the boxes have become as narrow as they can.
-    """
-    net, domain, found = claim(network, index), network.domain, Tally()
-    space, stack, top = workspace(net), stack_of(net), 1
-    stack.allowed[0], stack.ends[0] = True, domain.limits
-    decided, ties = room(net, _BATCH), points(net, _BATCH)
-    answers = np.zeros(_BATCH, dtype=np.bool_)
-    batch, n_open, deepest = min(_BATCH, boxes_at_once(net)), 0, len(stack.depth) - 3
-    try:
-        while top > 0:
-            top, n_ties, n_decided, n_boxes, n_left = sort_boxes(
-                net,
-                space,
-                stack,
-                top,
-                ties,
-                decided,
-                answers,
-                meter.allowance(batch),
-                min(splits, deepest),
+    def count(self) -> None:
+        """Decide as much of each class as the budget allows."""
+        is_binary, open_, splits = len(self.tallies) == 2, [], _FIRST_SPLITS
+        with suppress(BudgetExceededError):
+            for index in range(int(is_binary), len(self.tallies)):
+                tiles = cut(self.weighed, index, self.tallies[index], self.meter)
+                open_ += [(tile, Tally()) for tile in tiles]
+            while open_:
+                open_ = self._round(open_, splits)
+                splits += _MORE_SPLITS
+        if is_binary:  # what is not of one class is of the other
+            one = self.tallies[1]
+            self.tallies[0] = Tally(
+                one.negative, one.positive, one.unlikely, one.likely
             )
-            n_open += n_left
-            _add(network, chances, found, decided, answers[:n_decided])
-            for codes, numbers in zip(
-                ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
-            ):
-                is_in = settle_codes(network, codes, numbers) == index
-                _add_point(network, chances, found, codes, numbers, is_in=is_in)
-            meter.spend(n_boxes)
-            meter.report(
-                f"counting class {network.classes[index]}",
-                float(found.likely + found.unlikely),
-            )
-    finally:
-        tally.raise_to(found)
-    return n_open == 0 or splits >= deepest
 
+    def _round(
+        self, open_: list[tuple[Tile, Tally]], splits: int
+    ) -> list[tuple[Tile, Tally]]:
+        """Sort tiles anew, with so many splits; return those that more would help.
 
-def _add(
-    network: Network,
-    chances: NDArray[np.float64],
-    tally: Tally,
-    decided: Boxes,
-    answers: NDArray[np.bool_],
-) -> None:
-    """Count boxes that were decided."""
-    for is_in in (False, True):
-        chosen = np.flatnonzero(answers == is_in)
-        boxes = Boxes(decided.allowed[chosen], decided.ends[chosen])
-        sizes = box_sizes(network.domain, boxes.allowed)
-        tally.add(sizes, masses_of(network.domain, boxes, chances), is_in=is_in)
+        With each comes what is known of it. Where boxes are counted, it is one tile
+        after the other.
+        """
+        meter, still, is_spent = self.meter, [], False
+        is_counted = meter.budget.boxes is not None
+        many, n_jobs = (in_threads, 1) if is_counted else (spread, self.n_jobs)
+        tasks = [(tile, splits) for tile, _ in open_]
+        work = many(sort_tile, self.weighed, tasks, meter=meter, n_jobs=n_jobs)
+        with closing(work) as results:
+            for (tile, known), found in zip(open_, results, strict=True):
+                whole, label = self.tallies[tile.of_class], self._label(tile)
+                whole.join(known.raised_to(found.tally))
+                meter.boxes += found.n_boxes
+                is_spent |= found.is_spent
+                still += [(tile, known)] if found.is_open else []
+                decided = float(whole.likely + whole.unlikely)
+                meter.report(f"counting class {label}", decided)
+        return [] if is_spent else still
 
-
-def _add_point(
-    network: Network,
-    chances: NDArray[np.float64],
-    tally: Tally,
-    codes: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-    *,
-    is_in: bool,
-) -> None:
-    """Count one input."""
-    allowed = np.zeros((1, len(chances)), dtype=np.bool_)
-    allowed[0, network.domain.offsets[:-1] + codes] = True
-    one = Boxes(allowed, np.stack([numbers, numbers])[np.newaxis])
-    tally.add([1], masses_of(network.domain, one, chances), is_in=is_in)
+    def _label(self, tile: Tile) -> Value:
+        return self.weighed.network.classes[tile.of_class]

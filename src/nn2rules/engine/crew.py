@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import joblib
-from joblib.parallel import get_active_backend
 
-from nn2rules.engine.backends import sound
+from nn2rules.engine.backends import active_backend
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.errors import BudgetExceededError, ClusterError, RetryWarning
 from nn2rules.version import __version__
@@ -147,7 +147,9 @@ class Crew:
         `size` is how many tasks a piece has.
         """
         key, packed = self._shared(shared)
-        n_pieces = _PIECES * self.n_workers() if size is None else -(-len(tasks) // size)
+        n_pieces = (
+            _PIECES * self.n_workers() if size is None else -(-len(tasks) // size)
+        )
         pieces = {
             start: _piece(work, tasks[start:stop])
             for start, stop in _cut(len(tasks), n_pieces)
@@ -169,8 +171,7 @@ class Crew:
 
     def n_workers(self) -> int:
         """Return how many there are."""
-        backend, _ = get_active_backend(prefer="threads")
-        return max(1, int(backend.effective_n_jobs(self.n_jobs)))
+        return max(1, int(active_backend()[0].effective_n_jobs(self.n_jobs)))
 
     def _done(self, job: _Job) -> Iterator[tuple[int, list[Any]]]:
         left, failures = dict(job.pieces), 0
@@ -193,7 +194,8 @@ class Crew:
                     job.meter.spend()  # it knows the whole budget
                 raise raised.error from None
             except _Lost as lost:
-                failures += 1
+                is_given_up = type(lost.error).__name__ == "KilledWorker"  # by Dask
+                failures = _TRIES if is_given_up else failures + 1
                 self.close()
                 lacking |= set(left)
                 self._tell(len(left), len(job.pieces), lost.error, failures)
@@ -215,23 +217,29 @@ class Crew:
                 answers = iter(self._open()(sent))
         except Exception as error:
             raise _Lost(error) from error
-        while True:
-            job.meter.spend()
-            try:
-                with job.meter.stop.waiting():
-                    answer = next(answers, None)
-            except Exception as error:
-                raise _Lost(error) from error
-            if answer is None:
-                return
-            if answer.error is not None:
-                raise _Raised(answer.error)
-            yield answer
+        try:
+            while True:
+                job.meter.spend()
+                answer = self._next(answers, job.meter)
+                if answer is None:
+                    return
+                if answer.error is not None:
+                    raise _Raised(answer.error)
+                yield answer
+        finally:
+            _drop(answers)
+
+    def _next(self, answers: Iterator[_Answer], meter: Meter) -> _Answer | None:
+        try:
+            with meter.stop.waiting():
+                return next(answers, None)
+        except Exception as error:
+            raise _Lost(error) from error
 
     def _open(self) -> Any:
         """Return joblib's workers; pieces are sent as these become free."""
         if self._parallel is None:
-            backend = sound(get_active_backend(prefer="threads")[0])
+            backend, _ = active_backend()
             streams = backend.supports_return_generator
             self._parallel = joblib.Parallel(
                 n_jobs=self.n_jobs,
@@ -243,7 +251,9 @@ class Crew:
             self._parallel.__enter__()
         return self._parallel
 
-    def _tell(self, n_left: int, n_pieces: int, error: Exception, failures: int) -> None:
+    def _tell(
+        self, n_left: int, n_pieces: int, error: Exception, failures: int
+    ) -> None:
         """Say that work is done again, or, at last, that it cannot be done."""
         said = _said(error)
         if failures == _TRIES:
@@ -261,9 +271,15 @@ class Crew:
         """Let the workers go."""
         parallel, self._parallel = self._parallel, None
         if parallel is not None:
-            with suppress(Exception), warnings.catch_warnings():  # they may be gone
-                warnings.simplefilter("ignore")  # joblib's word on what is not used
+            with suppress(Exception):  # they may be gone
                 parallel.__exit__(None, None, None)
+
+
+def _drop(answers: Any) -> None:
+    """Let go of what is still to come; joblib would warn of it."""
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="joblib")
+        getattr(answers, "close", list)()
 
 
 class _Raised(Exception):  # noqa: N818  no error of ours
@@ -289,13 +305,15 @@ def _piece(work: Work, tasks: Sequence[Any]) -> bytes:
 
 
 def _said(error: Exception) -> str:
-    """Return the first sentence of an engine's message."""
-    first = re.split(r"\.\s|\n", str(error).strip(), maxsplit=1)[0].rstrip(".")
-    return first[:_MOST_SAID] or type(error).__name__
+    """Return the first sentence of an engine's message; Spark's has the reason last."""
+    in_java = getattr(error, "java_exception", None)
+    text = str(error if in_java is None else in_java.getMessage()).strip()
+    first = re.split(r"\.\s|\n", text, maxsplit=1)[0].rstrip(".")
+    return first.rpartition("Exception: ")[2][:_MOST_SAID] or type(error).__name__
 
 
 def _cut(total: int, n_pieces: int) -> list[tuple[int, int]]:
     """Cut so many tasks into pieces of about the same size."""
     n_pieces = min(total, n_pieces)
     edges = [total * i // n_pieces for i in range(n_pieces + 1)] if total else [0]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from joblib.parallel import get_active_backend
 
+from nn2rules.engine.backends import active_backend
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.crew import Crew
 from nn2rules.errors import BudgetExceededError
@@ -106,7 +107,7 @@ def _product(shared: int, task: int, _meter: Meter) -> int:
 
 def is_away() -> bool:
     """Tell whether work goes to other processes, so that large pieces are better."""
-    backend, _ = get_active_backend(prefer="threads")
+    backend, _ = active_backend()
     return not getattr(backend, "supports_sharedmem", False)
 
 
@@ -144,7 +145,9 @@ def _threads_as_done(
 ) -> Iterator[tuple[int, Result]]:
     done = SimpleQueue[Future[Result]]()
     with _threads(max(1, _n_threads(tasks, n_jobs)), meter) as pool:
-        numbers = {pool.submit(work, shared, task, meter): n for n, task in enumerate(tasks)}
+        numbers = {
+            pool.submit(work, shared, task, meter): n for n, task in enumerate(tasks)
+        }
         for future in numbers:
             future.add_done_callback(done.put)
         for _ in tasks:
@@ -159,7 +162,8 @@ def _threads_as_done(
 
 def _n_threads(tasks: Sequence[Task], n_jobs: int | None) -> int:
     backend, configured = get_active_backend(require="sharedmem")
-    return min(backend.effective_n_jobs(n_jobs or configured or -1), len(tasks))
+    n_threads = int(backend.effective_n_jobs(n_jobs or configured or -1))
+    return min(n_threads, len(tasks))
 
 
 @contextmanager
@@ -187,7 +191,7 @@ def workers_kept(n_jobs: int | None = None) -> Iterator[Crew]:
     if crew is not None:
         yield crew
         return
-    _, configured = get_active_backend(prefer="threads")
+    _, configured = active_backend()
     crew = Crew(n_jobs or configured or -1)
     token = _kept.set(crew)
     try:
@@ -203,7 +207,7 @@ def _crew(n_jobs: int | None) -> Iterator[Crew | None]:
 
     So it is where there is but one worker, and within work that has them all.
     """
-    backend, configured = get_active_backend(prefer="threads")
+    backend, configured = active_backend()
     kept, wanted = _kept.get(), n_jobs or configured or -1
     is_alone = not is_away() or backend.effective_n_jobs(wanted) <= 1
     if is_alone or (kept is not None and kept.is_busy):
