@@ -719,7 +719,8 @@ ALLOWED = {
     "checker.alone", "checker.bounds", "checker.draw", "checker.evaluate",
     "checker.lines", "checker.on_device", "checker.pair", "checker.proofs",
     "checker.read", "checker.report", "checker.steps", "checker.tensors", "device",
-    "domain", "errors", "exact", "feature", "formats", "frames",
+    "domain", "engine.budget", "engine.spreading",  # who works, not what is answered
+    "errors", "exact", "feature", "formats", "frames",
     "layer", "markup", "network", "rules", "values",
 }  # fmt: skip
 FORBIDDEN = {

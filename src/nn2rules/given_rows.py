@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,10 @@ class GivenRows:
         if id(network) not in known:
             known[id(network)] = network.predict_codes(*self.distinct)
         return known[id(network)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out answers that are kept: elsewhere the networks are others."""
+        return {k: v for k, v in self.__dict__.items() if k != "_answers"}
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -15,6 +15,7 @@ from nn2rules.auditing.turning import Askers, count_rows, is_asked, turning
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.interrupts import interruptible
+from nn2rules.engine.spreading import workers_kept
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.explaining.constraints import impossible_boxes
 from nn2rules.explaining.judges import compile_judge
@@ -85,7 +86,8 @@ def audit(
     time : float, optional
         The same in seconds.
     n_jobs : int, optional
-        How many threads.
+        How many threads, by default one on each core; the result is the same whatever
+        their number.
     progress : callable or False, optional
         As in `extract`.
 
@@ -132,7 +134,7 @@ def audit(
     sharing = Sharing(limits, told)
     askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
     try:
-        with interruptible(Meter(stop=sharing.stop)):
+        with interruptible(Meter(stop=sharing.stop)), workers_kept(n_jobs):
             return _audited(askers, rows, data, names, number, sharing)
     finally:
         if isinstance(told, Bar):
@@ -186,7 +188,14 @@ def _audited(
     along = trends(askers.everywhere, influence, sharing)
     sharing.expect(1)
     meter = sharing.meter("fragile rows")
-    nearest = fragile_rows(network, rows, fragile, meter, askers.impossible)
+    nearest = fragile_rows(
+        network,
+        rows,
+        fragile,
+        meter,
+        askers.impossible,
+        askers.everywhere.tables.n_jobs,
+    )
     left_out = () if askers.impossible is None else (_LEFT_OUT,)
     return Audit(
         network.domain,

@@ -17,7 +17,12 @@ from nn2rules.verifying.region import held_by
 
 
 def fragile_rows(
-    network: Network, rows: GivenRows, number: int, meter: Meter, impossible: Any = None
+    network: Network,
+    rows: GivenRows,
+    number: int,
+    meter: Meter,
+    impossible: Any = None,
+    n_jobs: int | None = None,
 ) -> tuple[FragileRow, ...]:
     """Return the different rows with the smallest margins, each explained."""
     codes, numbers = rows.distinct
@@ -32,7 +37,7 @@ def fragile_rows(
     amounts = None if numbers is None else numbers[order]
     chosen = network.domain.decode(codes[order], amounts)
     asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
-    asked["impossible"] = impossible
+    asked |= {"impossible": impossible, "n_jobs": n_jobs}
     try:
         found = explain(network, chosen, **asked)
     except BudgetExceededError:  # no time for a table: what is not known is open

@@ -1,6 +1,7 @@
 """The time of an audit, shared out to its questions."""
 
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from time import monotonic
 
 from nn2rules.engine import Budget, Meter
@@ -23,6 +24,7 @@ class Sharing:
     started: float = field(default_factory=monotonic)
     asked: int = 0
     left: int = 1
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def expect(self, questions: int) -> None:
         """Say how many questions are still to come."""
@@ -33,15 +35,33 @@ class Sharing:
 
         It has its share of the time that is left, or a part of that.
         """
+        self.tell(what)
+        return self.share(part)
+
+    def tell(self, what: str) -> None:
+        """Say what is asked, to whoever listens, and how many questions are done."""
+        share = self.asked / (self.asked + max(1, self.left))
+        Meter(progress=self.progress, stop=self.stop).report(what, share)
+
+    def share(self, part: float = 1.0, workers: int = 1) -> Meter:
+        """Return a meter for the next question; of several at a time, each has one."""
+        with self._lock:
+            limits = self.limits_of(part, workers)
+            self.count()
+        return Meter(limits, stop=self.stop)
+
+    def limits_of(self, part: float = 1.0, workers: int = 1) -> Budget:
+        """Return what the next question may spend, if so many are asked at a time."""
         limits, left = self.limits, max(1, self.left)
         if limits.seconds is not None:
-            rest = self.started + limits.seconds - monotonic()
-            limits = replace(limits, seconds=part * max(0.0, rest) / left)
-        meter = Meter(limits, self.progress, stop=self.stop)
-        meter.report(what, self.asked / (self.asked + left))
-        meter.progress = None
+            rest = max(0.0, self.started + limits.seconds - monotonic())
+            seconds = part * rest * min(workers, left) / left
+            limits = replace(limits, seconds=seconds)
+        return limits
+
+    def count(self) -> None:
+        """Count a question that is asked."""
         self.asked, self.left = self.asked + 1, self.left - 1
-        return meter
 
     def skip(self, questions: int) -> None:
         """Say that some questions need not be asked."""

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from itertools import product
+from typing import TypeAlias
 
 from nn2rules.auditing.findings import Direction, Influence, Trend
+from nn2rules.auditing.questions import Question, verdicts
 from nn2rules.auditing.sharing import Sharing
 from nn2rules.claims import monotone
 from nn2rules.network import Network
 from nn2rules.values import Value
 from nn2rules.verifying import Verdict
 from nn2rules.verifying.asking import Asker
+
+_Key: TypeAlias = tuple[str, Value, bool]
+"""A feature, a class, and whether the answer is asked to go there as it grows."""
 
 _SHORT = 0.25  # of its share of the time, before the others had theirs
 
@@ -30,30 +35,35 @@ def trends(
 
     What is open after a short time is asked again in the time that is left.
     """
-    asked: dict[tuple[str, Value, bool], Verdict] = {}
+    keys: list[_Key] = []
     for name, classes in followed(asker.network).items():
-        for label, is_up in product(classes, (True, False)):
-            if influence[name].status == "dead":
-                sharing.skip(1)
-                continue
-            meter = sharing.meter(name, _SHORT)
-            claim = monotone(name, increasing=is_up, toward=label)
-            asked[name, label, is_up] = asker.verdict(claim, meter)
+        own = [(name, *rest) for rest in product(classes, (True, False))]
+        if influence[name].status == "dead":
+            sharing.skip(len(own))
+        else:
+            keys += own
+    asked = _ask(asker, keys, sharing, _SHORT)
     still = [key for key, verdict in asked.items() if verdict.status == "open"]
     if sharing.limits.seconds is not None:
         sharing.expect(len(still) + 1)
-        for name, label, is_up in still:
-            claim = monotone(name, increasing=is_up, toward=label)
-            asked[name, label, is_up] = asker.verdict(claim, sharing.meter(name))
+        asked |= _ask(asker, still, sharing)
     return {
         name: {label: _trend(asked, name, label) for label in classes}
         for name, classes in followed(asker.network).items()
     }
 
 
-def _trend(
-    asked: Mapping[tuple[str, Value, bool], Verdict], name: str, label: Value
-) -> Trend:
+def _ask(
+    asker: Asker, keys: list[_Key], sharing: Sharing, part: float = 1.0
+) -> dict[_Key, Verdict]:
+    questions = [
+        Question(name, monotone(name, increasing=is_up, toward=label))
+        for name, label, is_up in keys
+    ]
+    return dict(zip(keys, verdicts(asker, questions, sharing, part), strict=True))
+
+
+def _trend(asked: Mapping[_Key, Verdict], name: str, label: Value) -> Trend:
     if (name, label, True) not in asked:
         return Trend(name, label, "constant")
     both = asked[name, label, True], asked[name, label, False]

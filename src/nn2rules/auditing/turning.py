@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.auditing.findings import Influence, Protected
+from nn2rules.auditing.questions import Question, verdicts
 from nn2rules.auditing.sharing import Sharing
 from nn2rules.claims import independent_of
 from nn2rules.engine import Meter
@@ -63,23 +64,20 @@ def turning(
 ) -> tuple[dict[str, Influence], dict[str, Protected]]:
     """Return what each feature turns, and what the protected ones do."""
     network = askers.network
-    verdicts = {
-        name: _verdict(askers, name, sharing, drawn, is_full=name in protected)
-        for name in network.domain.names
-    }
+    found_of = _verdicts(askers, drawn, protected, sharing)
     answers: dict[str, dict[Value, dict[Value, int]]] = {}
     for name in protected:
-        verdict = verdicts.get(name)
+        verdict = found_of.get(name)
         is_plain = askers.impossible is None  # or some values would be none
         if verdict is not None and verdict.status != "proved" and is_plain:
             answers[name] = _answers(network, rows, name)
-            verdicts[name] = _with_rows(verdict, answers[name], len(rows))
-    found = [_influence(n, verdict, drawn) for n, verdict in verdicts.items()]
+            found_of[name] = _with_rows(verdict, answers[name], len(rows))
+    found = [_influence(n, verdict, drawn) for n, verdict in found_of.items()]
     found.sort(key=lambda one: (-(one.rows or 0), -(one.inputs or 0)))
     words = {"proved": "never", "refuted": "turns", "open": "open"}
     by_name = {}
     for name in protected:
-        verdict = verdicts.get(name)
+        verdict = found_of.get(name)
         status: Any = "unseen" if verdict is None else words[verdict.status]
         by_name[name] = Protected(name, status, verdict, answers.get(name, {}))
     return {one.feature: one for one in found}, by_name
@@ -100,38 +98,56 @@ def is_asked(name: str, drawn: Influences | None, protected: Sequence[str]) -> b
     return name in protected or drawn is None or not drawn.of[name]
 
 
-def _verdict(
+def _verdicts(
     askers: Askers,
-    name: str,
-    sharing: Sharing,
     drawn: Influences | None,
-    *,
-    is_full: bool,
-) -> Verdict | None:
-    """Ask whether a feature matters; None if some row says so and no more is asked."""
-    if not is_full and not is_asked(name, drawn, ()):
-        return None
-    claim = independent_of(name)
-    found = askers.everywhere.verdict(claim, sharing.meter(name))
-    if drawn is not None:
-        known = {"rows": drawn.of[name], "total_rows": drawn.rows}
-        found = replace(found, **known)  # type: ignore[arg-type]
-        if drawn.of[name]:
-            found = replace(found, status="refuted", reason="")
-    if askers.on_rows is None or not is_full or found.status == "proved":
+    protected: Sequence[str],
+    sharing: Sharing,
+) -> dict[str, Verdict | None]:
+    """Ask whether features matter; None if some row says so and no more is asked."""
+    found: dict[str, Verdict | None] = dict.fromkeys(askers.network.domain.names)
+    asked = [name for name in found if is_asked(name, drawn, protected)]
+    for name, verdict in _ask(askers.everywhere, asked, sharing).items():
+        found[name] = _with_drawn(verdict, name, drawn)
+    if askers.on_rows is None:
         return found
-    own = askers.on_rows.verdict(claim, sharing.meter(name))
-    if own.status != "refuted":
-        return found
+    full = [name for name in asked if name in protected]
+    full = [name for name in full if not _is_proved(found[name])]
+    for name, own in _ask(askers.on_rows, full, sharing).items():
+        found[name] = _with_own(found[name], own)
+    return found
+
+
+def _ask(asker: Asker, names: Sequence[str], sharing: Sharing) -> dict[str, Verdict]:
+    questions = [Question(name, independent_of(name)) for name in names]
+    return dict(zip(names, verdicts(asker, questions, sharing), strict=True))
+
+
+def _is_proved(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.status == "proved"
+
+
+def _with_drawn(verdict: Verdict, name: str, drawn: Influences | None) -> Verdict:
+    """Tell a verdict what was counted on rows."""
+    if drawn is None:
+        return verdict
+    known = replace(verdict, rows=drawn.of[name], total_rows=drawn.rows)
+    return replace(known, status="refuted", reason="") if drawn.of[name] else known
+
+
+def _with_own(verdict: Verdict | None, own: Verdict) -> Verdict | None:
+    """Tell a verdict which row breaks the claim, if one does."""
+    if verdict is None or own.status != "refuted":
+        return verdict
     return replace(
-        found,
+        verdict,
         status="refuted",
         reason="",
         counterexample=own.counterexample,
         answer=own.answer,
         distance=own.distance,
-        boxes=found.boxes + own.boxes,
-        seconds=found.seconds + own.seconds,
+        boxes=verdict.boxes + own.boxes,
+        seconds=verdict.seconds + own.seconds,
     )
 
 

@@ -3,7 +3,8 @@
 This module is for whoever must trust the answer. Of a network it takes the stored
 numbers, of a rule list the stored conditions, and works both answers out again in
 plain code of its own. It shares no code with the extraction, so no mistake made there
-can hide here. In the order of reading:
+can hide here; but for how work is sent to other processes, if it is, and then every
+input is counted. In the order of reading:
 
 1. `check` compares the two on every input, or on a sample (`draw`), and reports;
 2. `Pair` applies the rules, which `read_rules` wrote in the network's codes, to some
@@ -30,6 +31,8 @@ from nn2rules.checker.pair import SHOWN, Pair, Seen, given_seen, tile_seen
 from nn2rules.checker.proofs import Each, check_proofs
 from nn2rules.checker.read import Codes, Floats, read_impossible, read_rules
 from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
+from nn2rules.engine.budget import Meter
+from nn2rules.engine.spreading import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.frames import Rows
 from nn2rules.network import Network
@@ -38,10 +41,11 @@ from nn2rules.values import whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time
-_CHUNKS = 8  # that are a task
+_CHUNKS = 2  # that are a task
 _EACH = 32  # inputs drawn from the box of a rule, at least
 
 
+@workers_kept()
 def check(
     network: Network,
     rules: RuleList,
@@ -162,7 +166,13 @@ def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
 def in_order(
     work: Callable[[Any, Any, Any], Any], shared: Any, tasks: Sequence[Any]
 ) -> Iterator[Any]:
-    """Do one task after the other; a task knows nothing of the others."""
+    """Do one task after the other; or elsewhere, where joblib was given workers.
+
+    Threads would gain nothing: they would wait for each other.
+    """
+    if is_away():
+        yield from spread(work, shared, tasks, meter=Meter())
+        return
     for task in tasks:
         yield work(shared, task, None)
 

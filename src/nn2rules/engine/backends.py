@@ -35,6 +35,7 @@ def _sound(backend: Any) -> Any:
     if kind == "SparkDistributedBackend":
         backend.supports_retrieve_callback = True
         backend.retrieve_result_callback = _result
+        backend.submit = backend.apply_async  # as joblib calls it now
         backend.effective_n_jobs = partial(_two_at_least, backend.effective_n_jobs)
         backend.abort_everything = partial(_cancel, backend)
     return backend

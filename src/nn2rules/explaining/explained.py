@@ -8,6 +8,7 @@ from nn2rules.adapters.options import Gives
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget
 from nn2rules.engine.interrupts import interruptible
+from nn2rules.engine.spreading import workers_kept
 from nn2rules.errors import OptionError
 from nn2rules.explaining.codes import codes_table
 from nn2rules.explaining.constraints import constraints_of, steps_of
@@ -51,6 +52,7 @@ def explain(
     engine: Literal["auto", "table", "search"] = "auto",
     budget: Budget | None = None,
     time: float | None = None,
+    n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Any:
     """Say why rows get their classes, and what would turn that; all of it proved.
@@ -103,6 +105,9 @@ def explain(
     budget : Budget, optional
     time : float, optional
         Seconds for all rows. What is not known by then is said to be open.
+    n_jobs : int, optional
+        How many threads, by default one on each core; the result is the same whatever
+        their number.
     progress : callable or False, optional
         As in `extract`.
 
@@ -124,7 +129,7 @@ def explain(
     A single feature can turn it.
     """
     told = teller(progress)
-    how = Looking(1, 0, None, budget, told, time)
+    how = Looking(1, 0, n_jobs, budget, told, time)
     number = whole_number("reasons", reasons, 1)
     network = read_network(
         model,
@@ -162,9 +167,9 @@ def explain(
     )
     meter = how.meter()
     try:
-        with interruptible(meter):
-            judge = judge_of(network, engine, limits.impossible, meter)
-            found = Work(network, judge, wanted).explain(rows)
+        with interruptible(meter), workers_kept(n_jobs):
+            judge = judge_of(network, engine, limits.impossible, meter, n_jobs)
+            found = Work(network, judge, wanted).explain(rows, meter, n_jobs)
     finally:
         if isinstance(told, Bar):
             told.close()

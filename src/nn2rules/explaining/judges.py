@@ -5,6 +5,7 @@ class? The answer is one such input, a proof that there is none, or that it stay
 """
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 from time import monotonic
 from typing import Literal, NamedTuple, Protocol
@@ -48,10 +49,6 @@ class Judge(Protocol):
 
     meter: Meter
 
-    def forget(self) -> None:
-        """Begin anew, so that what is found of a row does not depend on rows before."""
-        ...
-
     def ask(
         self,
         box: NDArray[np.bool_],
@@ -84,8 +81,11 @@ class TableJudge:
                 cube[np.ix_(*map(np.flatnonzero, parts))] = DONT_CARE
         self._others: dict[int, NDArray[np.int64]] = {}
 
-    def forget(self) -> None:
-        """Do nothing: a table remembers no questions."""
+    def apart(self, meter: Meter) -> "TableJudge":
+        """Return one for a row of its own; tables are shared, and do not change."""
+        own = copy(self)
+        own.meter = meter
+        return own
 
     def ask(
         self,
@@ -136,9 +136,9 @@ class SearchJudge:
         self.network, self.impossible, self.meter = network, impossible, meter
         self._oracle: Oracle | None = None
 
-    def forget(self) -> None:
-        """Begin anew, so that what is found of a row does not depend on rows before."""
-        self._oracle = None
+    def apart(self, meter: Meter) -> "SearchJudge":
+        """Return one for a row of its own, so that no row depends on others."""
+        return SearchJudge(self.network, self.impossible, meter)
 
     def ask(
         self,
@@ -202,7 +202,11 @@ _tables: WeakKeyDictionary[Network, Table] = WeakKeyDictionary()
 
 
 def judge_of(
-    network: Network, engine: str, impossible: Boxes, meter: Meter
+    network: Network,
+    engine: str,
+    impossible: Boxes,
+    meter: Meter,
+    n_jobs: int | None = None,
 ) -> TableJudge | SearchJudge:
     """Return who answers: a table where there are few inputs, or else a search.
 
@@ -225,7 +229,7 @@ def judge_of(
     if by_search:
         return SearchJudge(network, impossible, meter)
     if network not in _tables:
-        _tables[network] = build_table(network, meter=meter)
+        _tables[network] = build_table(network, meter=meter, n_jobs=n_jobs)
     return TableJudge(_tables[network], impossible, meter)
 
 

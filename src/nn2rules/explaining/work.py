@@ -1,14 +1,18 @@
-"""One row after the other: all that was asked for, and what stays open."""
+"""Row by row: all that was asked for, and what stays open.
+
+Rows know nothing of each other, so workers can have some each.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from nn2rules.engine import Meter
+from nn2rules.engine import Budget, Meter
+from nn2rules.engine.spreading import in_threads, is_away, spread, workers_kept
 from nn2rules.engine.table import fragile_margins
 from nn2rules.errors import RowsError
 from nn2rules.explaining.asking import Block, Case, is_changed
@@ -63,22 +67,37 @@ class _Found:
     open: list[str] = field(default_factory=list)
 
 
+class _Row(NamedTuple):
+    """A row to explain, and its part of the time.
+
+    Here that is a share of what is left when its turn comes; elsewhere, where nobody
+    knows how much that is, it is so many seconds.
+    """
+
+    point: Point
+    answer: int
+    share: float
+    seconds: float | None
+
+
 class Work:
-    """Explains the rows of one network, with one judge."""
+    """Explains the rows of one network."""
 
     def __init__(
         self, network: Network, judge: TableJudge | SearchJudge, wanted: Wanted
     ) -> None:
-        self.network, self.judge, self.wanted = network, judge, wanted
+        self.network, self.wanted = network, wanted
+        self.judge = judge.apart(Meter())  # rows have their own, and this one travels
         self.fragile: float | None = None
         if network.model_error is not None:
             with np.errstate(all="ignore"):
                 self.fragile = fragile_margins(network)["model"]
-        self._known: dict[bytes, Explanation] = {}
 
-    def explain(self, rows: Rows) -> list[Explanation]:
+    def explain(
+        self, rows: Rows, meter: Meter, n_jobs: int | None = None
+    ) -> list[Explanation]:
         """Explain rows, those that are the same once."""
-        domain, meter = self.network.domain, self.judge.meter
+        domain = self.network.domain
         codes, amounts = domain.inputs_of(rows)
         numbers = np.ones(codes.shape) if amounts is None else amounts
         is_out = inside(domain, self.wanted.limits.impossible, codes, numbers)
@@ -87,24 +106,59 @@ class Work:
                 f"row {int(np.argmax(is_out))}: it is among the impossible inputs"
             )
         answers = self.network.predict_codes(codes, amounts)
-        found = []
+        places: dict[bytes, int] = {}
+        keys: list[bytes] = []
+        points: list[tuple[Point, int]] = []
         for place, answer in enumerate(answers.tolist()):
             point = Point(codes[place], numbers[place])
-            key = point.codes.tobytes() + point.numbers.tobytes()
-            if key not in self._known:
-                self.judge.forget()
-                case = Case(self.network, self.judge, point, int(answer))
-                with _share(meter, 1 / (len(codes) - place)):
-                    self._known[key] = self._explained(case)
-            found.append(self._known[key])
-            meter.report("explaining", (place + 1) / len(codes))
+            keys.append(point.codes.tobytes() + point.numbers.tobytes())
+            if keys[-1] not in places:
+                places[keys[-1]] = len(points)
+                points.append((point, int(answer)))
+        found = self._spread(points, meter, n_jobs)
+        return [found[places[key]] for key in keys]
+
+    def _spread(
+        self, points: Sequence[tuple[Point, int]], meter: Meter, n_jobs: int | None
+    ) -> list[Explanation]:
+        """Explain different rows; where boxes are counted, one after the other."""
+        total, seconds, shared = len(points), None, meter
+        is_counted = meter.budget.boxes is not None
+        with workers_kept(n_jobs) as crew:
+            workers = 1 if is_counted else crew.n_workers()
+        left = meter.left().seconds
+        if is_away() and not is_counted and left is not None:
+            seconds = min(1.0, workers / max(1, total)) * left
+            shared = Meter(stop=meter.stop)  # what is open at the end is no error
+        tasks = [
+            _Row(*point, min(1.0, workers / (total - place)), seconds)
+            for place, point in enumerate(points)
+        ]
+        many = in_threads if is_counted else spread
+        work = many(_explained_row, self, tasks, meter=shared, n_jobs=workers)
+        found: list[Explanation] = []
+        with closing(work) as results:
+            for explanation in results:
+                found.append(replace(explanation, domain=self.network.domain))
+                meter.report("explaining", len(found) / total)
         return found
+
+    def row(self, row: _Row, meter: Meter) -> Explanation:
+        """Explain one row."""
+        own = meter
+        if row.seconds is not None:
+            own = Meter(Budget(row.seconds), stop=meter.stop)
+        elif meter.budget.boxes is None:
+            own = replace(meter, progress=None)
+        case = Case(self.network, self.judge.apart(own), row.point, row.answer)
+        with _share(own, row.share if row.seconds is None else 1.0):
+            return self._explained(case)
 
     def _explained(self, case: Case) -> Explanation:
         wanted = self.wanted
         margin, probability, gains = gains_of(case)
         order = sorted(range(len(gains)), key=lambda i: (gains[i].amount, i))
-        with _share(self.judge.meter, _FOR_REASONS):
+        with _share(case.judge.meter, _FOR_REASONS):
             reasons = find_reasons(
                 case,
                 order,
@@ -189,8 +243,11 @@ class Work:
             open=found.open,
             is_cost=wanted.has_costs,
             has_changes=wanted.changes,
-            domain=network.domain,
         )
+
+
+def _explained_row(work: Work, row: _Row, meter: Meter) -> Explanation:
+    return work.row(row, meter)
 
 
 @contextmanager

@@ -23,7 +23,12 @@ class Amount:
 
 
 def amount_of(
-    question: Plain | Paired, region: Region, meter: Meter, *, is_proved: bool
+    question: Plain | Paired,
+    region: Region,
+    meter: Meter,
+    *,
+    is_proved: bool,
+    n_jobs: int | None = None,
 ) -> Amount | None:
     """Count what breaks a claim in what is left of a budget.
 
@@ -42,7 +47,8 @@ def amount_of(
     least = most = 0
     try:
         for network, classes in question.breaking:
-            found = count_classes(restricted(network, listed), meter=meter)
+            small = restricted(network, listed)
+            found = count_classes(small, meter=meter, n_jobs=n_jobs)
             low, high = _bounds(found, classes, total)
             least, most = least + low, most + high
     except (BudgetExceededError, UndecidedError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +71,12 @@ class Asker:
         region = region_of(self.network.domain, self._parts(), self._impossible)
         return self._has_table(region)
 
+    def apart(self, meter: Meter) -> "Asker":
+        """Return one for a question that is asked beside others."""
+        own = copy(self)
+        own.tables = Tables(meter, 1)
+        return own
+
     def verdict(self, claim: Claim, meter: Meter) -> Verdict:
         """Prove or refute one claim, in the budget of a meter."""
         domain, self.tables.meter = self.network.domain, meter
@@ -90,8 +97,13 @@ class Asker:
             reason, is_done = str(error).rstrip("."), False
         is_known = is_done or len(asked.points)
         if self._counts and is_known and self.on == "domain" and asked.judged is None:
-            is_proved = not len(asked.points)
-            asked.amount = amount_of(question, region, meter, is_proved=is_proved)
+            asked.amount = amount_of(
+                question,
+                region,
+                meter,
+                is_proved=not len(asked.points),
+                n_jobs=self.tables.n_jobs,
+            )
         asking = Asking(self.network, self.rows, self.on, self.tables.n_jobs)
         return told(asking, text, question, asked, meter, reason, is_done=is_done)
 
