@@ -113,7 +113,8 @@ def _page(group: Group) -> str:
 
 def _commands() -> str:
     """Return the help of all commands, as they print it."""
-    names = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+    modules = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+    names = [name.replace("_", "-") for name in modules]
     parts = [
         "# The commands",
         "What `nn2rules` and each of its commands print with `--help`. "

@@ -65,7 +65,8 @@ def quickly():
     assert (network.predict(ROWS) == np.where(RIPE, "ripe", "unripe")).all()
     for name in nn2rules.datasets.DATASETS:
         assert nn2rules.datasets.load(name).train.rows
-    names = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+    modules = [module.__name__.rpartition(".")[2] for module in COMMANDS]
+    names = [name.replace("_", "-") for name in modules]
     for arguments in [["doctor"], *([name, "--help"] for name in names)]:
         _command(*arguments)
 

@@ -26,7 +26,7 @@ from typer.testing import CliRunner, Result
 import nn2rules
 import nn2rules.checker
 import ranged
-from nn2rules import cli, datasets
+from nn2rules import cli, datasets, given_files
 from nn2rules.cli.extract import _summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.formats.table import read_table, table_text
@@ -34,7 +34,7 @@ from nn2rules.paper import select_weights
 from nn2rules.waiting import COMPILING
 
 COMMANDS = [
-    str(command.name or command.callback.__name__)
+    str(command.name or command.callback.__name__.replace("_", "-"))
     for command in cli.app.registered_commands
 ]
 
@@ -1943,7 +1943,7 @@ def test_interrupt_exits_130_and_writes_nothing(
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    owner = nn2rules if name == "extract" else cli.models
+    owner = nn2rules if name == "extract" else given_files
     monkeypatch.setattr(owner, name, interrupt)
     before = folder_content()
     result = run("extract", "net.json", "-o", "old")

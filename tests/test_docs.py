@@ -85,7 +85,8 @@ def has_what_was_written(site):
         assert SHOWN[notebook.stem] in html
     commands = (site / "reference" / "commands.html").read_text("utf-8")
     for module in COMMANDS:
-        assert f'id="nn2rules-{module.__name__.rpartition(".")[2]}"' in commands
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
+        assert f'id="nn2rules-{name}"' in commands
 
 
 def shows_examples_as_people_read_them(site):

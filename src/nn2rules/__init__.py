@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from nn2rules import claims, datasets, engine, experiments, paper
     from nn2rules.adapters import read_network
     from nn2rules.auditing import audit
+    from nn2rules.batch import extract_many
     from nn2rules.boxes import Condition
     from nn2rules.checker import check
+    from nn2rules.clusters import cluster
     from nn2rules.comparing import compare
     from nn2rules.cover.proofs import write_proofs
     from nn2rules.domain import Domain
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         BudgetExceededError,
         ByHeartWarning,
         CertificateWarning,
+        ClusterError,
         DomainError,
         FormatError,
         InternalError,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         OpenRowsWarning,
         OptionError,
         ParseError,
+        RetryWarning,
         RowsError,
         UndecidedError,
         UnknownValueError,
@@ -64,6 +68,7 @@ __all__ = [
     "BudgetExceededError",
     "ByHeartWarning",
     "CertificateWarning",
+    "ClusterError",
     "Condition",
     "Domain",
     "DomainError",
@@ -81,6 +86,7 @@ __all__ = [
     "OptionError",
     "ParseError",
     "ReadableClassifier",
+    "RetryWarning",
     "RowsError",
     "Rule",
     "RuleList",
@@ -93,6 +99,7 @@ __all__ = [
     "audit",
     "check",
     "claims",
+    "cluster",
     "compare",
     "datasets",
     "engine",
@@ -100,6 +107,7 @@ __all__ = [
     "experiments",
     "explain",
     "extract",
+    "extract_many",
     "influences",
     "load",
     "load_model",
@@ -117,8 +125,10 @@ __all__ = [
 _HOMES = {
     "adapters": ["read_network"],
     "auditing": ["audit"],
+    "batch": ["extract_many"],
     "boxes": ["Condition"],
     "checker": ["check"],
+    "clusters": ["cluster"],
     "comparing": ["compare"],
     "cover.proofs": ["write_proofs"],
     "domain": ["Domain"],

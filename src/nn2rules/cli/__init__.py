@@ -13,6 +13,7 @@ from nn2rules.cli import (
     explain,
     export,
     extract,
+    extract_many,
     neurons,
     paper,
     predict,
@@ -24,6 +25,7 @@ from nn2rules.cli.app import app
 
 COMMANDS = (
     extract,
+    extract_many,
     report,
     predict,
     explain,

@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import wraps
 from types import FrameType
 from typing import Annotated, Any, TypeVar
@@ -58,7 +58,8 @@ class Group(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands, the first to be used first."""
         known = super().list_commands(ctx)
-        names = [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
+        modules = [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
+        names = [name.replace("_", "-") for name in modules]
         return sorted(known, key=names.index)
 
 
@@ -91,6 +92,23 @@ DeviceOption = Annotated[
         rich_help_panel=WORK,
     ),
 ]
+
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="URL",
+        help="Where to work: dask://HOST:PORT, ray://HOST:PORT, spark://HOST:PORT, "
+        "dask://local and the like for one on this machine, or processes.",
+        rich_help_panel=WORK,
+    ),
+]
+
+
+def working_on(cluster: str | None) -> AbstractContextManager[None]:
+    """Let work be done where the user says, or here."""
+    return nullcontext() if cluster is None else nn2rules.cluster(cluster)
 
 
 def command(example: str) -> Callable[[Function], Function]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar
+from nn2rules.cli.app import ClusterOption, command, progress_bar, working_on
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -70,6 +70,7 @@ def audit(
     threshold: ThresholdOption = None,
     gives: GivesOption = None,
     trust: TrustOption = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Put what a model does on one page, protected features first.
 
@@ -88,7 +89,7 @@ def audit(
         trust=trust,
     )
     loaded = load(model, given)
-    with progress_bar() as progress, loaded.naming_lines():
+    with working_on(cluster), progress_bar() as progress, loaded.naming_lines():
         found = nn2rules.audit(
             loaded.network,
             loaded.rows,

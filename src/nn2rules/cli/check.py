@@ -7,7 +7,14 @@ import typer
 
 import nn2rules
 from nn2rules.certificate import network_digest
-from nn2rules.cli.app import SHOWING, command, stderr
+from nn2rules.cli.app import (
+    SHOWING,
+    ClusterOption,
+    DeviceOption,
+    command,
+    stderr,
+    working_on,
+)
 from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.formats import load_rules
@@ -57,6 +64,8 @@ def check(
     ] = False,
     encoder: EncoderOption = None,
     trust: TrustOption = False,
+    device: DeviceOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Check rules against a model with separate, simple code; exit 1 if they differ.
 
@@ -73,7 +82,7 @@ def check(
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(found.network)):
         stderr.print("note: these rules were extracted from another network")
-    with found.naming_lines():
+    with working_on(cluster), found.naming_lines():
         report = nn2rules.check(
             found.network,
             loaded,
@@ -83,6 +92,7 @@ def check(
             samples=samples,
             seed=seed,
             proofs=proofs,
+            device=device,
         )
     print(report.to_json() if as_json else report)
     if not report.ok:

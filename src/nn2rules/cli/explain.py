@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar, stderr
+from nn2rules.cli.app import ClusterOption, command, progress_bar, stderr, working_on
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -114,6 +114,7 @@ def explain(
     gives: GivesOption = None,
     other: OtherOption = False,
     trust: TrustOption = False,
+    cluster: ClusterOption = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -149,7 +150,7 @@ def explain(
         raise OptionError(
             f"--adverse: there is no class {adverse!r}; the classes are {known}"
         )
-    with progress_bar() as progress, table.naming_lines():
+    with working_on(cluster), progress_bar() as progress, table.naming_lines():
         explained = nn2rules.explain(
             network,
             shown,

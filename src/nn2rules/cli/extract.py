@@ -13,10 +13,12 @@ from nn2rules.cli.app import (
     RULES,
     SHOWING,
     WORK,
+    ClusterOption,
     DeviceOption,
     command,
     progress_bar,
     stderr,
+    working_on,
 )
 from nn2rules.cli.models import (
     ClassesOption,
@@ -219,6 +221,7 @@ def extract(
         ),
     ] = False,
     device: DeviceOption = None,
+    cluster: ClusterOption = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -252,7 +255,11 @@ def extract(
         warnings.simplefilter("ignore", ByHeartWarning)
     started = time.perf_counter()
     try:
-        with progress_bar() as progress, found.naming_lines():
+        with (
+            working_on(cluster),
+            progress_bar() as progress,
+            found.naming_lines(),
+        ):
             rules = nn2rules.extract(
                 found.network,
                 data=found.rows,

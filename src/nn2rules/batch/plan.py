@@ -1,0 +1,142 @@
+"""The file that says which models are to be extracted, and how."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nn2rules.errors import FormatError, OptionError
+from nn2rules.formats.files import read_text
+from nn2rules.options import Kind, Length, Looking
+
+FILES = ("model", "data", "encoder")
+"""What is a path, as seen from the file."""
+
+_TEXTS = ("labels", "gives", "form", "engine", "scope", "target", "approximate")
+_LISTS = ("values", "classes", "order")
+_NUMBERS = ("threshold", "fidelity", "time")
+_WHOLE = ("max_rules", "effort", "seed")
+_FLAGS = ("other", "trust")
+
+KEYS = ("name", *FILES, *_TEXTS, *_LISTS, *_NUMBERS, *_WHOLE, *_FLAGS)
+"""What may be said of a model: the options of the command extract."""
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("name", *FILES, *_TEXTS), ((str,), "a text")),
+    **dict.fromkeys(_LISTS, ((str, list), "a text, or a list of texts")),
+    **dict.fromkeys(_NUMBERS, ((int, float), "a number")),
+    **dict.fromkeys(_WHOLE, ((int,), "a whole number")),
+    **dict.fromkeys(_FLAGS, ((bool,), "true or false")),
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TABLES = ("defaults", "model")
+REPORT = "report"
+"""A name that no model can have: the report's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A model to extract: its name, its files, and the options of `extract`."""
+
+    name: str
+    files: Mapping[str, Path]
+    options: Mapping[str, Any]
+
+
+def read_plan(path: str | os.PathLike[str]) -> list[Wish]:
+    """Read a plan.
+
+    Raises
+    ------
+    FormatError
+        If it is not TOML, has keys that are not known, or names a model twice.
+    """
+    try:
+        document = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{path}: this is no TOML: {error}") from None
+    _refuse_unknown(document, _TABLES, str(path))
+    defaults, tables = document.get("defaults", {}), document.get("model", [])
+    if not isinstance(defaults, dict):
+        raise FormatError(f"{path}: defaults is no table, expected [defaults]")
+    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+        raise FormatError(f"{path}: model is no list of tables, expected [[model]]")
+    if not tables:
+        raise FormatError(f"{path}: there is no model; each has a table, [[model]]")
+    _check(defaults, f"{path}, [defaults]", without=("name",))
+    wishes: dict[str, Wish] = {}
+    for number, table in enumerate(tables, 1):
+        wish = _wish(
+            {**defaults, **table}, f"{path}, model {number}", Path(path).parent
+        )
+        if wish.name.lower() in wishes:  # some disks do not tell A from a
+            raise FormatError(f"{path}: there are two models of the name {wish.name!r}")
+        wishes[wish.name.lower()] = wish
+    return list(wishes.values())
+
+
+def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
+    _check(table, place)
+    for key in ("name", "model"):
+        if key not in table:
+            raise FormatError(f"{place}: there is no {key}")
+    name = table["name"]
+    if not _NAME.fullmatch(name) or name.lower() == REPORT:
+        raise FormatError(
+            f"{place}: the name {name!r} cannot be that of a file; letters, digits and "
+            f"the signs . _ - can, and {REPORT!r} is taken"
+        )
+    files = {key: folder / table[key] for key in FILES if key in table}
+    options = {
+        key: value for key, value in table.items() if key not in ("name", *FILES)
+    }
+    try:
+        _check_together(options)
+    except OptionError as error:
+        raise FormatError(f"{place} ({name}): {error}") from None
+    return Wish(name, files, options)
+
+
+def _check(table: dict[str, Any], place: str, without: tuple[str, ...] = ()) -> None:
+    """Refuse keys that are not known, and values of the wrong kind."""
+    _refuse_unknown(table, [key for key in KEYS if key not in without], place)
+    for key, value in table.items():
+        kinds, expected = _KINDS[key]
+        is_right = isinstance(value, kinds) and isinstance(value, bool) == (
+            bool in kinds
+        )
+        if isinstance(value, list):
+            is_right = is_right and all(isinstance(item, str) for item in value)
+        if not is_right:
+            raise FormatError(f"{place}: {key} is {value!r}, expected {expected}")
+
+
+def _refuse_unknown(
+    table: Mapping[str, Any], known: list[str] | tuple[str, ...], place: str
+) -> None:
+    for key in table:
+        if key not in known:
+            raise FormatError(
+                f"{place}: there is no key {key!r}; there are {', '.join(known)}"
+            )
+
+
+def _check_together(options: dict[str, Any]) -> None:
+    """Refuse options that make no sense, before any work."""
+    asked = {
+        key: options.get(key) for key in ("form", "scope", "target", "approximate")
+    }
+    Kind(**asked, engine=options.get("engine", "auto"), order=listed(options, "order"))
+    Length(options.get("max_rules"), options.get("fidelity"))
+    Looking(options.get("effort", 1), options.get("seed", 0), time=options.get("time"))
+
+
+def listed(options: Mapping[str, Any], key: str) -> list[str] | None:
+    """Return an option that is a list, or a text with commas."""
+    value = options.get(key)
+    if not isinstance(value, str):
+        return value
+    return [value] if key == "values" else [part.strip() for part in value.split(",")]

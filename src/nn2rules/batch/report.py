@@ -1,0 +1,141 @@
+"""What came of each model, as a file that the next run goes by, and as a table."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from nn2rules.errors import FormatError
+from nn2rules.formats.files import read_text
+from nn2rules.text import count, share
+
+FORMAT = "nn2rules-batch/1"
+State = Literal["done", "failed", "stopped", "left"]
+_HEADER = ("model", "rules", "rows decided", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What came of a model.
+
+    Attributes
+    ----------
+    name : str
+    state : {"done", "failed", "stopped", "left"}
+        "stopped" by a limit, which is an error, too; "left" for another run.
+    rules, rows, rows_decided : int or None
+        How many rules there are, how many rows were given, and how many are decided.
+    seconds : float or None
+    error : str or None
+        Why there are no rules.
+    digest, result : str or None
+        Of all that went in, and of the file that came out.
+    is_new : bool
+        Whether it was done in this run, and not in one before.
+    """
+
+    name: str
+    state: State = "left"
+    rules: int | None = None
+    rows: int | None = None
+    rows_decided: int | None = None
+    seconds: float | None = None
+    error: str | None = None
+    digest: str | None = None
+    result: str | None = None
+    is_new: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of all models, in the order of the plan.
+
+    Examples
+    --------
+    >>> print(Report((Entry("a", "done", 7, 90, 90, 1.25), Entry("b"))))
+    model  rules  rows decided  seconds
+    a          7         100 %      1.2
+    b      not done yet
+    1 of 2 models done, 1 left
+    """
+
+    models: tuple[Entry, ...]
+
+    def count(self, *states: State) -> int:
+        """Return how many models are in one of these states."""
+        return sum(entry.state in states for entry in self.models)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all models have their rules."""
+        return self.count("done") == len(self.models)
+
+    def __getitem__(self, name: str) -> Entry:
+        """Return what came of a model."""
+        return next(entry for entry in self.models if entry.name == name)
+
+    def with_entry(self, entry: Entry) -> "Report":
+        """Return a report in which an entry takes the place of that of its name."""
+        models = (entry if old.name == entry.name else old for old in self.models)
+        return Report(tuple(models))
+
+    def to_json(self) -> str:
+        """Return the report as JSON text."""
+        plain = [asdict(entry) for entry in self.models]
+        for entry in plain:
+            del entry["is_new"]
+        return json.dumps({"format": FORMAT, "models": plain}, indent=1) + "\n"
+
+    def __str__(self) -> str:
+        rows = [_cells(entry) for entry in self.models]
+        widths = [
+            max(
+                len(row[i]) for row in [_HEADER, *rows] if i < len(row) and len(row) > 2
+            )
+            for i in range(len(_HEADER))
+        ]
+        widths[0] = max(len(row[0]) for row in [_HEADER, *rows])
+        lines = [_line(row, widths) for row in [_HEADER, *rows]]
+        return "\n".join([*lines, self._summary()])
+
+    def _summary(self) -> str:
+        models = count(len(self.models), "model")
+        before = sum(not entry.is_new for entry in self.models)
+        failed, left = self.count("failed", "stopped"), self.count("left")
+        said = [f"{self.count('done'):,} of {models} done"]
+        said += [f"{before:,} of them before"] * bool(before)
+        said += [f"{failed:,} failed"] * bool(failed)
+        said += [f"{left:,} left"] * bool(left)
+        return ", ".join(said)
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    if entry.state == "left":
+        return (entry.name, "not done yet")
+    if entry.error is not None:
+        return (entry.name, f"error: {entry.error}")
+    decided = "–"
+    if entry.rows:
+        decided = share(entry.rows_decided or 0, entry.rows)
+    seconds = f"{entry.seconds or 0:.1f}" if entry.is_new else "done before"
+    return (entry.name, f"{entry.rules:,}", decided, seconds)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *rest = row
+    if len(rest) > 1:
+        rest = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+    return "  ".join([first.ljust(widths[0]), *rest])
+
+
+def read_report(path: Path) -> dict[str, Entry]:
+    """Read what an earlier run left, by the names of the models."""
+    try:
+        document: Any = json.loads(read_text(path))
+        if document["format"] != FORMAT:
+            raise ValueError  # noqa: TRY301  the same sentence
+        entries = [Entry(**entry) for entry in document["models"]]
+    except (ValueError, TypeError, LookupError):
+        raise FormatError(f"{path}: this is not a report of this command") from None
+    return {entry.name: replace(entry, is_new=False) for entry in entries}

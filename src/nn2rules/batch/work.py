@@ -1,0 +1,261 @@
+"""Models in, a folder of rules out; what is there already stays."""
+
+import os
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+
+from nn2rules.batch.inputs import Inputs, at_hand, digest_of, read_inputs, set_apart
+from nn2rules.batch.plan import REPORT, Wish, listed, read_plan
+from nn2rules.batch.report import Entry, Report, read_report
+from nn2rules.engine import Meter
+from nn2rules.engine.spreading import as_done, is_away
+from nn2rules.errors import (
+    BudgetExceededError,
+    FormatError,
+    Nn2RulesError,
+    OptionError,
+)
+from nn2rules.extraction import extract
+from nn2rules.formats import to_json
+from nn2rules.formats.files import read_bytes, uninterrupted, write_text
+from nn2rules.given_files import Given, class_named, load
+from nn2rules.rules import RuleList
+from nn2rules.waiting import Shown, teller
+
+_PASSED = ("form", "engine", "scope", "max_rules", "fidelity", "effort", "seed")
+
+
+def extract_many(
+    plan: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    again: bool = False,
+    n_jobs: int | None = None,
+    progress: Shown = None,
+) -> Report:
+    r"""Extract the rules of many models into a folder, and go on where it stopped.
+
+    Parameters
+    ----------
+    plan : str or path
+        A TOML file with a table ``[[model]]`` for each: its ``name``, the file
+        ``model``, and the options of the command ``nn2rules extract``, with ``_`` for
+        ``-``; paths are as seen from the file. ``[defaults]`` holds for all.
+    folder : str or path
+        Gets ``NAME.json`` of each model as soon as it is there, and ``report.json``.
+    again : bool
+        Whether to do also those again that are there, and whose files, options and
+        version of nn2rules are what they were.
+    n_jobs : int, optional
+        How many models at a time; by default one for each core or worker. Within
+        `nn2rules.cluster` they go there.
+    progress : callable or False, optional
+        As in `extract`.
+
+    Returns
+    -------
+    Report
+        What came of each. An error in one does not stop the others.
+
+    Raises
+    ------
+    FormatError
+        If the plan cannot be read, or the folder is not to be written to.
+    KeyboardInterrupt
+        After Ctrl-C; its `report` says what is left. The same call goes on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import nn2rules
+    >>> tomato = nn2rules.datasets.network_file("tomato")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan = Path(folder, "models.toml")
+    ...     _ = plan.write_text(f"[[model]]\nname = 'tomato'\nmodel = '{tomato}'")
+    ...     first = nn2rules.extract_many(plan, f"{folder}/rules")
+    ...     second = nn2rules.extract_many(plan, f"{folder}/rules")
+    >>> first["tomato"].rules, second["tomato"].is_new
+    (1, False)
+    """
+    told = teller(progress)
+    wishes, place = read_plan(plan), Path(folder)
+    before = _before(place)
+    report, inputs = _begun(wishes, {} if again else before, place)
+    place.mkdir(exist_ok=True)
+    _write(report, place)
+    common, tasks = set_apart(inputs)
+    shared = _Shared(common, _threads_each(len(tasks), n_jobs))
+    meter = Meter(progress=told)
+    results = as_done(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
+    with closing(results):
+        try:
+            for number, (entry, text) in results:
+                with uninterrupted():  # rules that no report names would be lost
+                    report = _kept(report, tasks[number], entry, text, place)
+                done = 1 - report.count("left") / len(wishes)
+                meter.report(f"{len(wishes):,} models", done)
+        except BaseException as stopped:
+            meter.stop.is_asked = True
+            if isinstance(stopped, KeyboardInterrupt):
+                stopped.report = report  # type: ignore[attr-defined]
+            raise
+    return report
+
+
+def _threads_each(n_tasks: int, n_jobs: int | None) -> int:
+    """Return how many threads a model has, as others are done beside it."""
+    n_cores = os.cpu_count() or 1
+    at_once = min(n_tasks, n_jobs if n_jobs and n_jobs > 0 else n_cores)
+    return 1 if is_away() else max(1, n_cores // max(1, at_once))
+
+
+def _before(folder: Path) -> dict[str, Entry]:
+    """Return what an earlier run left, and refuse a folder that is someone else's."""
+    target = Path(os.path.realpath(folder))
+    if target.exists() and not target.is_dir():
+        raise FormatError(f"{folder}: this is a file, expected a folder")
+    if not target.parent.is_dir():
+        raise FormatError(f"{folder}: there is no folder {target.parent}")
+    place = target if target.exists() else target.parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise FormatError(f"{folder}: no permission to write here")
+    path = target / f"{REPORT}.json"
+    if path.exists():
+        return read_report(path)
+    found = sorted(os.listdir(target)) if target.exists() else []
+    if found:
+        raise FormatError(
+            f"{folder}: the folder holds {found[0]}, which is not a result of this "
+            f"command; give a new or an empty folder"
+        )
+    return {}
+
+
+def _begun(
+    wishes: list[Wish], before: dict[str, Entry], folder: Path
+) -> tuple[Report, list[Inputs]]:
+    """Return a report of what is there already, and what is still to be done."""
+    entries, left = [], []
+    for wish in wishes:
+        try:
+            inputs = read_inputs(wish)
+        except Nn2RulesError as error:
+            entries.append(Entry(wish.name, "failed", error=str(error)))
+            continue
+        entry = before.get(wish.name, Entry(wish.name))
+        if not _is_there(entry, inputs, folder):
+            entry = Entry(wish.name, digest=inputs.digest)
+            left.append(inputs)
+        entries.append(entry)
+    return Report(tuple(entries)), left
+
+
+def _is_there(entry: Entry, inputs: Inputs, folder: Path) -> bool:
+    """Tell whether the rules of a model are there, made from the same."""
+    if entry.state != "done" or entry.digest != inputs.digest:
+        return False
+    try:
+        return digest_of(read_bytes(folder / f"{entry.name}.json")) == entry.result
+    except FormatError:
+        return False
+
+
+def _kept(
+    report: Report, inputs: Inputs, entry: Entry, text: str | None, folder: Path
+) -> Report:
+    """Write what came of a model, and then the report."""
+    entry = replace(entry, digest=inputs.digest)
+    if text is not None:
+        write_text(folder / f"{entry.name}.json", text)
+        entry = replace(entry, result=digest_of(text.encode()))
+    report = report.with_entry(entry)
+    _write(report, folder)
+    return report
+
+
+def _write(report: Report, folder: Path) -> None:
+    write_text(folder / f"{REPORT}.json", report.to_json())
+
+
+class _Shared(NamedTuple):
+    """Files that several models have, and how many threads each may use."""
+
+    files: dict[str, bytes]
+    n_threads: int
+
+
+class _Made(NamedTuple):
+    """What a worker makes of a model: the rules as JSON, if there are any."""
+
+    entry: Entry
+    text: str | None = None
+
+
+def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
+    """Extract the rules of a model, and turn whatever goes wrong into a sentence."""
+    name, started = inputs.wish.name, time.monotonic()
+    try:
+        threads = joblib.parallel_config(backend="threading", n_jobs=shared.n_threads)
+        with at_hand(inputs, shared.files) as files, threads:
+            rules, rows = _rules(files, inputs.wish.options, meter)
+        text = to_json(rules)
+    except Nn2RulesError as error:
+        state: Any = "stopped" if isinstance(error, BudgetExceededError) else "failed"
+        return _Made(Entry(name, state, error=str(error)))
+    except Exception as error:  # noqa: BLE001  the other models are not to blame
+        said = f"{type(error).__name__}: {error}"
+        return _Made(Entry(name, "failed", error=f"it ended with {said}"))
+    decided = rules.certificate.get("rows_decided", rows)
+    seconds = round(time.monotonic() - started, 3)
+    return _Made(Entry(name, "done", len(rules), rows, decided, seconds), text)
+
+
+def _rules(
+    files: dict[str, Path], options: Any, meter: Meter
+) -> tuple[RuleList, int | None]:
+    """Return the rules of a model, and how many rows were given."""
+    given = Given(
+        data=files.get("data"),
+        labels=options.get("labels"),
+        encoder=files.get("encoder"),
+        values=tuple(listed(options, "values") or ()),
+        classes=_joined(options, "classes"),
+        threshold=options.get("threshold"),
+        gives=options.get("gives"),
+        other=options.get("other", False),
+        trust=options.get("trust", False),
+        sign="",
+    )
+    found, target = load(files["model"], given), options.get("target")
+    if target is not None:
+        label = class_named(target, found.network)
+        if label is None:
+            known = ", ".join(str(label) for label in found.network.classes)
+            raise OptionError(
+                f"target: there is no class {target!r}; the classes are {known}"
+            )
+        target = label
+    passed = {key: options[key] for key in _PASSED if key in options}
+    with found.naming_lines():
+        rules = extract(
+            found.network,
+            found.rows,
+            labels=found.labels,
+            target=target,
+            order=listed(options, "order"),
+            approximate=options.get("approximate"),
+            time=options.get("time"),
+            progress=lambda _what, _share: meter.spend(),
+            **passed,
+        )
+    return rules, None if found.rows is None else len(found.rows)
+
+
+def _joined(options: Any, key: str) -> str | None:
+    value = options.get(key)
+    return ",".join(value) if isinstance(value, list) else value
