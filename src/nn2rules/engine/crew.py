@@ -175,13 +175,14 @@ class Crew:
 
     def _done(self, job: _Job) -> Iterator[tuple[int, list[Any]]]:
         left, failures = dict(job.pieces), 0
-        lacking = set() if job.key in self._sent else set(left)
+        is_lacking = job.key not in self._sent
         self._sent.add(job.key)
         while left:
+            n_full, is_lacking = self.n_workers() if is_lacking else 0, False
             try:
-                for answer in self._answers(job, left, lacking):
+                for answer in self._answers(job, left, n_full):
                     if answer.results is None:
-                        lacking.add(answer.start)
+                        is_lacking = True
                         continue
                     failures = 0
                     if answer.n_lost:
@@ -197,16 +198,20 @@ class Crew:
                 is_given_up = type(lost.error).__name__ == "KilledWorker"  # by Dask
                 failures = _TRIES if is_given_up else failures + 1
                 self.close()
-                lacking |= set(left)
+                is_lacking = True
                 self._tell(len(left), len(job.pieces), lost.error, failures)
 
     def _answers(
-        self, job: _Job, left: Mapping[int, bytes], lacking: set[int]
+        self, job: _Job, left: Mapping[int, bytes], n_full: int
     ) -> Iterator[_Answer]:
-        """Yield what workers answer to pieces; their time counts from when they go."""
+        """Yield what workers answer to pieces; their time counts from when they go.
+
+        The first `n_full` pieces bring what all share, one for each worker; whoever
+        gets none of them, and lacks it, says so.
+        """
         calls = [
-            (start, job.key, job.packed if start in lacking else None, piece)
-            for start, piece in left.items()
+            (start, job.key, job.packed if number < n_full else None, piece)
+            for number, (start, piece) in enumerate(left.items())
         ]
         self.traffic.sent += sum(len(call[3]) + len(call[2] or b"") for call in calls)
         self.traffic.n_pieces += len(calls)

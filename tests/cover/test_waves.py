@@ -1,0 +1,118 @@
+"""The same rules, byte for byte, whoever lets boxes grow."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+
+import interrupting
+import ranged
+from nn2rules import extract
+from nn2rules.cover import growing
+from nn2rules.cover.ground import Cases, Step, Wave, grow
+from nn2rules.cover.growing import Goal, Grower
+from nn2rules.engine import Meter, Oracle
+from nn2rules.engine._kernels.boxes import Boxes, Points
+from nn2rules.engine.spreading import workers_kept
+from nn2rules.formats import to_json
+
+
+def _subjects(seeds):
+    """Yield networks, with options that search them: words, and ranges of numbers."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        network = interrupting.a_network(rng)
+        sizes = network.domain.sizes
+        rows = network.domain.decode(rng.integers(sizes, size=(80, len(sizes))))
+        yield network, {"data": rows, "scope": "support", "engine": "search"}
+        yield network, {"engine": "search", "form": "list"}
+        domain = ranged.mixed_domain()
+        rows = ranged.random_rows(rng, domain, 80)
+        yield ranged.random_network(rng, domain), {"data": rows, "scope": "support"}
+
+
+def test_threads_and_processes_find_the_same():
+    subjects = list(_subjects(range(3)))
+    alone = [to_json(extract(n, n_jobs=1, **options)) for n, options in subjects]
+    threads = [to_json(extract(n, n_jobs=3, **options)) for n, options in subjects]
+    assert threads == alone
+    with joblib.parallel_config(backend="loky", n_jobs=2), workers_kept() as crew:
+        processes = [to_json(extract(n, **options)) for n, options in subjects]
+        assert crew.traffic.n_pieces > len(subjects)  # they did work there
+    assert processes == alone
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_device_finds_the_same(monkeypatch, seed):
+    monkeypatch.setattr(growing, "FEWEST_ON_DEVICE", 1)
+    asked = []
+    on_device = Grower.on_device
+
+    def watched(self, *args, **kwargs):
+        asked.append(self)
+        return on_device(self, *args, **kwargs)
+
+    monkeypatch.setattr(Grower, "on_device", watched)
+    for network, options in _subjects([seed]):
+        options["max_rules"] = 12  # a device is slow for few boxes
+        cores = extract(network, **options)
+        assert to_json(extract(network, device="cpu", **options)) == to_json(cores)
+    assert asked
+
+
+@pytest.mark.parametrize("form", ["list", "set", "paper"])
+def test_tables_of_a_device_give_the_same_rules(form):
+    network = interrupting.a_network(np.random.default_rng(3))
+    rules = extract(network, form=form, engine="table")
+    there = extract(network, form=form, engine="table", device="cpu")
+    assert to_json(there) == to_json(rules)
+
+
+def _grower(seed=0, n_rows=60):
+    rng = np.random.default_rng(seed)
+    domain = ranged.mixed_domain()
+    network = ranged.random_network(rng, domain)
+    codes, numbers = domain.inputs_of(ranged.random_rows(rng, domain, n_rows))
+    both = np.unique(np.hstack([codes, numbers]), axis=0)
+    codes, numbers = (
+        both[:, : codes.shape[1]].astype(np.int64),
+        both[:, codes.shape[1] :],
+    )
+    answers = network.predict_codes(codes, numbers)
+    cases = Cases(Points(codes, numbers), rng.random(len(codes)), answers)
+    return Grower(Oracle(network), cases, Goal(False, 3, seed)), rng
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_sent_arrives_as_it_was(seed):
+    grower, rng = _grower(seed)
+    ground = pickle.loads(pickle.dumps(grower.ground))
+    for own, other in zip(grower.ground.crowd, ground.crowd, strict=True):
+        assert np.array_equal(own, other)
+        assert own.dtype == other.dtype
+    assert np.array_equal(grower.ground.bait, ground.bait)
+    n_rows, n_columns = len(grower.cases.answers), len(grower.plan.lines)
+    n_features = len(grower.plan.ranges)
+    ignored = Boxes(rng.random((2, n_columns)) < 0.5, rng.random((2, 2, n_features)))
+    wave = Wave(rng.random(n_rows) < 0.5, rng.random(n_rows) < 0.5, ignored)
+    sent = pickle.loads(pickle.dumps(wave))
+    assert np.array_equal(sent.open, wave.open)
+    assert np.array_equal(sent.others, wave.others)
+    assert np.array_equal(sent.ignored.allowed, ignored.allowed)
+    assert np.array_equal(sent.ignored.ends, ignored.ends)
+
+
+def test_what_grows_is_not_changed():
+    grower, _ = _grower()
+    every = np.ones(len(grower.cases.answers), dtype=np.bool_)
+    n_columns, n_features = len(grower.plan.lines), len(grower.plan.ranges)
+    nothing = Boxes(np.zeros((0, n_columns), np.bool_), np.ones((0, 2, n_features)))
+    [started, *_] = grower.grow(0, Wave(every, every, nothing))
+    before = pickle.dumps(started)
+    for _ in range(2):
+        step = Step(Wave(every, every, nothing), started, True)
+        state, n_questions, n_boxes = grow(grower.ground, step, Meter())
+        assert pickle.dumps(started) == before
+        assert n_boxes >= n_questions > 0
+        assert state.box.sum() >= started.state.box.sum()
