@@ -1,6 +1,6 @@
 """Boxes grown from rows, slab by slab, each proved by search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,9 +30,6 @@ from nn2rules.engine.budget import Meter
 from nn2rules.engine.spreading import in_threads, spread
 from nn2rules.engine.tensors import Searcher
 from nn2rules.errors import BudgetExceededError
-
-_NEARLY = 0.2
-"""A box that brings this share of what the best one brings is taken with it."""
 
 _WIDEST, _ROWS_EACH = 1024, 256
 """So many boxes at most are grown side by side, and one for so many rows."""
@@ -281,33 +278,3 @@ def _proved(
         proved.append(bool(status == PROVED))
         meter.spend()
     return proved, int(desk.counts[1])
-
-
-class Pool:
-    """Boxes that were grown but not chosen; they stay right, so they are kept."""
-
-    def __init__(self, size: int, holds: Callable[[Grown], NDArray[np.bool_]]) -> None:
-        self.size, self.holds = size, holds
-        self.kept: list[tuple[Grown, NDArray[np.bool_]]] = []
-
-    def choose(self, new: Sequence[Grown], left: NDArray[np.float64]) -> list[Grown]:
-        """Take out the box that decides most, and those that decide nearly as much.
-
-        Of the new ones and of those kept; each is worth what those before it leave.
-        """
-        waiting = [*((grown, self.holds(grown)) for grown in new), *self.kept]
-        chosen: list[Grown] = []
-        left, least = left.copy(), 0.0
-        while waiting and len(chosen) < len(new):
-            gains = [float(left[held].sum()) for _, held in waiting]
-            best = int(np.argmax(gains))
-            if chosen and gains[best] < least:
-                break
-            least = least or _NEARLY * gains[best]
-            grown, held = waiting.pop(best)
-            chosen.append(grown)
-            left[held] = 0.0
-        gains = [float(left[held].sum()) for _, held in waiting]
-        order = sorted(range(len(waiting)), key=lambda index: -gains[index])
-        self.kept = [waiting[i] for i in order[: self.size] if gains[i] > 0]
-        return chosen

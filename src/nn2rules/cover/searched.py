@@ -16,7 +16,8 @@ from nn2rules.cover._kernels import covering
 from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.checkpoints import Moment
 from nn2rules.cover.ground import Cases, Grown, Wave
-from nn2rules.cover.growing import Goal, Grower, Pool
+from nn2rules.cover.growing import Goal, Grower
+from nn2rules.cover.pool import Pool
 from nn2rules.domain import Domain
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
@@ -95,8 +96,7 @@ def cover_rows(
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
     total = float(weights.sum())
-    pool = Pool(grower.width, lambda grown: holds(grown.state.box, grown.state.ends))
-    pool.kept = [(grown, pool.holds(grown)) for grown in kept]
+    pool = Pool(grower, kept)
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
