@@ -25,7 +25,15 @@ GROUPS = {
     "rules": Group(
         "Extract and rules",
         "From a model to its rules, and what can be done with them.",
-        ("extract", "RuleList", "Rule", "Condition", "Budget"),
+        (
+            "extract",
+            "extract_many",
+            "cluster",
+            "RuleList",
+            "Rule",
+            "Condition",
+            "Budget",
+        ),
     ),
     "models": Group(
         "Models and domains",
@@ -84,6 +92,7 @@ GROUPS = {
             "NoSuchRuleError",
             "OptionError",
             "BudgetExceededError",
+            "ClusterError",
             "InternalError",
             "UndecidedError",
             "Nn2RulesWarning",
@@ -91,6 +100,7 @@ GROUPS = {
             "ByHeartWarning",
             "CertificateWarning",
             "OpenRowsWarning",
+            "RetryWarning",
         ),
     ),
 }

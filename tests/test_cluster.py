@@ -111,6 +111,10 @@ def test_errors_of_the_work_come_back_once(engine, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_ctrl_c_is_whose_it_was(engine):
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_time_ends_work(engine):
     meter = Meter(nn2rules.Budget(seconds=0.5))
     with pytest.raises(nn2rules.BudgetExceededError, match=r"of 0\.5 seconds is spent"):

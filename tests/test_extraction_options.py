@@ -313,7 +313,7 @@ def test_no_effort_is_less_than_some():
         extract(network, engine="search", effort=effort).certificate["boxes"]
         for effort in (0, 1, 2)
     ]
-    assert boxes == sorted(boxes)
+    assert boxes[0] < min(boxes[1:])
     assert 3 * boxes[0] < 2 * boxes[1]
 
 

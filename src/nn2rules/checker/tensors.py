@@ -161,21 +161,21 @@ class FullPrecision:
         self._places = places if is_new else []  # not before PyTorch 2.9
 
     def __enter__(self) -> None:
-        if self._places:
-            self._before = [place.fp32_precision for place in self._places]
-            for place in self._places:
-                place.fp32_precision = "ieee"
-        else:
-            self._before = self.torch.get_float32_matmul_precision()
+        self._before = [place.fp32_precision for place in self._places]
+        for place in self._places:
+            place.fp32_precision = "ieee"
+        # What the older function says must not contradict, or PyTorch refuses to work.
+        self._older = self.torch.get_float32_matmul_precision()
+        if self._older != "highest":
             self.torch.set_float32_matmul_precision("highest")
         self._plain.__enter__()
 
     def __exit__(self, *error: object) -> None:
         self._plain.__exit__(*error)
-        for place, name in zip(self._places, self._before, strict=False):
+        if self._older != "highest":
+            self.torch.set_float32_matmul_precision(self._older)
+        for place, name in zip(self._places, self._before, strict=True):
             place.fp32_precision = name
-        if not self._places:
-            self.torch.set_float32_matmul_precision(self._before)
 
 
 TENSORS: dict[str, Callable[[Any, Any, float], Any]] = {

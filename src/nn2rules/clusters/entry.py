@@ -1,5 +1,7 @@
 """One function for all clusters."""
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
@@ -17,6 +19,23 @@ _KINDS: dict[str, Callable[[Place], AbstractContextManager[None]]] = {
     "ray": ray,
     "spark": spark,
 }
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def _same_signals() -> Iterator[None]:
+    """Leave Ctrl-C to whoever had it: Spark takes it, and keeps it for good."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread only
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # one that Python knows
+                signal.signal(number, handler)
 
 
 @contextmanager
@@ -55,7 +74,8 @@ def cluster(url: str) -> Iterator[None]:
     place = read_place(url)
     with ExitStack() as stack:
         try:
-            stack.enter_context(_KINDS[place.kind](place))
+            with _same_signals():
+                stack.enter_context(_KINDS[place.kind](place))
         except Nn2RulesError:
             raise
         except Exception as error:

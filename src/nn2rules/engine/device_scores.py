@@ -149,25 +149,24 @@ def _fits(layer: Layer) -> bool:
 @contextmanager
 def plain_arithmetic(torch: Any, device: Any) -> Iterator[None]:
     """Let products of matrices be those of float32, not of fewer bits, for a while."""
-    backends = torch.backends
-    places = [backends.cuda.matmul, getattr(backends.mkldnn, "matmul", None)]
-    is_new = all(hasattr(place, "fp32_precision") for place in places)
-    if is_new:
-        before = [place.fp32_precision for place in places]
-        for place in places:
-            place.fp32_precision = "ieee"
-    else:  # before PyTorch 2.9
-        before = torch.get_float32_matmul_precision()
+    places = [torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)]
+    if not all(hasattr(place, "fp32_precision") for place in places):
+        places = []  # before PyTorch 2.9
+    before = [place.fp32_precision for place in places]
+    for place in places:
+        place.fp32_precision = "ieee"
+    # Both ways to say it must agree, or PyTorch refuses to work; the older one warns.
+    older = torch.get_float32_matmul_precision()
+    if older != "highest":
         torch.set_float32_matmul_precision("highest")
     try:
         with torch.no_grad(), torch.autocast(device.type, enabled=False):
             yield
     finally:
-        if is_new:
-            for place, name in zip(places, before, strict=True):
-                place.fp32_precision = name
-        else:
-            torch.set_float32_matmul_precision(before)
+        if older != "highest":
+            torch.set_float32_matmul_precision(older)
+        for place, name in zip(places, before, strict=True):
+            place.fp32_precision = name
 
 
 def is_narrow(network: Network) -> bool:

@@ -126,9 +126,9 @@ class TensorNet:
     def _number(self, number: float) -> Tensor:
         key = type(number), number
         if key not in self.known:
-            self.known[key] = self.torch.tensor(number, device=self.device).to(
-                self.torch.float64 if isinstance(number, float) else self.torch.int64
-            )
+            torch = self.torch
+            dtype = torch.float64 if isinstance(number, float) else torch.int64
+            self.known[key] = torch.tensor(number, dtype=dtype, device=self.device)
         return self.known[key]
 
     def full(self, shape: tuple[int, ...], value: float) -> Tensor:
