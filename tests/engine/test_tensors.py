@@ -9,6 +9,7 @@ import pytest
 
 from fuzz import numbers
 from nn2rules import Domain, Feature, Layer, Network, UndecidedError
+from nn2rules.engine._kernels import relaxation
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.compiled import ONE
 from nn2rules.engine._kernels.search import (
@@ -19,13 +20,14 @@ from nn2rules.engine._kernels.search import (
     TOO_DEEP,
     search,
 )
-from nn2rules.engine.flat import claim, points, room, stack_of, workspace
+from nn2rules.engine.flat import KINDS, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import settle_codes
 from strategies import PIECEWISE_LINEAR, SMOOTH
 
 pytest.importorskip("torch")
 
 from nn2rules.engine.tensors import Found, Searcher
+from nn2rules.engine.tensors.lines import activation_range, gap_of, relax
 from nn2rules.engine.tensors.nets import as_tensors
 from nn2rules.engine.tensors.picking import Batch, pick
 from nn2rules.engine.tensors.splitting import lower_half
@@ -212,6 +214,34 @@ def test_the_first_of_the_smallest_is_picked_and_halves_are_in_order():
         order = codes[np.argsort(values[codes, k], kind="stable")]
         expected = sorted(order[: (len(codes) + 1) // 2].tolist())
         assert halved[:, k].nonzero()[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("name", PIECEWISE_LINEAR)
+@pytest.mark.parametrize("slope", [0.01, 1.3])
+def test_lines_are_those_of_the_kernel(name, slope):
+    """Also where numbers of Python decide, such as 1 / 6, and where bounds overflow."""
+    import torch
+
+    rng, n, kind = np.random.default_rng(77), 300, KINDS[name]
+    domain = Domain((Feature("f", ("a", "b")),))
+    net = claim(Network(domain, (Layer([[1], [2]], [0], "sigmoid"),), (0, 1)), 1)
+    tensors = as_tensors(net, torch, torch.device("cpu"))
+    ends = rng.normal(size=(2, n)) * rng.choice([1e-3, 1.0, 4.0], size=n)
+    ends[:, :20] = rng.choice([-np.inf, -1.7e308, 0.0, 1.7e308, np.inf], size=(2, 20))
+    low, high = np.sort(ends, axis=0)
+    lines = np.zeros((n, 4))
+    with np.errstate(all="ignore"):
+        for k in range(n):
+            relaxation.relax(kind, slope, low[k], high[k], lines[k])
+        pairs = list(zip(low, high, strict=True))
+        gaps = [relaxation.gap_of(kind, *pair) for pair in pairs]
+        ranges = [relaxation.activation_range(kind, slope, *pair) for pair in pairs]
+    both = torch.from_numpy(low)[None], torch.from_numpy(high)[None]
+    found = torch.cat(relax(tensors, kind, slope, *both)).T
+    np.testing.assert_array_equal(found.numpy(), lines)
+    np.testing.assert_array_equal(gap_of(tensors, kind, *both)[0].numpy(), gaps)
+    found = torch.cat(activation_range(tensors, kind, slope, *both)).T
+    np.testing.assert_array_equal(found.numpy(), ranges)
 
 
 def test_weights_that_are_not_finite_are_left_to_the_kernel():
