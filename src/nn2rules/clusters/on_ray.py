@@ -1,6 +1,7 @@
 """Work of Ray."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -41,8 +42,21 @@ def _start(engine: Any, place: Place) -> None:
         options["address"] = place.where
     if place.is_local:
         options |= {"num_cpus": place.workers, "include_dashboard": False}
-    with warnings_off():
+    with warnings_off(), _no_word_to_others():
         engine.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
+
+
+@contextmanager
+def _no_word_to_others() -> Iterator[None]:
+    """Keep a Ray that is started from telling its makers how it is used."""
+    name = "RAY_USAGE_STATS_ENABLED"
+    was_said = name in os.environ
+    os.environ.setdefault(name, "0")
+    try:
+        yield
+    finally:
+        if not was_said:
+            del os.environ[name]
 
 
 @contextmanager
