@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-from torch.overrides import TorchFunctionMode
+import pytest
+
+torch = pytest.importorskip("torch")
 
 HERE, THERE = torch.device("cpu"), torch.device("cuda:0")
 
@@ -19,7 +20,7 @@ class Pretended(torch.Tensor):
     """A tensor of the device; what PyTorch makes of it is one, too."""
 
 
-class Device(TorchFunctionMode):
+class Device(torch.overrides.TorchFunctionMode):
     """Is asked before every function, method and property of PyTorch.
 
     Attributes
@@ -35,13 +36,13 @@ class Device(TorchFunctionMode):
     ) -> Any:
         """Call a function as it would be called with the device."""
         kwargs = dict(kwargs or {})
-        if function is torch.Tensor.device.__get__ and is_there(args[0]):
+        if function == torch.Tensor.device.__get__ and is_there(args[0]):
             return THERE
-        if function is torch.Tensor.is_cuda.__get__:
+        if function == torch.Tensor.is_cuda.__get__:
             return is_there(args[0])
         if function in (torch.Tensor.numpy, torch.Tensor.__array__):
             if is_there(args[0]):
-                raise TypeError("a tensor of cuda:0 is no array; use Tensor.cpu() first")
+                raise TypeError("a tensor of cuda:0 is no array; use .cpu()")
         elif function is torch.Tensor.cpu:
             return to(HERE, args[0])
         elif function is torch.Tensor.to:

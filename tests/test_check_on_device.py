@@ -310,6 +310,24 @@ def test_float32_scores_are_within_the_lead():
     assert worst > 1e-4
 
 
+def test_products_have_all_bits_whatever_was_said_before():
+    """In the older way or the newer; both must agree, or CUDA refuses to work."""
+    place = torch.backends.cuda.matmul
+    before = place.fp32_precision, torch.get_float32_matmul_precision()
+    try:
+        for older in ("highest", "medium"):
+            torch.set_float32_matmul_precision(older)
+            known = place.fp32_precision
+            with tensors.FullPrecision(torch, torch.device("cpu")):
+                assert place.fp32_precision == "ieee"
+                assert not place.allow_tf32
+            assert torch.get_float32_matmul_precision() == older
+            assert place.fp32_precision == known
+    finally:
+        torch.set_float32_matmul_precision(before[1])
+        place.fp32_precision = before[0]
+
+
 def test_what_is_plain_is_not_compared_again(monkeypatch):
     network = network_of("car")
     rules = nn2rules.extract(network)

@@ -342,6 +342,7 @@ def test_nothing_of_pytorch_is_imported_or_left_changed():
         torch.set_float32_matmul_precision("medium")
         with device_scores.plain_arithmetic(torch, torch.device("cpu")):
             assert place.fp32_precision == "ieee"
+            assert not place.allow_tf32  # which CUDA asks, and must not be in doubt
         assert torch.get_float32_matmul_precision() == "medium"
         assert place.fp32_precision == "tf32"
     finally:

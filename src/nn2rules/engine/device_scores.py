@@ -149,7 +149,8 @@ def _fits(layer: Layer) -> bool:
 @contextmanager
 def plain_arithmetic(torch: Any, device: Any) -> Iterator[None]:
     """Let products of matrices be those of float32, not of fewer bits, for a while."""
-    places = [torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None)]
+    backends = torch.backends
+    places = [backends.cuda.matmul, getattr(backends.mkldnn, "matmul", None)]
     if not all(hasattr(place, "fp32_precision") for place in places):
         places = []  # before PyTorch 2.9
     before = [place.fp32_precision for place in places]

@@ -23,6 +23,8 @@ from nn2rules.engine.tensors.splitting import choose_feature, halves
 from nn2rules.engine.tensors.stacks import Stacks
 
 _OPEN = -1
+_HALVINGS = 2200
+"""After so many at most, a range of float64 has one number left."""
 
 
 class Found(NamedTuple):
@@ -67,7 +69,8 @@ class Run:
         self._net, self._n_ignored = net, len(ignored.allowed)
         self._ignored: Ignored = ignored_of(net, ignored)
         self._stacks, self._room = Stacks(net, n), room
-        self._shares = self._tensor(0.5 ** np.arange(room + 1))
+        deepest = room + _HALVINGS * len(net.layout.ranges)
+        self._shares = self._tensor(0.5 ** np.arange(deepest + 1))
         shape = n, net.n_features
 
         def counts(shape: tuple[int, ...]) -> Tensor:
