@@ -281,3 +281,10 @@ def test_a_generator_that_is_closed_leaves_no_work(tmp_path):
     with closing(spread(errands.fails, str(tmp_path), tasks, meter=Meter())) as results:
         assert next(results) == 0
     assert list(spread(errands.times, 1, [1, 2], meter=Meter())) == [1, 2]
+
+
+def test_processes_are_no_more_than_cores():
+    with joblib.parallel_config(backend="loky", n_jobs=1000), workers_kept() as workers:
+        assert workers.n_workers() <= max(2, joblib.cpu_count())
+        results = list(spread(errands.times, 2, range(9), meter=Meter(), n_jobs=500))
+    assert results == [2 * task for task in range(9)]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+import joblib
 from joblib.parallel import get_active_backend
 
 from nn2rules.errors import RetryWarning
@@ -23,6 +24,18 @@ def active_backend() -> tuple[Any, int | None]:
     if not hasattr(backend, "_nn2rules"):
         backend._nn2rules = _sound(backend)
     return backend._nn2rules, n_jobs
+
+
+def jobs_wanted(n_jobs: int | None) -> int:
+    """Return how many workers to have: as many as said, or as many as there are.
+
+    Of processes of this machine never more than cores: they would only take memory.
+    """
+    backend, configured = active_backend()
+    wanted = n_jobs or configured or -1
+    if type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend"):
+        wanted = min(wanted, max(2, joblib.cpu_count()))
+    return wanted
 
 
 def _sound(backend: Any) -> Any:

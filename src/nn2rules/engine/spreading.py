@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from joblib.parallel import get_active_backend
 
-from nn2rules.engine.backends import active_backend
+from nn2rules.engine.backends import active_backend, jobs_wanted
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.crew import Crew
 from nn2rules.errors import BudgetExceededError
@@ -191,8 +191,7 @@ def workers_kept(n_jobs: int | None = None) -> Iterator[Crew]:
     if crew is not None:
         yield crew
         return
-    _, configured = active_backend()
-    crew = Crew(n_jobs or configured or -1)
+    crew = Crew(jobs_wanted(n_jobs))
     token = _kept.set(crew)
     try:
         yield crew
@@ -207,8 +206,8 @@ def _crew(n_jobs: int | None) -> Iterator[Crew | None]:
 
     So it is where there is but one worker, and within work that has them all.
     """
-    backend, configured = active_backend()
-    kept, wanted = _kept.get(), n_jobs or configured or -1
+    backend, _ = active_backend()
+    kept, wanted = _kept.get(), jobs_wanted(n_jobs)
     is_alone = not is_away() or backend.effective_n_jobs(wanted) <= 1
     if is_alone or (kept is not None and kept.is_busy):
         yield None
