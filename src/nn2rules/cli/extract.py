@@ -296,6 +296,9 @@ def extract(
         print(_summary(rules, spent))
         if checkpoint is not None and rules.certificate.get("complete", True):
             checkpoint.unlink(missing_ok=True)
+            left_behind = partial_place(output) if resume else None
+            if left_behind is not None:  # by the run that was stopped
+                left_behind.unlink(missing_ok=True)
     _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
 
 

@@ -126,9 +126,9 @@ def _impossible(job: Job) -> Boxes:
     return Boxes(job.impossible, np.tile(limits, (len(job.impossible), 1, 1)))
 
 
-def _reporter(job: Job) -> Any:
+def _reporter(job: Job, what: str = "rules proved") -> Any:
     def report(n_rules: int, share: float) -> None:
-        job.meter.report(f"{n_rules:,} rules proved", share)
+        job.meter.report(f"{n_rules:,} {what}", share)
 
     return report
 
@@ -192,6 +192,8 @@ def _support(
             return False
         if job.form == "set" and not _is_enough(job, cover):
             with suppress(BudgetExceededError):  # they are complete, if not the fewest
+                found = _reporter(job, "rules proved, some are joined")
+                found(len(cover.answers), 1.0)
                 merge(grower, cover, impossible=impossible, found=found)
     return True
 

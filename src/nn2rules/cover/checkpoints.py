@@ -183,9 +183,15 @@ def _unpacked(path: str | os.PathLike[str], key: str) -> Moment:
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
         is_one = False
     if not is_one:
-        raise FormatError(f"{path}: this is no checkpoint ({FORMAT})")
+        raise FormatError(
+            f"{path}: this is no checkpoint ({FORMAT}), or it is damaged; remove it to "
+            f"begin anew"
+        )
     if head.get("digest") != _digest(arrays):
-        raise FormatError(f"{path}: the checkpoint is damaged: its digest differs")
+        raise FormatError(
+            f"{path}: the checkpoint is damaged: its digest differs; remove it to "
+            f"begin anew"
+        )
     if head.get("key") != key:
         raise FormatError(
             f"{path}: this checkpoint is of other work: another network, other rows, "
