@@ -31,7 +31,7 @@ from nn2rules.engine.spreading import in_threads, spread
 from nn2rules.engine.tensors import Searcher
 from nn2rules.errors import BudgetExceededError
 
-_WIDEST, _ROWS_EACH = 1024, 256
+_WIDEST, _ROWS_EACH = 1024, 1024
 """So many boxes at most are grown side by side, and one for so many rows."""
 
 FEWEST_ON_DEVICE = 256
