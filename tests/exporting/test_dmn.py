@@ -151,6 +151,28 @@ def _tests_of(model):
 @given(exportable(), st.sampled_from(["first", "unique"]))
 def test_another_engine_takes_the_same_rows(rules, hit_policy):
     """The same row of the table is the first, or the only one, in feelin."""
+    _same_rows(rules, hit_policy)
+
+
+@pytest.mark.parametrize("hit_policy", ["first", "unique"])
+def test_digits_after_what_cannot_be_seen(hit_policy):
+    """Feelin reads five or six digits of a number where there are as many."""
+    words = (
+        "\x080",
+        "\x08f00",
+        "\u200b12",
+        "\\u0008" + "0",
+        "\x08g",
+        "\U000e0001" + "1",
+    )
+    domain = Domain((Feature("word", words),))
+    boxes = np.eye(len(words), dtype=bool)[1:4]
+    rules = RuleList.from_boxes(domain, boxes, [1, 0, 1], "no", ("no", "yes"))
+    _same_rows(rules, hit_policy)
+    check_export(rules, "dmn", rows_for(program_of(rules)), hit_policy=hit_policy)
+
+
+def _same_rows(rules, hit_policy):
     program = program_of(rules)
     rows = rows_for(program, 30)
     made = rules.export("dmn", hit_policy=hit_policy)

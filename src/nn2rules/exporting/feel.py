@@ -9,6 +9,7 @@ agree on is used: numbers are plain decimals, as an exponent is misread by some,
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from string import hexdigits
 
 from nn2rules.exporting.cells import LARGEST, Cells, Interval
 from nn2rules.exporting.columns import Column
@@ -34,18 +35,27 @@ def literal(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{"".join(map(_sign, value))}"'
+        return f'"{_written(value)}"'
     return format(Decimal(repr(value)), "f")
 
 
-def _sign(sign: str) -> str:
-    """Return a character of a text; what is not to be seen is written by its number."""
-    if sign in _SIGNS:
-        return _SIGNS[sign]
-    if sign.isprintable():
-        return sign
-    number = ord(sign)
-    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:06x}"
+def _written(text: str) -> str:
+    r"""Return what stands between the quotes; what cannot be seen is a number.
+
+    Some engines take a digit after ``\u0008`` for a part of the number; so such a digit
+    is written as a number itself.
+    """
+    signs: list[str] = []
+    for sign in text:
+        is_after_number = bool(signs) and signs[-1].startswith("\\u")
+        if sign in _SIGNS:
+            signs.append(_SIGNS[sign])
+        elif sign.isprintable() and not (is_after_number and sign in hexdigits):
+            signs.append(sign)
+        else:
+            number = ord(sign)
+            signs.append(f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:06x}")
+    return "".join(signs)
 
 
 def unary_test(column: Column, cells: Cells, *, closed: bool) -> str:
