@@ -15,6 +15,7 @@ from nn2rules.cover.growing import Goal, Grower
 from nn2rules.engine import Meter, Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.engine.spreading import workers_kept
+from nn2rules.errors import BudgetExceededError
 from nn2rules.formats import to_json
 
 
@@ -103,15 +104,37 @@ def test_what_is_sent_arrives_as_it_was(seed):
     assert np.array_equal(sent.ignored.ends, ignored.ends)
 
 
-def test_what_grows_is_not_changed():
-    grower, _ = _grower()
+def _wave(grower):
+    """Return a wave of which every row is to be decided."""
     every = np.ones(len(grower.cases.answers), dtype=np.bool_)
     n_columns, n_features = len(grower.plan.lines), len(grower.plan.ranges)
     nothing = Boxes(np.zeros((0, n_columns), np.bool_), np.ones((0, 2, n_features)))
-    [started, *_] = grower.grow(0, Wave(every, every, nothing))
+    return Wave(every, every, nothing)
+
+
+def test_what_came_back_in_time_is_kept(monkeypatch):
+    """Of boxes that grow elsewhere when the time ends; the others stay as they were."""
+    grower, _ = _grower()
+    wave = _wave(grower)
+    started = grower.grow(0, wave)
+    whole = grower.finish(started, wave)
+    share = growing.spread
+
+    def cut_short(*args, **kwargs):
+        yield from list(share(*args, **kwargs))[:2]
+        raise BudgetExceededError("the budget of 1 seconds is spent")
+
+    monkeypatch.setattr(growing, "spread", cut_short)
+    cut = grower.finish(started, wave)
+    assert pickle.dumps(cut) == pickle.dumps([*whole[:2], *started[2:]])
+
+
+def test_what_grows_is_not_changed():
+    grower, _ = _grower()
+    [started, *_] = grower.grow(0, _wave(grower))
     before = pickle.dumps(started)
     for _ in range(2):
-        step = Step(Wave(every, every, nothing), started, True)
+        step = Step(_wave(grower), started, True)
         state, n_questions, n_boxes = grow(grower.ground, step, Meter())
         assert pickle.dumps(started) == before
         assert n_boxes >= n_questions > 0

@@ -61,7 +61,10 @@ def _head(audit: "Audit") -> tuple[str | Grid, ...]:
         )
     parts: list[str | Grid] = [*audit.warnings, " · ".join(size), how]
     if audit.open:
-        parts.append(f"Open, as the budget was spent: {', '.join(audit.open)}.")
+        parts.append(
+            f"Open after the time given (by default a minute; --time or time= gives "
+            f"more): {', '.join(audit.open)}."
+        )
     return tuple(parts)
 
 

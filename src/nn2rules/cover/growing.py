@@ -156,23 +156,26 @@ class Grower:
     def _all(self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool) -> list[Grown]:
         """Let boxes grow, as many at a time as there are workers for it.
 
-        What each row is worth is known here alone if it is more than a bit.
+        What each row is worth is known here alone if it is more than a bit. When the
+        time is over, boxes that are not back stay as they are.
         """
         if self.goal.device is not None and len(boxes) >= FEWEST_ON_DEVICE:
             return self.on_device(boxes, wave, is_last=is_last)
         steps = [Step(wave, grown, is_last) for grown in boxes]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = spread if wave.worth is None else in_threads
-        with closing(
-            share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs)
-        ) as found:
-            spent = list(found)
-        self.oracle.n_questions += sum(n_questions for _, n_questions, _ in spent)
-        meter.count(sum(n_boxes for *_, n_boxes in spent))
-        return [
-            Grown(state, grown.answer)
-            for (state, *_), grown in zip(spent, boxes, strict=True)
+        back = []
+        found = share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs)
+        with suppress(BudgetExceededError), closing(found):  # the caller sees so, too
+            for one in found:
+                back.append(one)  # noqa: PERF402  those that came are kept
+        self.oracle.n_questions += sum(n_questions for _, n_questions, _ in back)
+        meter.count(sum(n_boxes for *_, n_boxes in back))
+        grown = [
+            Grown(state, own.answer)
+            for (state, *_), own in zip(back, boxes, strict=False)
         ]
+        return [*grown, *boxes[len(grown) :]]
 
     def on_device(
         self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool

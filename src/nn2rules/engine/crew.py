@@ -146,6 +146,7 @@ class Crew:
 
         `size` is how many tasks a piece has.
         """
+        meter.spend()  # nobody is called for work that has no time
         key, packed = self._shared(shared)
         n_pieces = (
             _PIECES * self.n_workers() if size is None else -(-len(tasks) // size)
