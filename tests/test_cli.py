@@ -27,7 +27,7 @@ import nn2rules
 import nn2rules.checker
 import ranged
 from nn2rules import cli, datasets, given_files
-from nn2rules.cli.extract import _summary as summary_of
+from nn2rules.cli.summary import summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.formats.table import read_table, table_text
 from nn2rules.paper import select_weights
