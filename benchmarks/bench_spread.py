@@ -83,7 +83,7 @@ def _measured(network: nn2rules.Network, n_rows: int) -> tuple[str, ...]:
     noise = grower._noise(np.random.default_rng(0), 1)[0]
     steps = [
         Step(wave, Grown(grower._start(grower.hull([row]), noise), 0), False)
-        for row in range(grower.width // 4)
+        for row in range(grower.widest // 4)
     ]
     sizes = (
         _held(grower.ground),

@@ -116,7 +116,7 @@ def test_what_came_back_in_time_is_kept(monkeypatch):
     """Of boxes that grow elsewhere when the time ends; the others stay as they were."""
     grower, _ = _grower()
     wave = _wave(grower)
-    started = grower.grow(0, wave)
+    started = grower.grow(0, wave, 3)
     whole = grower.finish(started, wave)
     share = growing.spread
 
@@ -131,7 +131,7 @@ def test_what_came_back_in_time_is_kept(monkeypatch):
 
 def test_what_grows_is_not_changed():
     grower, _ = _grower()
-    [started, *_] = grower.grow(0, _wave(grower))
+    [started, *_] = grower.grow(0, _wave(grower), 3)
     before = pickle.dumps(started)
     for _ in range(2):
         step = Step(_wave(grower), started, True)

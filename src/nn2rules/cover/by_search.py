@@ -11,7 +11,7 @@ from nn2rules.certificate import search_certificate
 from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.checkpoints import Checkpoint, Moment, restore
 from nn2rules.cover.describe import describe_search, in_order
-from nn2rules.cover.ground import Cases, Grown
+from nn2rules.cover.ground import Cases, Spare
 from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.holding import Holding, most_first
 from nn2rules.cover.job import Job, impossible_inputs
@@ -76,7 +76,7 @@ class _GoingOn:
         cover.answers += self.begun.answers
         restore(self.begun, oracle)
 
-    def note(self, n_rounds: int, n_before: int, kept: list[Grown]) -> None:
+    def note(self, n_rounds: int, n_before: int, spare: Spare) -> None:
         """Keep what is there after a wave."""
         if self.checkpoint is not None:
             cover, oracle = self.cover, self.oracle
@@ -85,7 +85,7 @@ class _GoingOn:
                     list(cover.allowed),
                     list(cover.ends),
                     list(cover.answers),
-                    kept,
+                    spare,
                     n_rounds,
                     n_before,
                     oracle.n_questions,
@@ -183,7 +183,7 @@ def _support(
                 impossible=impossible,
                 found=found,
                 is_enough=lambda: _is_enough(job, cover),
-                kept=going_on.begun.kept,
+                spare=going_on.begun.spare,
                 note=partial(going_on.note, 0, 0),
             )
         except BudgetExceededError:
@@ -282,4 +282,5 @@ def _described(rules: RuleList, job: Job) -> RuleList:
     if job.form == "list":
         return rules.replace(facts=[Facts(unless=met) for met in met_above(rules)])
     job.meter.keep(lambda: rules)
-    return rules.replace(facts=describe_search(job.network, rules, job.meter))
+    facts = describe_search(job.network, rules, job.meter, job.how.n_jobs)
+    return rules.replace(facts=facts)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nn2rules.certificate import network_digest
 from nn2rules.cover._kernels.proposing import Growth
-from nn2rules.cover.ground import Grown
+from nn2rules.cover.ground import Grown, Spare
 from nn2rules.cover.job import Job
 from nn2rules.engine import Oracle
 from nn2rules.errors import FormatError, OptionError
@@ -45,8 +45,8 @@ class Moment:
     ----------
     allowed, ends, answers
         The rules.
-    kept : sequence of Grown
-        Boxes that were grown and not chosen.
+    spare : Spare
+        What the last wave leaves to the next.
     n_rounds, n_before : int
         In the scope "domain", how often inputs were drawn that no rule decides, and how
         many rules there were the last time.
@@ -57,7 +57,7 @@ class Moment:
     allowed: Sequence[NDArray[np.bool_]] = ()
     ends: Sequence[NDArray[np.float64]] = ()
     answers: Sequence[int] = ()
-    kept: Sequence[Grown] = ()
+    spare: Spare = Spare()  # noqa: RUF009  it is never changed
     n_rounds: int = 0
     n_before: int = 0
     n_questions: int = 0
@@ -146,15 +146,17 @@ def _key(job: Job) -> str:
 
 def _packed(key: str, moment: Moment) -> bytes:
     """Return a moment as a file: arrays of numpy, and what belongs to them."""
+    kept = moment.spare.boxes
     arrays: dict[str, Any] = {
         "allowed": np.array(moment.allowed, dtype=np.bool_),
         "ends": np.array(moment.ends, dtype=np.float64),
         "answers": np.array(moment.answers, dtype=np.int64),
-        "kept_answers": np.array([grown.answer for grown in moment.kept], np.int64),
+        "kept_answers": np.array([grown.answer for grown in kept], np.int64),
     }
     for place, name in enumerate(Growth._fields):
-        arrays[f"kept_{name}"] = np.array([grown.state[place] for grown in moment.kept])
+        arrays[f"kept_{name}"] = np.array([grown.state[place] for grown in kept])
     counts = {name: getattr(moment, name) for name in _COUNTS}
+    counts["width"] = moment.spare.width
     head = {"format": FORMAT, "key": key, "digest": _digest(arrays), **counts}
     stream = io.BytesIO()
     np.savez_compressed(stream, head=np.array(json.dumps(head)), **arrays)
@@ -204,11 +206,12 @@ def _unpacked(path: str | os.PathLike[str], key: str) -> Moment:
         )
     ]
     answers = arrays["kept_answers"].tolist()
+    kept = [Grown(state, own) for state, own in zip(states, answers, strict=True)]
     return Moment(
         list(arrays["allowed"]),
         list(arrays["ends"]),
         arrays["answers"].tolist(),
-        [Grown(state, own) for state, own in zip(states, answers, strict=True)],
+        Spare(kept, int(head["width"])),
         **{name: int(head[name]) for name in _COUNTS},
     )
 

@@ -42,7 +42,7 @@ def compile_search(*, everywhere: bool, on_device: bool) -> None:
         on_cores = Grower(oracle, cases, Goal(False, 1, 0, 1, "cpu"))
         every = np.ones(3, dtype=np.bool_)
         wave = Wave(every, every, nothing)
-        on_cores.on_device(grower.grow(0, wave), wave, is_last=True)
+        on_cores.on_device(grower.grow(0, wave, 1), wave, is_last=True)
     if everywhere:
         find_uncovered(oracle, nothing)
     score_range(oracle.network, np.ones(3, dtype=np.bool_))

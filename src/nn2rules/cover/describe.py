@@ -14,7 +14,9 @@ from nn2rules.cover.leaning import leanings
 from nn2rules.cover.packing import DONT_CARE
 from nn2rules.cover.thresholds import parts_of
 from nn2rules.engine import Meter, score_range
+from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine.ranges import outwards
+from nn2rules.engine.spreading import in_time, spread
 from nn2rules.errors import BudgetExceededError, InternalError
 from nn2rules.feature import Feature
 from nn2rules.matching import NO_RULE
@@ -279,29 +281,44 @@ def _least(network: Network, answer: int) -> float:
     return max(0.0, math.nextafter(1 - network.threshold, 0))
 
 
-def describe_search(network: Network, rules: RuleList, meter: Meter) -> list[Facts]:
+def describe_search(
+    network: Network, rules: RuleList, meter: Meter, n_jobs: int | None = None
+) -> list[Facts]:
     """Return for each rule of a set a range that holds the probabilities of its box.
 
     Where a range is not found within a fixed number of boxes, or within the time that
     is left, it is left out.
     """
+    facts = [Facts(unless=())] * len(rules)
     if not network.is_binary:
-        return [Facts(unless=())] * len(rules)
-    found = []
-    for box, answer in zip(rules.boxes, rules.answers, strict=True):
-        part = meter.part(boxes=_RANGE_BOXES)
-        try:
-            part.spend()  # no range is begun when the time is over
-            ranges = [
-                score_range(
-                    network, allowed, ends=ends, tolerance=_RANGE_TOLERANCE, meter=part
-                ).probability_of(int(answer))
-                for allowed, ends in zip(*parts_of(rules.domain, box), strict=True)
-            ]
-            lows, highs = zip(*ranges, strict=True)
-            low = max(min(lows), _least(network, int(answer)))  # as its class is proved
-            ends = low, max(low, *highs)
-            found.append(Facts(probability=ends, unless=()))
-        except BudgetExceededError:
-            found.append(Facts(unless=()))
-    return found
+        return facts
+    tasks = [
+        (parts_of(rules.domain, box), int(answer))
+        for box, answer in zip(rules.boxes, rules.answers, strict=True)
+    ]
+    found = in_time(spread(_probability, network, tasks, meter=meter, n_jobs=n_jobs))
+    for index, ends in enumerate(found):
+        if ends is not None:
+            facts[index] = Facts(probability=ends, unless=())
+    return facts
+
+
+def _probability(
+    network: Network, task: tuple[Boxes, int], meter: Meter
+) -> tuple[float, float] | None:
+    """Return a range that holds the probabilities of boxes, or None: not in time."""
+    boxes, answer = task
+    part = meter.part(boxes=_RANGE_BOXES)
+    try:
+        part.spend()  # no range is begun when the time is over
+        ranges = [
+            score_range(
+                network, allowed, ends=ends, tolerance=_RANGE_TOLERANCE, meter=part
+            ).probability_of(answer)
+            for allowed, ends in zip(*boxes, strict=True)
+        ]
+    except BudgetExceededError:
+        return None
+    lows, highs = zip(*ranges, strict=True)
+    low = max(min(lows), _least(network, answer))  # as its class is proved
+    return low, max(low, *highs)

@@ -4,6 +4,7 @@ It is sent once to whoever grows boxes, as what it is made from; a wave of boxes
 takes a bit for each row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -78,6 +79,21 @@ class Grown(NamedTuple):
 
     state: Growth
     answer: int
+
+
+class Spare(NamedTuple):
+    """What a wave leaves to the next one.
+
+    Attributes
+    ----------
+    boxes : sequence of Grown
+        Those that were not chosen.
+    width : int
+        How many boxes grow next; 0 if none have grown yet.
+    """
+
+    boxes: Sequence[Grown] = ()
+    width: int = 0
 
 
 class Ground:

@@ -27,11 +27,11 @@ from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.search import PROVED
 from nn2rules.engine.budget import Meter
-from nn2rules.engine.spreading import in_threads, spread
+from nn2rules.engine.spreading import in_threads, in_time, spread
 from nn2rules.engine.tensors import Searcher
 from nn2rules.errors import BudgetExceededError
 
-_WIDEST, _ROWS_EACH = 1024, 1024
+_WIDEST, _ROWS_EACH = 1024, 512
 """So many boxes at most are grown side by side, and one for so many rows."""
 
 FEWEST_ON_DEVICE = 256
@@ -84,17 +84,17 @@ class Grower:
         self.lined = np.unique(self.plan.lines[self.plan.lines >= 0]).tolist()
         self.is_range = self.plan.ranges >= 0
         at_once = min(_WIDEST, len(cases.weights) // _ROWS_EACH)
-        self.width = max(goal.tries, at_once) if goal.tries > 1 else 1
+        self.widest = max(goal.tries, at_once) if goal.tries > 1 else 1
 
-    def grow(self, number: int, wave: Wave) -> list[Grown]:
-        """Grow a box from each of several rows, drawn by weight, to hold more rows.
+    def grow(self, number: int, wave: Wave, width: int) -> list[Grown]:
+        """Grow a box from each of `width` rows, drawn by weight, to hold more rows.
 
         Rows of other classes stay outside where the wave says so.
         """
         rng = np.random.default_rng([self.goal.seed, number])
         left = np.where(wave.open, self.cases.weights, 0.0)
         chance = left / left.sum()
-        tries = min(self.width, int(np.count_nonzero(left)))
+        tries = min(width, int(np.count_nonzero(left)))
         rows = rng.choice(len(left), size=tries, replace=False, p=chance)
         noise = self._noise(rng, tries)
         answers = self.cases.answers
@@ -164,11 +164,7 @@ class Grower:
         steps = [Step(wave, grown, is_last) for grown in boxes]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = spread if wave.worth is None else in_threads
-        back = []
-        found = share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs)
-        with suppress(BudgetExceededError), closing(found):  # the caller sees so, too
-            for one in found:
-                back.append(one)  # noqa: PERF402  those that came are kept
+        back = in_time(share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs))
         self.oracle.n_questions += sum(n_questions for _, n_questions, _ in back)
         meter.count(sum(n_boxes for *_, n_boxes in back))
         grown = [

@@ -5,7 +5,7 @@ rule decides yet (domain scope). From a row a box is grown, slab by slab, each p
 by search; of several such boxes the one that decides most rows becomes a rule.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nn2rules.cover._kernels import covering
 from nn2rules.cover._kernels.nearness import held_rows
 from nn2rules.cover.checkpoints import Moment
-from nn2rules.cover.ground import Cases, Grown, Wave
+from nn2rules.cover.ground import Cases, Spare, Wave
 from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.pool import Pool
 from nn2rules.domain import Domain
@@ -24,8 +24,8 @@ from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.engine.flat import points, room
 from nn2rules.errors import BudgetExceededError
 
-Note = Callable[[list[Grown]], None]
-"""Called after each wave with the boxes that were grown and not chosen."""
+Note = Callable[[Spare], None]
+"""Called after each wave with what it leaves to the next."""
 
 Found = Callable[[int, float], None]
 """Called after each rule, with the number of rules and the share that is decided."""
@@ -64,7 +64,7 @@ def cover_rows(
     impossible: Boxes,
     found: Found | None = None,
     is_enough: Callable[[], bool] | None = None,
-    kept: Sequence[Grown] = (),
+    spare: Spare | None = None,
     note: Note | None = None,
 ) -> None:
     """Add rules to `cover` until they decide every row, those that decide most first.
@@ -81,10 +81,10 @@ def cover_rows(
         Told of each rule.
     is_enough : callable, optional
         Tells whether to stop before every row is decided.
-    kept : sequence of Grown
-        Boxes that were grown before and not chosen, if the work goes on.
+    spare : Spare, optional
+        What an earlier wave left, if the work goes on.
     note : callable, optional
-        Told after each wave what is kept of it.
+        Told after each wave what it leaves.
     """
     oracle, goal, weights = grower.oracle, grower.goal, grower.cases.weights
     domain, crowd = oracle.network.domain, grower.crowd
@@ -96,7 +96,7 @@ def cover_rows(
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
         open_ &= ~holds(allowed, ends)
     total = float(weights.sum())
-    pool = Pool(grower, kept)
+    pool = Pool(grower, spare or Spare())
     while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
         oracle.meter.spend()
         ignored = impossible
@@ -105,7 +105,7 @@ def cover_rows(
             ignored = Boxes(*(np.concatenate(pair) for pair in both))
         now = open_.copy()  # boxes chosen below change it
         wave = Wave(now, now if goal.is_ordered else possible, ignored)
-        new = grower.grow(len(cover.answers), wave)
+        new = grower.grow(len(cover.answers), wave, pool.width)
         chosen = pool.choose(new, np.where(now, weights, 0.0))
         for grown in grower.finish(chosen, wave):
             if is_enough is not None and is_enough():
@@ -118,7 +118,7 @@ def cover_rows(
                 found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
         oracle.meter.spend()  # a wave that the time cut short is not where to go on
         if note is not None:
-            note([grown for grown, _ in pool.kept])
+            note(pool.spare)
 
 
 def cover_domain(
@@ -130,7 +130,7 @@ def cover_domain(
     found: Found | None = None,
     is_enough: Callable[[], bool] | None = None,
     begun: Moment | None = None,
-    note: Callable[[int, int, list[Grown]], None] | None = None,
+    note: Callable[[int, int, Spare], None] | None = None,
 ) -> bool:
     """Add rules to `cover` until they decide every input of the domain.
 
@@ -140,12 +140,11 @@ def cover_domain(
     real numbers, which boxes fill ever more slowly where two classes meet.
     """
     network = oracle.network
-    kept: Sequence[Grown]
     is_real = network.domain.n_numbers is None
     rng = np.random.default_rng([goal.seed, 1 << 32])
-    kept, number, n_before = (), 0, len(cover.answers)
+    spare, number, n_before = Spare(), 0, len(cover.answers)
     if begun is not None and begun.n_rounds:
-        kept, number, n_before = begun.kept, begun.n_rounds - 1, begun.n_before
+        spare, number, n_before = begun.spare, begun.n_rounds - 1, begun.n_before
         for _ in range(number):
             random_inputs(network.domain, _SAMPLE, rng)
     while True:
@@ -167,10 +166,10 @@ def cover_domain(
             impossible=impossible,
             found=found,
             is_enough=is_enough,
-            kept=kept,
+            spare=spare,
             note=None if note is None else partial(note, number, n_before),
         )
-        kept, n_before = (), len(cover.answers)
+        spare, n_before = Spare(), len(cover.answers)
 
 
 def _classes(oracle: Oracle, inputs: Points) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ and a task knows nothing of the others: what is found does not depend on who wor
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -99,6 +99,21 @@ def as_done(
             return
         for start, results in crew.done(work, shared, tasks, meter, size=1):
             yield start, results[0]
+
+
+def in_time(results: Generator[Result, None, None]) -> list[Result]:
+    """Return the results that came before the time was over.
+
+    Examples
+    --------
+    >>> in_time(spread(_product, 7, [1, 2, 3], meter=Meter()))
+    [7, 14, 21]
+    """
+    found = []
+    with suppress(BudgetExceededError), closing(results):
+        for result in results:
+            found.append(result)  # noqa: PERF402  one by one, as the next may not come
+    return found
 
 
 def _product(shared: int, task: int, _meter: Meter) -> int:
