@@ -12,7 +12,7 @@ import naive
 import ranged
 import strategies
 from nn2rules import Domain, Feature
-from nn2rules.cli.extract import _summary
+from nn2rules.cli.summary import summary
 from nn2rules.formats import from_json, to_json
 from nn2rules.given_rows import GivenRows, with_decided
 from nn2rules.rules import RuleList, uncovered, union
@@ -167,7 +167,7 @@ def test_what_a_search_leaves_undecided_is_certified(monkeypatch):
     assert low < high
     bounded = with_decided(rules, rows)
     shares = f"{share(low, domain.n_inputs)} to {share(high, domain.n_inputs)}"
-    assert f"{low:,} to {high:,} inputs ({shares}) are left" in _summary(bounded, 1)
+    assert f"{low:,} to {high:,} inputs ({shares}) are left" in summary(bounded, 1)
     assert from_json(to_json(bounded)).certificate == certificate
     top = bounded.top(3)
     assert not any(key.startswith("undecided") for key in top.certificate)
