@@ -15,6 +15,7 @@ import pytest
 import errands
 import nn2rules
 from nn2rules.engine import Budget, Meter, build_table, crew
+from nn2rules.engine.backends import forgive_loky
 from nn2rules.engine.interrupts import interruptible
 from nn2rules.engine.spreading import as_done, in_threads, spread, workers_kept
 from nn2rules.errors import (
@@ -288,3 +289,19 @@ def test_processes_are_no_more_than_cores():
         assert workers.n_workers() <= max(2, joblib.cpu_count())
         results = list(spread(errands.times, 2, range(9), meter=Meter(), n_jobs=500))
     assert results == [2 * task for task in range(9)]
+
+
+def test_a_harmless_error_of_joblibs_thread_is_not_told(monkeypatch):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+    forgive_loky.__wrapped__()
+
+    class _ExecutorManagerThread(threading.Thread):
+        def run(self):
+            raise KeyError(7)
+
+    for kind, names in ((_ExecutorManagerThread, []), (threading.Thread, ["Other"])):
+        thread = kind(name="Other", target=lambda: {}[7])
+        thread.start()
+        thread.join()
+        assert [lost.thread.name for lost in told] == names

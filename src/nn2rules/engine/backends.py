@@ -7,6 +7,7 @@ one worker left, joblib would do its work in this process.
 """
 
 import asyncio
+import threading
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
@@ -41,6 +42,8 @@ def jobs_wanted(n_jobs: int | None) -> int:
 def _sound(backend: Any) -> Any:
     """Return a backend that answers to every task, as soon as it is done."""
     kind = type(backend).__name__
+    if kind == "LokyBackend":
+        forgive_loky()
     if kind == "DaskDistributedBackend":
         return _dask()(client=backend.client, **backend.submit_kwargs)
     if kind == "RayBackend":
@@ -52,6 +55,23 @@ def _sound(backend: Any) -> Any:
         backend.effective_n_jobs = partial(_two_at_least, backend.effective_n_jobs)
         backend.abort_everything = partial(_cancel, backend)
     return backend
+
+
+@cache
+def forgive_loky() -> None:
+    """Keep a harmless error of joblib's own thread from being told with a traceback.
+
+    Work that is dropped while it is handed out is looked for once more after all
+    processes were ended, and of course it is not there.
+    """
+    tell = threading.excepthook
+
+    def told(lost: threading.ExceptHookArgs) -> None:
+        is_joblibs = type(lost.thread).__name__ == "_ExecutorManagerThread"
+        if not (is_joblibs and lost.exc_type is KeyError):
+            tell(lost)
+
+    threading.excepthook = told
 
 
 def _two_at_least(effective_n_jobs: Callable[[int], int], n_jobs: int) -> int:
