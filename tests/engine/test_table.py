@@ -23,7 +23,9 @@ import naive
 from nn2rules import Layer, UndecidedError, UnsupportedModelError
 from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine import Oracle, build_table
-from nn2rules.engine.table import FLOAT_UNITS
+from nn2rules.engine.budget import Meter
+from nn2rules.engine.flat import flatten
+from nn2rules.engine.table import FLOAT_UNITS, _classify_part, _limits
 from nn2rules.exact import _ends
 from strategies import networks
 
@@ -459,3 +461,29 @@ def test_an_undecided_tie_names_the_input():
     with pytest.raises(UndecidedError) as error:
         build_table(network)
     assert error.value.row == {"f0": "v0"}
+
+
+_MANY_VALUES = [[300], [2, 700, 3], [3, 2, 300], [17, 16, 4], [2] * 9]
+
+
+@pytest.mark.parametrize("sizes", _MANY_VALUES, ids=str)
+@pytest.mark.parametrize("seed", range(2))
+def test_any_part_of_a_table_is_what_it_is_in_the_whole(sizes, seed):
+    """Bit for bit, wherever a part begins; the last feature may have many values."""
+    rng = np.random.default_rng([seed, *sizes])
+    network = random_network(rng, activations=PIECEWISE_LINEAR, sizes=sizes)
+    net, (limit, fragile) = flatten(network.layers, network.domain), _limits(network)
+    fragile = np.append(fragile, 0.1)
+
+    def part(start, stop):
+        return _classify_part(net, network, limit, fragile, Meter(), start, stop)
+
+    total = network.domain.n_inputs
+    classes, _, smallest, n_fragile, _ = part(0, total)
+    assert np.array_equal(network.predict_codes(all_codes(network)), classes)
+    for _ in range(10):
+        drawn = rng.integers(0, total, rng.integers(9)).tolist()
+        parts = [part(*ends) for ends in pairwise(sorted({0, *drawn, total}))]
+        assert np.array_equal(np.concatenate([found[0] for found in parts]), classes)
+        assert min(found[2] for found in parts) == smallest
+        assert sum(found[3] for found in parts).tolist() == n_fragile.tolist()

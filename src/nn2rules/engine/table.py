@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from nn2rules import arithmetic
 from nn2rules.domain import Domain
 from nn2rules.engine._kernels.boxes import first_other
-from nn2rules.engine._kernels.network import FlatNetwork, table_classes
+from nn2rules.engine._kernels.network import FlatNetwork
+from nn2rules.engine._kernels.tabling import table_classes
 from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
@@ -170,7 +171,8 @@ def build_table(
     listed: list[int] = []
     tiles = [(start, min(start + chunk, domain.n_inputs)) for start in starts]
     if device is None:
-        work = spread(_classify, network, tiles, meter=meter, n_jobs=n_jobs)
+        shared = net, network, limit, fragile
+        work = spread(_classify, shared, tiles, meter=meter, n_jobs=n_jobs)
     else:
         sweep = Sweep(network, device, compiled=False)
         starts = sweep.starts
@@ -224,10 +226,13 @@ def fragile_margins(network: Network) -> dict[str, float]:
     return margins
 
 
-def _classify(network: Network, tile: tuple[int, int], meter: Meter) -> Result:
+def _classify(
+    shared: tuple[FlatNetwork, Network, float, NDArray[np.float64]],
+    tile: tuple[int, int],
+    meter: Meter,
+) -> Result:
     """Return the classes of a tile, what float64 cannot decide settled exactly."""
-    net, (limit, fragile) = flatten(network.layers, network.domain), _limits(network)
-    return _classify_part(net, network, limit, fragile, meter, *tile)
+    return _classify_part(*shared, meter, *tile)
 
 
 def _classify_part(
