@@ -6,6 +6,7 @@ import pytest
 import interrupting
 import ranged
 from nn2rules import Budget, BudgetExceededError, FormatError, OptionError, extract
+from nn2rules.cover import growing
 from nn2rules.formats import to_json
 
 
@@ -45,7 +46,10 @@ def _in_parts(network, path, after, **options):
 @pytest.mark.parametrize("form", ["list", "set"])
 @pytest.mark.parametrize("scope", ["domain", "support"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_search_that_goes_on_gives_the_same_bytes(tmp_path, form, scope, seed):
+def test_a_search_that_goes_on_gives_the_same_bytes(
+    monkeypatch, tmp_path, form, scope, seed
+):
+    monkeypatch.setattr(growing, "_ROWS_EACH", 8)  # so that waves widen
     rng = np.random.default_rng(seed)
     network = interrupting.a_network(rng)
     sizes = network.domain.sizes

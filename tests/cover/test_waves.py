@@ -33,7 +33,8 @@ def _subjects(seeds):
         yield ranged.random_network(rng, domain), {"data": rows, "scope": "support"}
 
 
-def test_threads_and_processes_find_the_same():
+def test_threads_and_processes_find_the_same(monkeypatch):
+    monkeypatch.setattr(growing, "_ROWS_EACH", 8)  # so that waves widen
     subjects = list(_subjects(range(3)))
     alone = [to_json(extract(n, n_jobs=1, **options)) for n, options in subjects]
     threads = [to_json(extract(n, n_jobs=3, **options)) for n, options in subjects]
@@ -110,6 +111,22 @@ def _wave(grower):
     n_columns, n_features = len(grower.plan.lines), len(grower.plan.ranges)
     nothing = Boxes(np.zeros((0, n_columns), np.bool_), np.ones((0, 2, n_features)))
     return Wave(every, every, nothing)
+
+
+def test_waves_widen_where_boxes_do_not_overlap(monkeypatch):
+    monkeypatch.setattr(growing, "_ROWS_EACH", 4)
+    widths, grow_some = [], Grower.grow
+
+    def watched(self, number, wave, width):
+        widths.append(width)
+        return grow_some(self, number, wave, width)
+
+    monkeypatch.setattr(Grower, "grow", watched)
+    network = interrupting.a_network(np.random.default_rng(0))
+    sizes = network.domain.sizes
+    codes = np.random.default_rng(1).integers(sizes, size=(200, len(sizes)))
+    extract(network, network.domain.decode(codes), scope="support", engine="search")
+    assert widths[0] < max(widths) <= 200 // 4
 
 
 def test_what_came_back_in_time_is_kept(monkeypatch):
