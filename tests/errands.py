@@ -5,7 +5,8 @@ import signal
 import time
 from pathlib import Path
 
-from nn2rules.engine.table import _classify
+from nn2rules.engine.flat import flatten
+from nn2rules.engine.table import _classify, _limits
 from nn2rules.errors import BudgetExceededError, UndecidedError, UnknownValueError
 
 
@@ -87,4 +88,5 @@ def classifies(shared, tile, meter):
     network, marker = shared
     if tile[0] > 0:
         _die_once(marker)
-    return _classify(network, tile, meter)
+    net = flatten(network.layers, network.domain)
+    return _classify((net, network, *_limits(network)), tile, meter)

@@ -10,6 +10,7 @@ import interrupting
 import ranged
 from nn2rules import extract
 from nn2rules.cover import growing
+from nn2rules.cover.by_search import TRIES
 from nn2rules.cover.ground import Cases, Step, Wave, grow
 from nn2rules.cover.growing import Goal, Grower
 from nn2rules.engine import Meter, Oracle
@@ -114,7 +115,11 @@ def _wave(grower):
 
 
 def test_waves_widen_where_boxes_do_not_overlap(monkeypatch):
-    monkeypatch.setattr(growing, "_ROWS_EACH", 4)
+    rng, domain = np.random.default_rng(0), ranged.mixed_domain()
+    network = ranged.random_network(rng, domain)
+    rows = ranged.random_rows(rng, domain, 400)
+    extract(network, rows[:9], scope="support")  # what is compiled is compiled
+    monkeypatch.setattr(growing, "_ROWS_EACH", 8)
     widths, grow_some = [], Grower.grow
 
     def watched(self, number, wave, width):
@@ -122,11 +127,8 @@ def test_waves_widen_where_boxes_do_not_overlap(monkeypatch):
         return grow_some(self, number, wave, width)
 
     monkeypatch.setattr(Grower, "grow", watched)
-    network = interrupting.a_network(np.random.default_rng(0))
-    sizes = network.domain.sizes
-    codes = np.random.default_rng(1).integers(sizes, size=(200, len(sizes)))
-    extract(network, network.domain.decode(codes), scope="support", engine="search")
-    assert widths[0] < max(widths) <= 200 // 4
+    extract(network, rows, scope="support")
+    assert widths[0] == TRIES < max(widths) <= len(rows) // 8
 
 
 def test_what_came_back_in_time_is_kept(monkeypatch):
