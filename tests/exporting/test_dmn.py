@@ -164,10 +164,13 @@ def test_digits_after_what_cannot_be_seen(hit_policy):
         "\\u0008" + "0",
         "\x08g",
         "\U000e0001" + "1",
+        "\x1f\U0001239a",
+        "\U0001239a\x1f",
     )
     domain = Domain((Feature("word", words),))
-    boxes = np.eye(len(words), dtype=bool)[1:4]
-    rules = RuleList.from_boxes(domain, boxes, [1, 0, 1], "no", ("no", "yes"))
+    boxes = np.eye(len(words), dtype=bool)[1:]
+    answers = [1 - place % 2 for place in range(len(boxes))]
+    rules = RuleList.from_boxes(domain, boxes, answers, "no", ("no", "yes"))
     _same_rows(rules, hit_policy)
     check_export(rules, "dmn", rows_for(program_of(rules)), hit_policy=hit_policy)
 

@@ -95,7 +95,7 @@ class Twin:
             place = others.index(classes[1])
         ahead, large = one.weights[:, [place]], one.large[:, [place]]
         zero = np.zeros(1)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             weights, larges = (
                 np.hstack(
                     [self._on(a, 0), self._on(b, 1), self._on(c, 0) + self._on(d, 1)]

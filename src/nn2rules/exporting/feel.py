@@ -43,7 +43,8 @@ def _written(text: str) -> str:
     r"""Return what stands between the quotes; what cannot be seen is a number.
 
     Some engines take a digit after ``\u0008`` for a part of the number; so such a digit
-    is written as a number itself.
+    is written as a number itself. After another number they take ``\U01239a`` for four
+    digits and a text; so there are two numbers, as in UTF-16.
     """
     signs: list[str] = []
     for sign in text:
@@ -53,8 +54,8 @@ def _written(text: str) -> str:
         elif sign.isprintable() and not (is_after_number and sign in hexdigits):
             signs.append(sign)
         else:
-            number = ord(sign)
-            signs.append(f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:06x}")
+            units = sign.encode("utf-16-be", "surrogatepass").hex()
+            signs.append("".join(f"\\u{unit}" for unit in re.findall("....", units)))
     return "".join(signs)
 
 
