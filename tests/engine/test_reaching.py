@@ -149,3 +149,16 @@ def test_twins_outside_of_what_is_ignored(seed):
             if found is not None:
                 codes = [tuple(each) for each in found.codes.tolist()]
                 assert [answers[each] for each in codes] == list(both)
+
+
+def test_weights_that_overflow_give_no_warning():
+    """How far one of two inputs is ahead is infinite, and less infinite again."""
+    huge = 1.7e308
+    weights = np.full((3, 2), huge)
+    weights[2, 1] = -huge
+    domain = plain_domain([1, 2])
+    layer = Layer(weights, np.full(2, huge), "softmax")
+    network = Network(domain, (layer,), ("no", "yes"))
+    whole = as_boxes(domain, np.ones((1, 3), dtype=bool))
+    nothing = as_boxes(domain, np.ones((0, 3), dtype=bool))
+    assert find_twins(network, [0], (0, 1), whole, nothing, Meter()) is None
