@@ -141,12 +141,21 @@ def meanings(shown, n_plain):
 def test_the_text_of_a_set_of_values_means_that_set(domain):
     (feature,) = domain.features
     assume(feature.labels is None or not has_bins(feature))
+    assume(None not in feature.values[:-1])  # the test below has one in the middle
     shown = [value_text(feature, value) for value in feature.values]
     known = meanings(shown, len(shown) - (feature.values[-1] is None))
     for size in range(1, len(feature) + 1):
         for codes in combinations(range(len(feature)), size):
             values = tuple(feature.values[code] for code in codes)
             assert known[allowed_text(feature, values)] == {codes}
+
+
+def test_what_is_missing_is_in_no_range_wherever_it_stands():
+    feature = Feature("size", ("s", "m", None, "l"), ordered=True)
+    assert allowed_text(feature, ("m", "l")) == "≥ m"
+    assert allowed_text(feature, ("m", None, "l")) == "≠ s"
+    assert allowed_text(feature, ("s", "m")) == "≤ m"
+    assert allowed_text(feature, (None, "l")) == "in {missing, l}"
 
 
 def test_a_range_of_an_ordered_feature():
