@@ -328,7 +328,7 @@ def test_what_is_not_proved_in_time_is_open():
         assert found.influence["f1"].status == "open"
         assert found.monotone["f1"]["yes"].direction == "open"
         assert "whether f1 ever turns an answer" in found.open
-        assert "Open after the time given" in str(found)
+        assert "Still open (by default a minute is spent;" in str(found)
     found = audit(network, rows, protected=["f0"], fragile=0, budget=Budget(boxes=1))
     assert {one.status for one in found.influence.values()} <= {"turns", "open"}
 

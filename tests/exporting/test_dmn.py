@@ -151,7 +151,7 @@ def _tests_of(model):
 @given(exportable(), st.sampled_from(["first", "unique"]))
 def test_another_engine_takes_the_same_rows(rules, hit_policy):
     """The same row of the table is the first, or the only one, in feelin."""
-    _same_rows(rules, hit_policy)
+    _check_same_rows(rules, hit_policy)
 
 
 @pytest.mark.parametrize("hit_policy", ["first", "unique"])
@@ -171,11 +171,11 @@ def test_digits_after_what_cannot_be_seen(hit_policy):
     boxes = np.eye(len(words), dtype=bool)[1:]
     answers = [1 - place % 2 for place in range(len(boxes))]
     rules = RuleList.from_boxes(domain, boxes, answers, "no", ("no", "yes"))
-    _same_rows(rules, hit_policy)
+    _check_same_rows(rules, hit_policy)
     check_export(rules, "dmn", rows_for(program_of(rules)), hit_policy=hit_policy)
 
 
-def _same_rows(rules, hit_policy):
+def _check_same_rows(rules, hit_policy):
     program = program_of(rules)
     rows = rows_for(program, 30)
     made = rules.export("dmn", hit_policy=hit_policy)

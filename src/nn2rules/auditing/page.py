@@ -62,8 +62,8 @@ def _head(audit: "Audit") -> tuple[str | Grid, ...]:
     parts: list[str | Grid] = [*audit.warnings, " · ".join(size), how]
     if audit.open:
         parts.append(
-            f"Open after the time given (by default a minute; --time or time= gives "
-            f"more): {', '.join(audit.open)}."
+            f"Still open (by default a minute is spent; --time or time= gives more): "
+            f"{', '.join(audit.open)}."
         )
     return tuple(parts)
 
