@@ -46,32 +46,6 @@ def test_threads_and_processes_find_the_same(monkeypatch):
     assert processes == alone
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_device_finds_the_same(monkeypatch, seed):
-    monkeypatch.setattr(growing, "FEWEST_ON_DEVICE", 1)
-    asked = []
-    on_device = Grower.on_device
-
-    def watched(self, *args, **kwargs):
-        asked.append(self)
-        return on_device(self, *args, **kwargs)
-
-    monkeypatch.setattr(Grower, "on_device", watched)
-    for network, options in _subjects([seed]):
-        options["max_rules"] = 12  # a device is slow for few boxes
-        cores = extract(network, **options)
-        assert to_json(extract(network, device="cpu", **options)) == to_json(cores)
-    assert asked
-
-
-@pytest.mark.parametrize("form", ["list", "set", "paper"])
-def test_tables_of_a_device_give_the_same_rules(form):
-    network = interrupting.a_network(np.random.default_rng(3))
-    rules = extract(network, form=form, engine="table")
-    there = extract(network, form=form, engine="table", device="cpu")
-    assert to_json(there) == to_json(rules)
-
-
 def _grower(seed=0, n_rows=60):
     rng = np.random.default_rng(seed)
     domain = ranged.mixed_domain()

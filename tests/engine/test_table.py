@@ -25,7 +25,7 @@ from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine import Oracle, build_table
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import flatten
-from nn2rules.engine.table import FLOAT_UNITS, _classify_part, _limits
+from nn2rules.engine.table import FLOAT_UNITS, _classify, _limits
 from nn2rules.exact import _ends
 from strategies import networks
 
@@ -476,7 +476,7 @@ def test_any_part_of_a_table_is_what_it_is_in_the_whole(sizes, seed):
     fragile = np.append(fragile, 0.1)
 
     def part(start, stop):
-        return _classify_part(net, network, limit, fragile, Meter(), start, stop)
+        return _classify((net, network, limit, fragile), (start, stop), Meter())
 
     total = network.domain.n_inputs
     classes, _, smallest, n_fragile, _ = part(0, total)

@@ -1,11 +1,12 @@
 """Rule lists and sets of networks whose domain is too large for a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.certificate import search_certificate
 from nn2rules.cover._kernels.nearness import held_rows
@@ -22,6 +23,7 @@ from nn2rules.cover.thresholds import cut_at_ends
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes, Points
 from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.holding_out import counted, kept_weights
 from nn2rules.rules import Facts, RuleList
 
 TRIES = 4
@@ -29,6 +31,9 @@ TRIES = 4
 
 _LAST_WORK = 0.04
 """The share of the time that putting rules in order and counting for them may take."""
+
+_SECOND_ROUND = 0.2
+"""The share of the time that is left for rows held out, when rules are joined."""
 
 
 def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
@@ -42,11 +47,12 @@ def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
     if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
         raise OptionError("impossible: no input is left that can occur")
     how = job.how
-    goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs, how.device)
+    goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs)
     going_on, is_complete = _GoingOn(oracle, cover, checkpoint), True
+    coverage = None
     try:
         if job.scope == "support":
-            is_complete = _support(oracle, job, goal, cover, going_on)
+            is_complete, coverage = _support(oracle, job, goal, cover, going_on)
         else:
             is_complete = _domain(oracle, job, goal, cover, going_on)
     finally:
@@ -59,6 +65,8 @@ def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
     known = search_certificate(job.network, oracle)
     if not is_complete:
         known["complete"] = False
+    if coverage is not None:
+        known["coverage"] = coverage
     rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
     return _described(rules, job)
 
@@ -161,41 +169,124 @@ def _is_enough(job: Job, cover: Cover) -> bool:
 
 def _support(
     oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
-) -> bool:
+) -> tuple[bool, dict[str, Any] | None]:
     """Cover the rows of the data; with a target, those of its class.
 
-    Returns whether it is done: false if the time that the user gave is over.
+    Returns whether it is done, false if the time that the user gave is over, and how
+    many of the rows that were held out were covered before anything grew for them.
     """
     assert job.rows is not None, "extract has checked that there is data"
-    codes, numbers = job.rows.distinct
-    answers = job.rows.answers(job.network)
-    inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
-    weights = job.rows.weights.astype(np.float64)
-    cover.default = job.default(np.bincount(answers, weights, len(job.network.classes)))
-    weights[~np.isin(answers, job.wanted)] = 0.0
-    grower = Grower(oracle, Cases(inputs, weights, answers), goal)
-    impossible, found = _impossible(job), _reporter(job)
+    cases = _cases(job)
+    totals = np.bincount(cases.answers, cases.weights, len(job.network.classes))
+    cover.default = job.default(totals)
+    cases.weights[~np.isin(cases.answers, job.wanted)] = 0.0
+    work = _Rounds(oracle, job, goal, cover, going_on)
     with job.meter.leaving(_LAST_WORK if job.how.time is not None else 0):
         try:
-            cover_rows(
-                grower,
-                cover=cover,
-                impossible=impossible,
-                found=found,
-                is_enough=lambda: _is_enough(job, cover),
-                spare=going_on.begun.spare,
-                note=partial(going_on.note, 0, 0),
-            )
+            if job.held is not None:
+                kept = kept_weights(job.rows, job.held) > 0
+                work.first(_picked(cases, kept))
+            work.last(cases)
         except BudgetExceededError:
             if job.how.time is None:
                 raise
-            return False
-        if job.form == "set" and not _is_enough(job, cover):
-            with suppress(BudgetExceededError):  # they are complete, if not the fewest
-                found = _reporter(job, "rules proved, some are joined")
-                found(len(cover.answers), 1.0)
-                merge(grower, cover, impossible=impossible, found=found)
-    return True
+            return False, work.coverage()
+    return True, work.coverage()
+
+
+class _Rounds:
+    """Rows are covered in two rounds: without those held out, and then all.
+
+    What the first one leaves, rules joined and all, is what is counted on the rows held
+    out: it is made as the rules are in the end, from nine tenths of the rows.
+    """
+
+    def __init__(
+        self, oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+    ) -> None:
+        self.oracle, self.job, self.goal, self.cover = oracle, job, goal, cover
+        self.going_on, self.begun = going_on, going_on.begun
+        self.is_whole = True
+        self.counted: dict[str, Any] | None = None
+
+    def first(self, cases: Cases) -> None:
+        """Cover the rows that are not held out, and count the others."""
+        if self.begun.n_rounds == 0:
+            grower = Grower(self.oracle, cases, self.goal)
+            self._grow(grower, self.begun.spare, partial(self.going_on.note, 0, 0))
+            with self.job.meter.leaving(_SECOND_ROUND):
+                self.is_whole = self._join(grower)
+            self.n_first = len(self.cover.answers)
+        else:
+            self.n_first = self.begun.n_before
+        self.counted = self.coverage(self.n_first)
+
+    def last(self, cases: Cases) -> None:
+        """Cover all rows."""
+        spare, note = self.begun.spare, partial(self.going_on.note, 0, 0)
+        if self.counted is not None:
+            spare = spare if self.begun.n_rounds else Spare()
+            note = partial(self.going_on.note, 1, self.n_first)
+        grower = Grower(self.oracle, cases, self.goal)
+        # Rules that there was no time to join are not where another run would go on.
+        self._grow(grower, spare, note if self.is_whole else None)
+        self._join(grower)
+
+    def _grow(
+        self, grower: Grower, spare: Spare, note: Callable[[Spare], None] | None
+    ) -> None:
+        cover_rows(
+            grower,
+            cover=self.cover,
+            impossible=_impossible(self.job),
+            found=_reporter(self.job),
+            is_enough=self._is_enough,
+            spare=spare,
+            note=note,
+        )
+
+    def _is_enough(self) -> bool:
+        return _is_enough(self.job, self.cover)
+
+    def _join(self, grower: Grower) -> bool:
+        """Join rules of a set, and tell whether there was time for it."""
+        if self.job.form != "set" or self._is_enough():
+            return True
+        with suppress(BudgetExceededError):  # they are complete, if not the fewest
+            found = _reporter(self.job, "rules proved, some are joined")
+            found(len(self.cover.answers), 1.0)
+            merge(grower, self.cover, impossible=_impossible(self.job), found=found)
+            return True
+        return False
+
+    def coverage(self, n_rules: int | None = None) -> dict[str, Any] | None:
+        """Count the held-out rows that rules cover, unless that is done."""
+        job = self.job
+        if self.counted is not None or job.rows is None or job.held is None:
+            return self.counted
+        holds, n_inputs = _holder(job)
+        is_covered = np.zeros(n_inputs, dtype=np.bool_)
+        boxes = (part[:n_rules] for part in self.cover.boxes(job.network.domain))
+        for allowed, ends in zip(*boxes, strict=True):
+            is_covered |= holds(allowed, ends)
+        return counted(job.rows, job.held, is_covered)
+
+
+def _cases(job: Job) -> Cases:
+    """Return the rows of the data, as many times as they occur, with their classes."""
+    assert job.rows is not None, "extract has checked that there is data"
+    codes, numbers = job.rows.distinct
+    inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
+    weights = job.rows.weights.astype(np.float64)
+    return Cases(inputs, weights, job.rows.answers(job.network))
+
+
+def _picked(cases: Cases, kept: NDArray[np.bool_]) -> Cases:
+    """Return some of the rows."""
+    codes, numbers = cases.inputs
+    return Cases(
+        Points(codes[kept], numbers[kept]), cases.weights[kept], cases.answers[kept]
+    )
 
 
 def _without_default(cover: Cover, job: Job) -> Cover:
@@ -265,16 +356,22 @@ def _needed(job: Job, cover: Cover) -> Cover:
     Those that decide most come first.
     """
     assert job.rows is not None, "rules are needed for rows"
+    holds, n_inputs = _holder(job)
+    n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
+    needed = _taken(cover, range(n_rules), cover.default)
+    rules = Holding(needed, holds, np.ones(n_inputs, dtype=np.bool_))
+    rules.drop_idle()
+    return _taken(needed, most_first(rules.held, job.rows.weights), cover.default)
+
+
+def _holder(job: Job) -> tuple[Any, int]:
+    """Return what tells which of the different rows a box holds, and their number."""
+    assert job.rows is not None, "there are rows"
     domain = job.network.domain
     codes, numbers = job.rows.distinct
     columns = (codes + domain.offsets[:-1]).T.copy()
     amounts = np.ones(columns.shape) if numbers is None else numbers.T.copy()
-    holds = partial(held_rows, domain.ranges, columns, amounts)
-    n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
-    needed = _taken(cover, range(n_rules), cover.default)
-    rules = Holding(needed, holds, np.ones(len(codes), dtype=np.bool_))
-    rules.drop_idle()
-    return _taken(needed, most_first(rules.held, job.rows.weights), cover.default)
+    return partial(held_rows, domain.ranges, columns, amounts), len(codes)
 
 
 def _described(rules: RuleList, job: Job) -> RuleList:

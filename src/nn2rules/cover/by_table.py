@@ -1,6 +1,7 @@
 """Rule lists and sets of networks whose every input fits in a table."""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,8 @@ from nn2rules.cover.short_list import aim_of, short_list, worth
 from nn2rules.cover.support import support_rules
 from nn2rules.engine import build_table
 from nn2rules.errors import BudgetExceededError
+from nn2rules.given_rows import GivenRows
+from nn2rules.holding_out import counted
 from nn2rules.rules import RuleList
 from nn2rules.rules.top import of_some, shortened
 
@@ -36,7 +39,7 @@ def rules_by_table(job: Job) -> RuleList:
     """Return rules made from the class of every input, those that decide most first."""
     network, meter = job.network, job.meter
     how = job.how
-    table = build_table(network, meter=meter, n_jobs=how.n_jobs, device=how.device)
+    table = build_table(network, meter=meter, n_jobs=how.n_jobs)
     possible = possible_inputs(job)
     classes = table.classes
     certificate = table_certificate(network, table)
@@ -77,7 +80,30 @@ def rules_by_table(job: Job) -> RuleList:
             rules = _set_in_order(job, rules, classes)
     facts = describe_table(network, rules, classes, meter=meter)
     rules = rules.replace(facts=facts, certificate=certificate)
-    return _short(job, rules, classes, work)
+    rules = _short(job, rules, classes, work)
+    with suppress(BudgetExceededError):
+        return _with_coverage(job, rules, classes)
+    return rules
+
+
+def _with_coverage(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> RuleList:
+    """Certify how many held-out rows the same work covers that is done without them."""
+    if job.held is None or job.rows is None or job.length.max_rules is not None:
+        return rules
+    kept = GivenRows(job.rows.domain, job.rows.codes[~job.held])
+    others = replace(job, rows=kept, held=None)
+    work = Work(
+        effort_of(job.how.effort, len(classes)),
+        job.how.seed,
+        job.meter,
+        job.how.n_jobs,
+        tidy=partial(_tidied, others, classes),
+        keep=lambda _so_far: job.meter.keep(lambda: rules),
+    )
+    made = _rule_list(others, _cover(others, classes, work))
+    is_covered = made.match(job.rows.distinct[0]) >= 0
+    coverage = counted(job.rows, job.held, is_covered)
+    return rules.replace(certificate={**rules.certificate, "coverage": coverage})
 
 
 def _short(

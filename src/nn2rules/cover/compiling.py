@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from nn2rules.cover._kernels.nearness import holds_any
-from nn2rules.cover.ground import Cases, Wave
+from nn2rules.cover.ground import Cases
 from nn2rules.cover.growing import Goal, Grower
 from nn2rules.cover.merging import merge
 from nn2rules.cover.searched import Cover, cover_rows, find_uncovered
@@ -19,11 +19,10 @@ from nn2rules.network import Network
 
 
 @cache
-def compile_search(*, everywhere: bool, on_device: bool) -> None:
+def compile_search(*, everywhere: bool) -> None:
     """Search a network of one number and one word, so that all kernels are there.
 
-    Those that look for inputs without a rule only if there is to be one `everywhere`,
-    and those that let a device ask only if there is to be one.
+    Those that look for inputs without a rule only if there is to be one `everywhere`.
     """
     domain = Domain((Feature.real("number", 0, 9), Feature("word", ("a", "b"))))
     weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
@@ -38,11 +37,6 @@ def compile_search(*, everywhere: bool, on_device: bool) -> None:
     cover_rows(grower, cover=cover, impossible=nothing)
     merge(grower, cover, impossible=nothing)
     holds_any(domain.ranges, grower.columns, inputs.numbers, *grower.hull([0]))
-    if on_device:
-        on_cores = Grower(oracle, cases, Goal(False, 1, 0, 1, "cpu"))
-        every = np.ones(3, dtype=np.bool_)
-        wave = Wave(every, every, nothing)
-        on_cores.on_device(grower.grow(0, wave, 1), wave, is_last=True)
     if everywhere:
         find_uncovered(oracle, nothing)
     score_range(oracle.network, np.ones(3, dtype=np.bool_))

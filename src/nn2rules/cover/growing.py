@@ -1,9 +1,8 @@
 """Boxes grown from rows, slab by slab, each proved by search."""
 
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,27 +18,17 @@ from nn2rules.cover.ground import (
     Grown,
     Step,
     Wave,
-    copied,
     grow,
 )
-from nn2rules.cover.side_by_side import grow_side_by_side
 from nn2rules.engine import Oracle
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.engine._kernels.search import PROVED
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.spreading import in_threads, in_time, spread
-from nn2rules.engine.tensors import Searcher
-from nn2rules.errors import BudgetExceededError
 
 _WIDEST, _ROWS_EACH = 1024, 512
 """So many boxes at most are grown side by side, and one for so many rows."""
 
-FEWEST_ON_DEVICE = 256
-"""Of fewer boxes a device would be slower than the cores, which find the same.
-
-A round of questions is some 1,650 steps of a GPU, and takes as long for one as for
-thousands; `docs/how-to/use-a-gpu.md` has the arithmetic.
-"""
 _ASKED = 64
 """So many boxes are asked about together; what is found of one helps with others."""
 
@@ -62,15 +51,12 @@ class Goal:
     seed : int
     n_jobs : int or None
         How many threads or workers grow boxes; the result does not depend on it.
-    device : str or None
-        Where boxes grow side by side, if not on cores.
     """
 
     is_ordered: bool
     tries: int
     seed: int
     n_jobs: int | None = None
-    device: str | None = None
 
 
 class Grower:
@@ -159,8 +145,6 @@ class Grower:
         What each row is worth is known here alone if it is more than a bit. When the
         time is over, boxes that are not back stay as they are.
         """
-        if self.goal.device is not None and len(boxes) >= FEWEST_ON_DEVICE:
-            return self.on_device(boxes, wave, is_last=is_last)
         steps = [Step(wave, grown, is_last) for grown in boxes]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = spread if wave.worth is None else in_threads
@@ -172,32 +156,6 @@ class Grower:
             for (state, *_), own in zip(back, boxes, strict=False)
         ]
         return [*grown, *boxes[len(grown) :]]
-
-    def on_device(
-        self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool
-    ) -> list[Grown]:
-        """Let boxes grow side by side; when the time is over they stay as they are."""
-        meter = self.oracle.meter
-        grown = [Grown(copied(own.state), own.answer) for own in boxes]
-        with suppress(BudgetExceededError):  # whoever asked for it sees so, too
-            n_questions, n_boxes = grow_side_by_side(
-                self._searchers,
-                self.ground.nets,
-                self.plan,
-                [(*own, wave.crowd(self.ground, own.answer)) for own in grown],
-                wave.ignored,
-                is_last=is_last,
-                look=meter.spend,
-            )
-            self.oracle.n_questions += n_questions
-            meter.count(n_boxes)
-        return grown
-
-    @cached_property
-    def _searchers(self) -> dict[int, Searcher]:
-        assert self.goal.device is not None, "nobody asks without one"
-        nets = self.ground.nets
-        return {i: Searcher(net, self.goal.device) for i, net in enumerate(nets)}
 
     def _noise(self, rng: np.random.Generator, tries: int) -> NDArray[np.float64]:
         """Return factors on what steps bring: another taste for each try but one."""

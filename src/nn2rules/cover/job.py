@@ -48,6 +48,8 @@ class Job:
         How hard to try, from where, and on how many threads.
     meter : Meter
         What is spent, and what is kept if the work is stopped.
+    held : ndarray of bool, or None
+        Which rows are held out until it is counted how many of them are covered.
     """
 
     network: Network
@@ -60,6 +62,7 @@ class Job:
     length: Length
     how: Looking
     meter: Meter
+    held: NDArray[np.bool_] | None = None
 
     @property
     def wanted(self) -> tuple[int, ...]:

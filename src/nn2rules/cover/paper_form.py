@@ -97,7 +97,7 @@ def paper_form(
     positions = feature_order(network, kind.order)
     fitting = fits(network.domain, meter.budget) and array_obstacle(network) is None
     if kind.engine == "table" or (kind.engine == "auto" and fitting):
-        table = build_table(network, meter=meter, n_jobs=how.n_jobs, device=how.device)
+        table = build_table(network, meter=meter, n_jobs=how.n_jobs)
         prefixes = table_prefixes(table, positions, meter)
         rules = prefix_rules(network, positions, prefixes)
         refuse_different(rules, table.classes, meter=meter)

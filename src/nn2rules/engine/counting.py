@@ -15,7 +15,6 @@ from fractions import Fraction
 from nn2rules.domain import Domain
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.chances import value_chances
-from nn2rules.engine.every_input import add_every
 from nn2rules.engine.sorting import Tally, Tile, Weighed, cut, sort_tile
 from nn2rules.engine.spreading import in_threads, spread
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits
@@ -62,7 +61,6 @@ def count_classes(
     probabilities: Mapping[str, Mapping[Value, float]] | None = None,
     meter: Meter | None = None,
     n_jobs: int | None = None,
-    device: str | None = None,
 ) -> Counts:
     """Count the inputs of each class.
 
@@ -77,9 +75,6 @@ def count_classes(
     n_jobs : int, optional
         How many threads, by default one on each core; the result is the same whatever
         their number.
-    device : str, optional
-        Where PyTorch goes through all inputs, as "cuda", however many there are; not
-        with `probabilities`, nor where a feature is a range of numbers.
 
     Examples
     --------
@@ -91,8 +86,6 @@ def count_classes(
     """
     meter = meter or Meter()
     domain = network.domain
-    if device is not None:
-        return _count_on(device, network, probabilities, meter)
     _refuse_endless(domain, meter)
     chances = value_chances(domain, probabilities)
     fitting = not domain.has_ranges and fits(domain, meter.budget)
@@ -116,33 +109,6 @@ def count_classes(
         for tally, own in zip(tallies, lower, strict=True)
     ]
     return Counts(network.classes, tuple(lower), tuple(upper), likely, meter.boxes)
-
-
-def _count_on(
-    device: str, network: Network, probabilities: object, meter: Meter
-) -> Counts:
-    """Count the inputs of each class one by one; bounds where the budget is spent."""
-    if probabilities is not None:
-        raise OptionError(
-            "device: inputs are counted one by one there, which takes no "
-            "probabilities; leave device out"
-        )
-    counts, total = [0] * len(network.classes), network.domain.n_inputs
-    with suppress(BudgetExceededError):
-        add_every(network, device, counts, meter)
-    left = total - sum(counts)
-    if not left:
-        exact = tuple((count / total, count / total) for count in counts)
-        return Counts(network.classes, tuple(counts), tuple(counts), exact, 0)
-    upper = tuple(count + left for count in counts)
-    likely = tuple(
-        (
-            _rounded(Fraction(low, total), down=True),
-            _rounded(Fraction(high, total), down=False),
-        )
-        for low, high in zip(counts, upper, strict=True)
-    )
-    return Counts(network.classes, tuple(counts), upper, likely, 0)
 
 
 def _refuse_endless(domain: Domain, meter: Meter) -> None:

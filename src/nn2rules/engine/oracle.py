@@ -6,7 +6,9 @@ counterexample, and the box is split in two on the feature that matters most; bo
 halves are asked in turn, depth first. Domains of any size can be searched.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +22,11 @@ from nn2rules.engine.answer import (
     check_question,
     checked_ends,
 )
+from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import settle_codes
-from nn2rules.errors import BudgetExceededError, DomainError
+from nn2rules.errors import DomainError
 from nn2rules.network import Network
 
 _REMEMBERED = 512
@@ -129,16 +132,19 @@ class Oracle:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return an input of the box on the stack that is not of a class, or None."""
         net, space, ties = self.nets[index], self._spaces[index], self._ties
-        top, total = 1, 0
+        top, total, borders = 1, 0, Borders()
         while True:
             allowance = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
                 net, space, self._stack, top, ignored, ties, allowance, np.inf
             )
             total += n_boxes
-            for codes, numbers in zip(
+            unsure: Iterable[Any] = zip(
                 ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
-            ):
+            )
+            if status == TOO_DEEP:
+                unsure = chain(unsure, corners(net, self._stack, top - 1))
+            for codes, numbers in unsure:
                 self.n_settled += 1
                 if settle_codes(self.network, codes, numbers) != index and not (
                     is_covered(net, codes, numbers, ignored)
@@ -147,10 +153,9 @@ class Oracle:
                     return codes.copy(), numbers.copy()
             self.meter.spend(n_boxes)
             if status == TOO_DEEP:
-                raise BudgetExceededError(
-                    "the answer lies where boxes become narrower than the rounding of "
-                    "the bounds: the box touches the border between two classes"
-                )
+                top = borders.set_aside(top)
+            if status == PROVED:
+                borders.refuse_open()
             if status in (PROVED, REFUTED):
                 self.n_immediate += total == 1
                 is_refuted = status == REFUTED

@@ -4,7 +4,9 @@ Both are one search, for an input all of whose scores are above 0. For a class t
 its leads over the others; for two inputs they are the scores of a twin network.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.reaching import reach
 from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP
 from nn2rules.engine.answer import Answer
+from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import (
     boxes_at_once,
@@ -24,7 +27,6 @@ from nn2rules.engine.flat import (
 )
 from nn2rules.engine.table import settle_codes
 from nn2rules.engine.twins import Pair, Twin
-from nn2rules.errors import BudgetExceededError
 from nn2rules.network import Network
 
 _TIES = 256
@@ -138,15 +140,20 @@ def _search(
     space, stack, ties = workspace(net), stack_of(net), points(net, _TIES)
     stack.allowed[0], stack.ends[0] = within.allowed[box], within.ends[box]
     stack.depth[0] = 0
-    top = 1
+    top, borders = 1, Borders()
     while True:
         allowance = meter.allowance(boxes_at_once(net))
         status, top, n_ties, n_boxes = reach(
             net, space, stack, top, ignored, *order, ties, allowance
         )
-        for codes, numbers in zip(
+        unsure: Iterable[Any] = zip(
             ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
-        ):
+        )
+        if status == TOO_DEEP:
+            is_ordered = order[2]  # then a corner need not be a pair in that order
+            if not is_ordered:
+                unsure = chain(unsure, corners(net, stack, top - 1))
+        for codes, numbers in unsure:
             if not is_covered(net, codes, numbers, ignored) and is_found(
                 codes, numbers
             ):
@@ -155,9 +162,7 @@ def _search(
             return space.choice.copy(), space.numbers.copy()
         meter.spend(n_boxes)
         if status == TOO_DEEP:
-            raise BudgetExceededError(
-                "the answer lies where boxes become narrower than the rounding of the "
-                "bounds: the box touches the border between two classes"
-            )
+            top = borders.set_aside(top)
         if status == PROVED:
+            borders.refuse_open()
             return None

@@ -6,7 +6,7 @@ fit, and the referee of the search engine.
 
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
 from nn2rules.engine.spreading import spread
-from nn2rules.engine.sweep import Result, Sweep, fill
 from nn2rules.errors import (
     BudgetExceededError,
     UndecidedError,
@@ -131,7 +130,6 @@ def build_table(
     *,
     meter: Meter | None = None,
     n_jobs: int | None = None,
-    device: str | None = None,
 ) -> Table:
     """Work out the class of every input.
 
@@ -142,9 +140,6 @@ def build_table(
         The budget to spend.
     n_jobs : int, optional
         How many threads; the result is the same whatever their number.
-    device : str, optional
-        Where PyTorch goes through all inputs, as "cuda"; the result is the same. Inputs
-        near to a tie are classified again here, in one thread.
 
     Raises
     ------
@@ -170,14 +165,8 @@ def build_table(
     n_fragile = np.zeros(len(fragile), dtype=np.int64)
     listed: list[int] = []
     tiles = [(start, min(start + chunk, domain.n_inputs)) for start in starts]
-    if device is None:
-        shared = net, network, limit, fragile
-        work = spread(_classify, shared, tiles, meter=meter, n_jobs=n_jobs)
-    else:
-        sweep = Sweep(network, device, compiled=False)
-        starts = sweep.starts
-        again = partial(_classify_part, net, network, limit, fragile, meter)
-        work = fill(sweep, float(fragile.max()), again)
+    shared = net, network, limit, fragile
+    work = spread(_classify, shared, tiles, meter=meter, n_jobs=n_jobs)
     with closing(work) as results:
         for number, (part, settled, margin, counted, positions) in enumerate(results):
             classes[starts[number] : starts[number] + len(part)] = part
@@ -226,24 +215,18 @@ def fragile_margins(network: Network) -> dict[str, float]:
     return margins
 
 
+_Tile = tuple[NDArray[np.uint8], int, float, NDArray[np.int64], list[int]]
+"""Classes, how many of them were settled exactly, the smallest margin, how many are
+fragile in each way, and the first of these."""
+
+
 def _classify(
     shared: tuple[FlatNetwork, Network, float, NDArray[np.float64]],
     tile: tuple[int, int],
     meter: Meter,
-) -> Result:
+) -> _Tile:
     """Return the classes of a tile, what float64 cannot decide settled exactly."""
-    return _classify_part(*shared, meter, *tile)
-
-
-def _classify_part(
-    net: FlatNetwork,
-    network: Network,
-    limit: float,
-    fragile: NDArray[np.float64],
-    meter: Meter,
-    start: int,
-    stop: int,
-) -> Result:
+    (net, network, limit, fragile), (start, stop) = shared, tile
     chunk = np.empty(stop - start, dtype=np.uint8)
     undecided = np.empty(len(chunk), dtype=np.int64)
     listed = np.empty(_LISTED, dtype=np.int64)

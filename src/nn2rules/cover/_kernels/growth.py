@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.cover._kernels.nearness import (
-    Near,
     appraise,
     appraise_half,
     is_next,
@@ -195,61 +194,3 @@ def grow(net, desk, crowd, plan, grown, most, is_last):
         choice = desk.space.choice[grown.state[3]]
         record(plan, crowd, near, grown, status, choice)
     return False
-
-
-class Notes(NamedTuple):
-    """What is remembered while a box grows whose questions are asked elsewhere.
-
-    Attributes
-    ----------
-    near : Near
-    known : Points
-        Counterexamples that were found.
-    n_known : ndarray of int64, shape (1,)
-        How many were found; when there is no room for one, it takes the oldest place.
-    """
-
-    near: Near
-    known: Points
-    n_known: NDArray[np.int64]
-
-
-@kernel
-def look_around(plan, crowd, grown):
-    """Return the rows near a box that is to grow, with what they bring."""
-    near = near_rows(plan, crowd, grown)
-    appraise(plan, crowd, near, grown)
-    return near
-
-
-@kernel
-def question(plan, crowd, notes, grown, ignored, is_last, allowed, ends):
-    """Fill in the box of the next question that no known counterexample answers.
-
-    Returns how many boxes it is worth, 0 if there is none: the box is grown. Asking,
-    and telling `answered`, until then makes of a box what `grow` does.
-    """
-    known = notes.known
-    while True:
-        limit = propose(plan, crowd, notes.near, grown, is_last)
-        if limit == 0:
-            return limit
-        lay_out(plan, grown, allowed, ends)
-        n_known = min(notes.n_known[0], known.codes.shape[0])
-        held = first_held(plan, allowed, ends, known, n_known, ignored)
-        if held < 0:
-            return limit
-        choice = known.codes[held, grown.state[3]]
-        record(plan, crowd, notes.near, grown, REFUTED, choice)
-
-
-@kernel
-def answered(plan, crowd, notes, grown, status, codes, numbers):
-    """Note the answer to a question, and its counterexample if it is refuted."""
-    known = notes.known
-    if status == REFUTED:
-        place = notes.n_known[0] % known.codes.shape[0]
-        copy_to(known.codes[place], codes)
-        copy_to(known.numbers[place], numbers)
-        notes.n_known[0] += 1
-    record(plan, crowd, notes.near, grown, status, codes[grown.state[3]])
