@@ -20,6 +20,7 @@ than 1e-323, counts for less than 1e-200 in the end, which is taken off, too.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,25 @@ class _Known:
     least: Floats
     most: Floats
     reach: Floats  # the largest magnitude of its output
+    gap: Floats  # how far its lines are apart, for each unit of its width
+
+
+class Look(NamedTuple):
+    """What the bounds say of some boxes; all but the first is a hint where to cut.
+
+    Attributes
+    ----------
+    lowest : ndarray of shape (n_boxes,)
+        A number below the lead of the class.
+    slopes : ndarray of shape (n_boxes, n_columns)
+        What each value adds to that bound; of a range, each unit of its numbers.
+    blur : ndarray of shape (n_boxes, n_units)
+        How much the bound loses for each unit of width that a first neuron has.
+    """
+
+    lowest: Floats
+    slopes: Floats
+    blur: Floats
 
 
 class Leads:
@@ -83,16 +103,26 @@ class Leads:
         ends : ndarray of shape (n_boxes, 2, n_features)
             Where the numbers of ranges begin and end.
         """
+        return self.look(allowed, ends).lowest
+
+    def look(self, allowed: NDArray[np.bool_], ends: Floats) -> Look:
+        """Bound the lead on each of some boxes, and tell what the bound is made of."""
         parts = [
-            self._lowest(
+            self._look(
                 allowed[at : at + self.at_once],
                 ends[at : at + self.at_once],
             )
             for at in range(0, len(allowed), self.at_once)
         ]
-        return np.concatenate(parts)
+        return Look(*(np.concatenate(several) for several in zip(*parts, strict=True)))
 
-    def _lowest(self, allowed: NDArray[np.bool_], ends: Floats) -> Floats:
+    def widths(self, allowed: NDArray[np.bool_], ends: Floats, feature: int) -> Floats:
+        """Return how far apart the first neurons' sums can be by a feature alone."""
+        start, stop = self.domain.offsets[feature : feature + 2].tolist()
+        least, most = self._added(allowed, ends, feature, start, stop)
+        return most - least
+
+    def _look(self, allowed: NDArray[np.bool_], ends: Floats) -> Look:
         layers = self.network.layers
         with np.errstate(all="ignore"):  # what is not a number proves nothing
             known: list[_Known] = []
@@ -100,9 +130,11 @@ class Leads:
                 constant, sizes = self._columns(
                     allowed, ends, self.weights.T[np.newaxis], self.large.T
                 )
-                lead = constant + self.bias
-                sizes = sizes + self.large_bias
-                return np.asarray(self._outward(lead, sizes).min(axis=1))
+                lead = self._outward(constant + self.bias, sizes + self.large_bias)
+                worst = lead.argmin(axis=1)
+                return Look(
+                    lead.min(axis=1), self.weights.T[worst], np.zeros((len(lead), 0))
+                )
             for place in range(len(layers) - 1):
                 low, high, sizes = (
                     self._next(allowed, ends, known)
@@ -114,8 +146,12 @@ class Leads:
             coefficients = np.broadcast_to(
                 self.weights.T, (len(allowed), *self.weights.T.shape)
             )
-            lead = self._back(allowed, ends, known, coefficients, self.bias, sizes)
-            return np.asarray(lead.min(axis=1))
+            lead, columns, first = self._back(
+                allowed, ends, known, coefficients, self.bias, sizes
+            )
+            worst = (np.arange(len(lead)), lead.argmin(axis=1))
+            blur = np.abs(first[worst]) * known[0].gap
+            return Look(lead.min(axis=1), columns[worst], blur)
 
     def _outward(self, bound: Floats, sizes: Floats) -> Floats:
         """Take off what rounding can be; minus infinity where nothing is sure."""
@@ -177,7 +213,7 @@ class Leads:
         coefficients = np.broadcast_to(both, (len(allowed), *both.shape))
         bias = np.concatenate([layer.bias, -layer.bias])
         twice = np.concatenate([sizes, sizes], axis=1)
-        found = self._back(allowed, ends, known, coefficients, bias, twice)
+        found, _, _ = self._back(allowed, ends, known, coefficients, bias, twice)
         n_units = len(layer.bias)
         low = np.maximum(self._outward(low, sizes), found[:, :n_units])
         high = np.minimum(-self._outward(-high, sizes), -found[:, n_units:])
@@ -191,10 +227,15 @@ class Leads:
         coefficients: Floats,
         constant: Floats,
         sizes: Floats,
-    ) -> Floats:
-        """Bound linear functions of the last known layer's outputs from below."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """Bound linear functions of the last known layer's outputs from below.
+
+        Returns the bounds, and their coefficients of columns and of first neurons.
+        """
+        first = coefficients
         for place in range(len(known) - 1, -1, -1):
             layer, lines = self.network.layers[place], known[place].lines
+            first = coefficients
             up, down = np.maximum(coefficients, 0.0), np.minimum(coefficients, 0.0)
             constant = constant + _dot(up, lines.below) + _dot(down, lines.above)
             sizes = sizes + _dot(up, np.abs(lines.below))
@@ -206,7 +247,8 @@ class Leads:
             if place:
                 coefficients = coefficients @ layer.weights.T
         columns = coefficients @ self.network.layers[0].weights.T
-        return self._outward(constant + self._picked(allowed, ends, columns), sizes)
+        bound = constant + self._picked(allowed, ends, columns)
+        return self._outward(bound, sizes), columns, first
 
     def _picked(
         self, allowed: NDArray[np.bool_], ends: Floats, columns: Floats
@@ -281,4 +323,7 @@ def _known(layer: Layer, low: Floats, high: Floats, sizes: Floats) -> _Known:
     slope = 0.01 if layer.slope is None else layer.slope
     least, most = output_range(name, slope, low, high)
     reach = np.maximum(np.abs(least), np.abs(most)) * (1 + 1e-12)
-    return _Known(lines_around(name, slope, low, high), sizes, least, most, reach)
+    lines, middle = lines_around(name, slope, low, high), 0.5 * low + 0.5 * high
+    apart = (lines.slope_above - lines.slope_below) * middle + lines.above - lines.below
+    gap = np.where(high > low, apart / np.maximum(high - low, _TINY), 0.0)
+    return _Known(lines, sizes, least, most, reach, gap)

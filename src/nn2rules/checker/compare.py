@@ -2,16 +2,18 @@
 
 This module is for whoever must trust the answer. Of a network it takes the stored
 numbers, of a rule list the stored conditions, and works both answers out again in
-plain code of its own. It shares no code with the extraction, so no mistake made there
-can hide here; but for how work is sent to other processes, if it is, and then every
-input is counted. In the order of reading:
+plain code of its own. Nothing that decides an answer is shared with the extraction, so
+no mistake made there can hide here; import-linter checks this. What is shared are
+networks, rules, domains and rows as values, their digests, and how work is sent to
+other processes, if it is; then every input is counted. In the order of reading:
 
 1. `check` compares the two on every input, or on a sample (`draw`), and reports;
 2. `Pair` applies the rules, which `read_rules` wrote in the network's codes, to some
    inputs, and `_Comparison` counts;
 3. `classify` answers as the network does: in float64 where no tie is near, and
    otherwise in fractions (both in `evaluate`);
-4. `check_proofs` follows proofs, where a file of them is given.
+4. `check_proofs` follows proofs, where a file of them is given;
+5. `search_all` proves or refutes each rule where inputs cannot all be tried (`search`).
 
 What the rules say of themselves, their certificate, has no part in the verdict.
 """
@@ -19,19 +21,28 @@ What the rules say of themselves, their certificate, has no part in the verdict.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from numbers import Real
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from nn2rules.checker.alone import read_unless
+from nn2rules.checker.bounds import Leads
+from nn2rules.checker.claims import claims_of
 from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
-from nn2rules.checker.on_device import LARGEST as LARGEST_ON_DEVICE
-from nn2rules.checker.on_device import DeviceSweep, Question, refuse_device
 from nn2rules.checker.pair import SHOWN, Pair, Seen, given_seen, tile_seen
 from nn2rules.checker.proofs import Each, check_proofs
 from nn2rules.checker.read import Codes, Floats, read_impossible, read_rules
-from nn2rules.checker.report import CheckReport, Counterexample, confidence_text
-from nn2rules.engine.budget import Meter
+from nn2rules.checker.report import (
+    CheckReport,
+    Counterexample,
+    ProofReport,
+    SearchReport,
+    confidence_text,
+)
+from nn2rules.checker.search import Claim, Point, Search, search_all
+from nn2rules.engine.budget import Meter, Progress
 from nn2rules.engine.spreading import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.frames import Rows
@@ -42,6 +53,7 @@ from nn2rules.values import whole_number
 _LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time
 _CHUNKS = 2  # that are a task
+_SECONDS = 60.0  # of a search, by default
 _EACH = 32  # inputs drawn from the box of a rule, at least
 
 
@@ -55,9 +67,10 @@ def check(
     default: bool = False,
     samples: int = 100_000,
     seed: int = 0,
-    largest: int | None = None,
+    largest: int = _LARGEST,
     proofs: str | os.PathLike[str] | None = None,
-    device: str | None = None,
+    time: float | None = None,
+    progress: Progress | None = None,
 ) -> CheckReport:
     """Compare the answers of a rule list with those of a network.
 
@@ -79,18 +92,21 @@ def check(
     seed : int
         The same seed draws the same inputs.
     largest : int, optional
-        A domain of at most so many inputs is compared on every one of them: 2**24 by
-        default, and 2**36 on a device.
+        A domain of at most so many inputs is compared on every one of them.
     proofs : str or path, optional
         A file of proofs, as `extract` writes it; they are followed on all inputs.
-    device : str, optional
-        Where PyTorch goes through every input, as "cuda"; the report is the same. Not
-        where a feature is a range of numbers.
+    time : float, optional
+        Seconds to prove or refute the rules by search, where inputs cannot all be
+        compared: by default a minute. With 0 there is only the sample.
+    progress : callable, optional
+        Told now and then what is being done, and the share that is done. If Ctrl-C
+        stops the search, the report has what was established until then.
 
     Returns
     -------
     CheckReport
-        Its `ok` is the verdict.
+        Its `ok` is the verdict: whether the rules were shown to be right. It is false
+        where no difference was found, but only a sample was compared (`is_open`).
 
     Raises
     ------
@@ -115,11 +131,8 @@ def check(
     Answers compared: 6. Different: 0.
     """
     _check_types(network, rules)
+    seconds = _seconds(time)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
-    if device is not None:
-        refuse_device(network.domain, device)
-    if largest is None:
-        largest = _LARGEST if device is None else LARGEST_ON_DEVICE
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
     is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else network.domain.inputs_of(rows)
@@ -129,13 +142,27 @@ def check(
         both = comparison.read, comparison.left_out
         followed = check_proofs(network, rules, *both, proofs, in_order)
     if is_every:
-        comparison.add_every(device)
+        comparison.add_every()
     else:
         comparison.add_samples(samples, np.random.default_rng(seed))
     if given is not None and not (is_every and comparison.is_whole):
         comparison.add_rows(*given)
+    searched = None
+    if not is_every and seconds > 0:
+        end = monotonic() + seconds
+        searched = comparison.search(
+            rules, followed, lambda: monotonic() > end, progress
+        )
     claims = _claims(rules, is_told=len(impossible) > 0)
-    return replace(comparison.report(claims), proofs=followed)
+    return replace(comparison.report(claims), proofs=followed, search=searched)
+
+
+def _seconds(time: object) -> float:
+    if time is None:
+        return _SECONDS
+    if not isinstance(time, Real) or isinstance(time, bool) or not float(time) >= 0:
+        raise OptionError(f"time: {time!r}, expected seconds, 0 or more")
+    return float(time)
 
 
 def _check_types(network: object, rules: object) -> None:
@@ -214,13 +241,10 @@ class _Comparison:
         self.untrue: list[int] = []
         self.method, self.compared, self.confidence = "every input", "", ""
 
-    def add_every(self, device: str | None = None) -> None:
-        """Compare all inputs of the domain, those that are plain on a device."""
+    def add_every(self) -> None:
+        """Compare all inputs of the domain."""
         domain = self.network.domain
-        if device is not None:
-            self._add_on(device)
-        else:
-            self._add_tiles()
+        self._add_tiles()
         if self.inputs != domain.n_inputs:
             raise InternalError(
                 f"{self.inputs:,} of {domain.n_inputs:,} inputs were compared"
@@ -237,29 +261,6 @@ class _Comparison:
         tiles = [(at, min(at + size, total)) for at in range(0, total, size)]
         for several in self.each(tile_seen, self.pair, tiles):
             self._count(several)
-
-    def _add_on(self, device: str) -> None:
-        domain, both = self.network.domain, (self.read, self.left_out)
-        sweep = DeviceSweep(self.network, *both, device, _CHUNK)
-        for start in range(0, domain.n_inputs, sweep.size):
-            is_counted = len(self.examples) >= SHOWN
-            seen = sweep.look(
-                start,
-                min(start + sweep.size, domain.n_inputs),
-                Question(self.any_order, self.is_whole, self.unless, is_counted),
-            )
-            self.inputs += seen.possible + seen.impossible
-            left = 0 if self.is_whole else seen.by_default
-            self.checked += seen.possible - left
-            self.open_inputs += left
-            self.impossible += seen.impossible
-            self.different += seen.different
-            if self.is_whole and self.is_two_sided:
-                self.unmet += seen.by_default
-            self.reached[seen.reached] = True
-            for first in seen.special:
-                numbers = np.arange(first, min(first + _CHUNK, domain.n_inputs))
-                self._add(domain.codes_of(numbers))
 
     def add_samples(self, samples: int, random: np.random.Generator) -> None:
         """Compare inputs from the whole domain and from every box."""
@@ -299,6 +300,48 @@ class _Comparison:
             differ="differ" if self.is_whole else "are decided by a rule and differ",
             spread=", numbers evenly spread," if domain.has_ranges else "",
         )
+
+    def search(
+        self,
+        rules: RuleList,
+        followed: ProofReport | None,
+        is_late: Callable[[], bool],
+        progress: Progress | None,
+    ) -> SearchReport:
+        """Prove or refute by search what no file of proofs proves."""
+        known = () if followed is None else followed.proved_rules
+        is_known = followed is not None and followed.default == "proved"
+        claims = claims_of(self.network, self.read, self.left_out, self.unless, rules)
+        leads = [Leads(self.network, k) for k in range(len(self.network.classes))]
+
+        def is_asked(claim: Claim) -> bool:
+            if claim.rule is None:
+                return self.is_whole and not is_known
+            return claim.is_alone or claim.rule not in known
+
+        searches = [
+            Search(self.network, claim, leads[claim.index], self._is_different)
+            for claim in claims
+            if is_asked(claim)
+        ]
+        is_stopped = False
+
+        def tell(share: float) -> None:
+            if progress is not None:
+                progress("proving rule by rule", share)
+
+        try:
+            search_all(searches, is_late, tell)
+        except KeyboardInterrupt:
+            is_stopped = True
+        return SearchReport.of(searches, rules.names, is_stopped=is_stopped)
+
+    def _is_different(self, point: Point) -> bool:
+        """Confirm by the rules themselves that one answers an input otherwise."""
+        before = self.different, len(self.untrue)
+        numbers = point.numbers if self.network.domain.has_ranges else None
+        self._add(point.codes, numbers)
+        return (self.different, len(self.untrue)) != before
 
     def add_rows(self, codes: Codes, numbers: Floats | None) -> None:
         """Compare given rows."""

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
+from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,14 @@ def classify(network: Network, codes: _Codes, numbers: _Floats | None = None) ->
     The weights of a value are multiplied by its number: that of a range, 1 elsewhere.
     """
     amounts = np.ones(codes.shape) if numbers is None else numbers
+    classes = sure_classes(network, codes, amounts)
+    for index in np.flatnonzero(classes == UNDECIDED):
+        classes[index] = exact_class(network, codes[index], amounts[index])
+    return classes
+
+
+def sure_classes(network: Network, codes: _Codes, amounts: _Floats) -> _Codes:
+    """Return the class of each input by float64 alone, `UNDECIDED` if a tie is near."""
     with np.errstate(all="ignore"):  # where a sum overflows, nothing is sure
         scores = _float_scores(network, codes, amounts)
         if scores.shape[1] == 1:  # class 1 must exceed what class 0 always has
@@ -33,9 +43,7 @@ def classify(network: Network, codes: _Codes, numbers: _Floats | None = None) ->
         classes: _Codes = scores.argmax(axis=1)
         ordered = np.sort(scores, axis=1)
         margin = ordered[:, -1] - ordered[:, -2]
-        sure = margin > 1e-9 * _largest_sum(network)
-    for index in np.flatnonzero(~sure):
-        classes[index] = exact_class(network, codes[index], amounts[index])
+        classes[~(margin > 1e-9 * _largest_sum(network))] = UNDECIDED
     return classes
 
 
@@ -101,72 +109,151 @@ FLOATS: dict[str, Callable[[_Floats, float], _Floats]] = {
 
 
 # The network in fractions, for what float64 cannot tell. Errors are 0, and ties exact,
-# until a smooth activation is met: of these, 50 digits are taken as right.
+# until a smooth activation is met: of these, so many digits are taken as right, first
+# few and then more. More digits tell any two numbers apart, but never find them equal:
+# so what cancels is left out before (`_merged`).
 
-_DIGITS = Context(prec=60)
-_ERROR = Fraction(1, 10**50)
+_DIGITS = (50, 500, 2500)
 
 
 def exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
     """Return the class of one input, or `UNDECIDED`."""
     chosen = network.layers[0].weights[network.domain.offsets[:-1] + codes]
-    weights = [chosen, *(layer.weights for layer in network.layers[1:])]
-    numbers = [(Fraction(amount), Fraction(0)) for amount in amounts.tolist()]
-    for layer, matrix in zip(network.layers, weights, strict=True):
-        columns = zip(matrix.T.tolist(), layer.bias.tolist(), strict=True)
-        numbers = [_sum(column, bias, numbers) for column, bias in columns]
-        if layer is not network.layers[-1]:
-            slope = _slope(layer.slope)
-            numbers = [_activate(layer.activation, slope, *n) for n in numbers]
-    if len(numbers) == 1:
-        numbers = [_logit(Fraction(network.threshold)), *numbers]
-    for best in range(len(numbers)):
-        if all(_beats(numbers, best, k) for k in range(len(numbers)) if k != best):
-            return best
+    given = [(Fraction(amount), Fraction(0)) for amount in amounts.tolist()]
+    first = _sums(chosen, network.layers[0].bias, given)
+    n_classes = len(network.classes)
+    for digits in _DIGITS:
+        outputs = _outputs(network, first, digits)
+        for best in range(n_classes):
+            others = [k for k in range(n_classes) if k != best]
+            if all(_beats(outputs, best, other) for other in others):
+                return best
     return UNDECIDED
 
 
-def _sum(weights: list[float], bias: float, inputs: list[_Number]) -> _Number:
-    total, error = Fraction(bias), Fraction(0)
-    for weight, (value, off) in zip(map(Fraction, weights), inputs, strict=True):
+class _Outputs(NamedTuple):
+    """Scores as sums: of units, times the weights that each output gives them."""
+
+    units: list[_Number]
+    weights: list[list[Fraction]]  # of each output
+    bias: list[_Number]
+
+
+def _outputs(network: Network, first: list[_Number], digits: int) -> _Outputs:
+    """Return the scores of all classes, from the sums of the first layer."""
+    *hidden, last = network.layers
+    units: list[_Number] = []
+    weights = [list(map(Fraction, column)) for column in last.weights.T.tolist()]
+    bias = [(Fraction(number), Fraction(0)) for number in last.bias.tolist()]
+    if not hidden:
+        weights, bias = [[] for _ in first], first
+    elif len(hidden) == 1 and hidden[0].activation in _MIRRORS:
+        units, weights, bias = _merged(hidden[0].activation, first, weights, bias)
+        units = [_activate(hidden[0].activation, 0.0, *n, digits) for n in units]
+    else:
+        units = first
+        for place, layer in enumerate(hidden):
+            units = _sums(layer.weights, layer.bias, units) if place else units
+            name, slope = layer.activation, _slope(layer.slope)
+            units = [_activate(name, slope, *unit, digits) for unit in units]
+    if len(bias) == 1:  # class 1 must exceed what class 0 always has
+        weights = [[Fraction(0)] * len(units), *weights]
+        bias = [_logit(Fraction(network.threshold), digits), *bias]
+    return _Outputs(units, weights, bias)
+
+
+def _merged(
+    name: str,
+    sums: list[_Number],
+    weights: list[list[Fraction]],
+    bias: list[_Number],
+) -> tuple[list[_Number], list[list[Fraction]], list[_Number]]:
+    """Let units with the same sum, but for its sign, be one.
+
+    With ``f(-y) = sign * f(y) + shift + slope * y`` both are told by ``f(y)``.
+    """
+    sign, shift, slope = _MIRRORS[name]
+    places: dict[Fraction, int] = {}
+    found = [list[Fraction]() for _ in weights]
+    added = [number for number, _ in bias]
+    for unit, (value, _) in enumerate(sums):
+        place = places.setdefault(abs(value), len(places))
+        for output, column in enumerate(weights):
+            if place == len(found[output]):
+                found[output].append(Fraction(0))
+            factor = column[unit]
+            if value < 0:
+                added[output] += factor * (shift - slope * value)
+                factor *= sign
+            found[output][place] += factor
+    units = [(value, Fraction(0)) for value in places]
+    return units, found, [(number, Fraction(0)) for number in added]
+
+
+def _sums(weights: _Floats, bias: _Floats, inputs: list[_Number]) -> list[_Number]:
+    """Return what a layer adds up."""
+    columns = zip(weights.T.tolist(), bias.tolist(), strict=True)
+    return [
+        _sum(list(map(Fraction, column)), (Fraction(start), Fraction(0)), inputs)
+        for column, start in columns
+    ]
+
+
+def _sum(weights: list[Fraction], bias: _Number, inputs: list[_Number]) -> _Number:
+    total, error = bias
+    for weight, (value, off) in zip(weights, inputs, strict=True):
         total, error = total + weight * value, error + abs(weight) * off
     return total, error
 
 
-def _beats(numbers: list[_Number], best: int, other: int) -> bool:
+def _beats(outputs: _Outputs, best: int, other: int) -> bool:
     """Tell whether one class surely has the higher score, or comes first in a tie."""
-    lead = numbers[best][0] - numbers[other][0]
-    error = numbers[best][1] + numbers[other][1]
+    pairs = zip(outputs.weights[best], outputs.weights[other], strict=True)
+    (high, off), (low, also_off) = outputs.bias[best], outputs.bias[other]
+    bias = (high - low, off + also_off)
+    lead, error = _sum([one - two for one, two in pairs], bias, outputs.units)
     return lead > error or (lead == error == 0 and best < other)
 
 
-def _activate(name: str, slope: float, value: Fraction, error: Fraction) -> _Number:
+def _activate(
+    name: str, slope: float, value: Fraction, error: Fraction, digits: int = _DIGITS[0]
+) -> _Number:
     error *= max(Fraction(6, 5), abs(Fraction(slope)))
     if name in _PIECES:
         return _PIECES[name](value, Fraction(slope)), error
     if name == "elu" and value >= 0:
         return value, error
-    with localcontext(_DIGITS):
+    if value == 0 and name != "softplus":
+        return (Fraction(1, 2) if name == "sigmoid" else Fraction(0)), error
+    with localcontext(_context(digits)):
         result = Fraction(_SMOOTH[name](_decimal(value)))
-    is_exact = value == 0 and name != "softplus"
-    return result, error if is_exact else error + _ERROR * (1 + abs(value))
+    return result, error + (1 + abs(value)) / Fraction(10**digits)
 
 
-def _logit(threshold: Fraction) -> _Number:
+def _logit(threshold: Fraction, digits: int) -> _Number:
     if threshold == Fraction(1, 2):
         return Fraction(0), Fraction(0)
-    with localcontext(_DIGITS):
+    with localcontext(_context(digits)):
         logit = Fraction(_decimal(threshold / (1 - threshold)).ln())
-    return logit, _ERROR * (1 + abs(logit))
+    return logit, (1 + abs(logit)) / Fraction(10**digits)
+
+
+def _context(digits: int) -> Context:
+    return Context(prec=digits + 10)
 
 
 def _decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
+def _far() -> int:
+    """Return a number x of which exp(-x) is as good as 0, with digits to spare."""
+    return 5 * getcontext().prec
+
+
 def _exp(x: Decimal) -> Decimal:
-    """Return exp(x) for x <= 0; what is below 1e-130 is as good as 0."""
-    return x.exp() if x > -300 else Decimal(0)
+    """Return exp(x) for x <= 0."""
+    return x.exp() if x > -_far() else Decimal(0)
 
 
 def _decimal_sigmoid(x: Decimal) -> Decimal:
@@ -175,17 +262,42 @@ def _decimal_sigmoid(x: Decimal) -> Decimal:
 
 def _decimal_gelu(x: Decimal) -> Decimal:
     """Return x times the normal distribution function, by its series around 0."""
-    if abs(x) > 20:  # where the distribution function is 0 or 1, but for 1e-88
+    if x * x > 2 * _far():  # where the distribution function is 0 or 1
         return max(x, Decimal(0))
     term, total, odd = x, x, 1
-    while abs(term) > Decimal("1e-70"):
+    smallest = Decimal(10) ** (-10 - getcontext().prec)
+    while abs(term) > smallest:
         odd += 2
         term *= x * x / odd
         total += term
-    return x / 2 + x * total * _exp(-x * x / 2) / (2 * _PI).sqrt()
+    return x / 2 + x * total * _exp(-x * x / 2) / (2 * _pi(getcontext().prec)).sqrt()
 
 
-_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230782")
+@cache
+def _pi(digits: int) -> Decimal:
+    """Return pi = 16 atan(1/5) - 4 atan(1/239), which is Machin's formula."""
+    with localcontext(Context(prec=digits + 10)):
+        return 16 * _atan_of_inverse(5) - 4 * _atan_of_inverse(239)
+
+
+def _atan_of_inverse(number: int) -> Decimal:
+    term = total = Decimal(1) / number
+    odd, smallest = 1, Decimal(10) ** -getcontext().prec
+    while abs(term) > smallest:
+        odd += 2
+        term /= -number * number
+        total += term / odd
+    return total
+
+
+_MIRRORS: dict[str, tuple[int, int, int]] = {
+    "gelu": (1, 0, -1),
+    "sigmoid": (-1, 1, 0),
+    "silu": (1, 0, -1),
+    "softplus": (1, 0, -1),
+    "tanh": (-1, 0, 0),
+}
+"""What f(-y) is in terms of f(y): its sign, a shift, and a multiple of y."""
 
 _PIECES: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "hard_sigmoid": lambda x, _: min(max((x + 3) / 6, Fraction(0)), Fraction(1)),

@@ -13,15 +13,13 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any, BinaryIO, NamedTuple
 
-import numpy as np
-
 from nn2rules.checker.bounds import Leads
+from nn2rules.checker.parts import Part, n_parts_of, part_of, parts_of, whole
 from nn2rules.checker.read import Box, Read
 from nn2rules.checker.report import ProofReport
-from nn2rules.checker.steps import Part, RefusedError, Walk
+from nn2rules.checker.steps import RefusedError, Walk
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, InternalError
 from nn2rules.formats import to_json
@@ -62,7 +60,7 @@ def _followed(claims: _Claims, task: _Task, _: object) -> str | None:
     index, free = int(claims.answers[task.entry]), claims.parts[: task.n_free]
     walk = Walk(claims.network, index, claims.leads[index], free, task.steps)
     try:
-        walk.follow(claims.parts[task.own] or [_whole(claims.network.domain)])
+        walk.follow(claims.parts[task.own] or [whole(claims.network.domain)])
     except RefusedError as error:
         return str(error)
     return None
@@ -85,7 +83,7 @@ def check_proofs(
         network.
     """
     domain, has_default = network.domain, rules.scope == "domain"
-    parts = [_part_of(domain, read, box, {}) for box in impossible]
+    parts = [part_of(domain, read, box, {}) for box in impossible]
     n_impossible, missing, tasks = len(parts), list[int](), list[_Task]()
     leads = [Leads(network, index) for index in range(len(network.classes))]
     head = _network_digest(network), rules.digest, len(rules) + has_default
@@ -146,46 +144,15 @@ def _network_digest(network: Network) -> str:
     return hashlib.sha256(to_json(plain).encode()).hexdigest()
 
 
-# Boxes of the network's domain
-
-
-def _whole(domain: Domain) -> Part:
-    return np.ones(int(domain.offsets[-1]), dtype=np.bool_), domain.limits
-
-
-def _part_of(
-    domain: Domain, read: Read, box: Box, spans: dict[int, tuple[float, float]]
-) -> Part:
-    """Return a box with at most one span of numbers for each range."""
-    allowed, ends = _whole(domain)
-    ends = ends.copy()
-    for feature, own in box.items():
-        start, stop = domain.offsets[feature : feature + 2].tolist()
-        if feature in read.starts:
-            allowed[start] = feature in spans
-            allowed[start + 1 : stop] = own[len(read.starts[feature]) :]
-        else:
-            allowed[start:stop] = own
-    for feature, span in spans.items():
-        ends[:, feature] = span
-    return allowed, ends
-
-
 def _parts(domain: Domain, read: Read, rule: int) -> list[Part]:
-    """Return the boxes of a rule: several if its numbers lie apart."""
-    box, spans = read.boxes[rule], read.spans[rule]
-    ranged = [feature for feature in spans if spans[feature]]
-    choices = [sorted(spans[feature]) for feature in sorted(ranged)]
-    n_parts = int(np.prod([len(choice) for choice in choices], dtype=np.float64))
+    """Return the boxes of a rule, if they are as many as proofs are written for."""
+    n_parts = n_parts_of(read, rule)
     if n_parts > _MOST_PARTS:
         raise FormatError(
             f"rule {rule + 1:,} is {n_parts:,} boxes, as its numbers lie apart; proofs "
             f"are of rules of at most {_MOST_PARTS}"
         )
-    return [
-        _part_of(domain, read, box, dict(zip(sorted(ranged), chosen, strict=True)))
-        for chosen in product(*choices)
-    ]
+    return parts_of(domain, read, rule)
 
 
 # The file

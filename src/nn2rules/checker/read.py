@@ -177,8 +177,12 @@ def _words(feature: Feature, code: int) -> Sequence[Value]:
     """Return the words that find a value; of that for others, those listed."""
     if feature.groups is not None:
         return feature.groups[code]
-    is_other = feature.other is not None and feature.values[code] == feature.other
-    return () if is_other else (feature.values[code],)
+    return () if _is_other(feature, code) else (feature.values[code],)
+
+
+def _is_other(feature: Feature, code: int) -> bool:
+    """Tell whether a value stands for all that is not listed; None is a value, too."""
+    return feature.other is not None and feature.values[code] == feature.other
 
 
 def _range_text(feature: Feature) -> str:
@@ -221,7 +225,7 @@ def _allowed(feature: Feature, values: list[Any], index: int) -> NDArray[np.bool
     known = set(texts)
     for code, name in enumerate(texts if feature.groups is not None else ()):
         words = {text_of(word) for word in _words(feature, code)}
-        if feature.values[code] != feature.other and words <= given:
+        if words <= given and not _is_other(feature, code):
             given, known = given | {name}, known | words
     for value in values:
         if isinstance(value, list | dict | tuple) or text_of(value) not in known:

@@ -2,12 +2,16 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import ROUND_UP, Context
 from typing import Literal
 
+from nn2rules.checker.search import Search
 from nn2rules.markup import document, paragraph
 from nn2rules.values import Value
+
+_NAMED = 10  # rules that are named in a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,12 @@ class ProofReport:
     names: tuple[str, ...]
 
     @property
+    def proved_rules(self) -> frozenset[int]:
+        """The positions of the rules that are proved."""
+        others = {*self.missing, *(rule for rule, _ in self.refused)}
+        return frozenset(range(self.rules)) - others
+
+    @property
     def is_complete(self) -> bool:
         """Whether everything that the rules claim is proved."""
         return self.proved == self.rules and self.default in ("", "proved")
@@ -78,6 +88,89 @@ class ProofReport:
             who = "the default" if rule is None else f"rule {self.names[rule]}"
             found.append(f"  the proof of {who} does not hold: {reason}")
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """Which rules the checker proved or refuted by its own search.
+
+    Attributes
+    ----------
+    proved, refuted, open : tuple of (int or None)
+        The positions, from 0, of the rules that were searched; None for the default.
+        What a file of proofs proves is not searched again.
+    ties : int
+        Inputs that stayed too close to a tie to tell.
+    boxes : int
+        How many boxes were looked at.
+    stopped : bool
+        Whether Ctrl-C ended the search.
+    names : tuple of str
+        What the rules are called.
+    """
+
+    proved: tuple[int | None, ...]
+    refuted: tuple[int | None, ...]
+    open: tuple[int | None, ...]
+    ties: int
+    boxes: int
+    stopped: bool
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, searches: Sequence[Search], names: tuple[str, ...], *, is_stopped: bool
+    ) -> "SearchReport":
+        """Sum up searches; a rule is proved if all that it claims is."""
+        found: dict[int | None, set[str]] = {}
+        for search in searches:
+            found.setdefault(search.claim.rule, set()).add(search.status)
+
+        def those(*statuses: set[str]) -> tuple[int | None, ...]:
+            return tuple(rule for rule, has in found.items() if has in statuses)
+
+        refuted = tuple(rule for rule, has in found.items() if "refuted" in has)
+        return cls(
+            those({"proved"}),
+            refuted,
+            those({"open"}, {"open", "proved"}),
+            sum(search.ties for search in searches),
+            sum(search.boxes for search in searches),
+            is_stopped,
+            names,
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that was searched is proved."""
+        return not self.refuted and not self.open
+
+    def lines(self) -> list[str]:
+        """Return the report in lines."""
+        found = []
+        if self.proved or not self.is_complete:
+            found.append(f"Proved by search: {self._those(self.proved)}.")
+        if self.refuted:
+            found.append(f"Refuted: {self._those(self.refuted, named=True)}.")
+        if self.open:
+            why = "Ctrl-C came" if self.stopped else "the time ended"
+            text = f"Open, as {why} first" if not self.ties else "Open"
+            found.append(f"{text}: {self._those(self.open, named=True)}.")
+        return found
+
+    def _those(self, rules: tuple[int | None, ...], *, named: bool = False) -> str:
+        """Say which rules, by number or by name."""
+        numbers = [rule for rule in rules if rule is not None]
+        of = len(self.names)
+        plural = "rule" if (len(numbers) if named else of) == 1 else "rules"
+        text = f"{len(numbers):,} of {of:,} {plural}"
+        if named and numbers:
+            shown = ", ".join(self.names[rule] for rule in numbers[:_NAMED])
+            more = ", …" if len(numbers) > _NAMED else ""
+            text = f"{plural} {shown}{more}"
+        if None not in rules:
+            return text
+        return f"{text}, and the default" if numbers or not named else "the default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +208,8 @@ class CheckReport:
     untrue : tuple of int
         The positions, from 0, of rules that are wrong where they say that they are
         true: on their own, or unless some rules above hold.
+    search : SearchReport or None
+        What came of the search, where inputs could not all be compared.
     """
 
     method: str
@@ -133,22 +228,39 @@ class CheckReport:
     claims: tuple[str, ...]
     proofs: ProofReport | None = None
     untrue: tuple[int, ...] = ()
+    search: SearchReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether answers were compared, none differs, and none was undecided.
+        """Whether the rules were shown to be right: on every input, or by proofs.
 
-        Nor may a rule say wrongly what it leans on. A proof that does not hold is no
-        proof of a difference, but not ok either.
+        Then none differs, none was undecided, and no rule says wrongly what it leans
+        on. A proof that does not hold is no proof of a difference, but not ok either;
+        nor is a sample without a difference.
         """
+        return self._has_no_fault and (self.method != "sample" or self._all_proved)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing speaks against the rules, but they were not proved either."""
+        return self._has_no_fault and not self.ok
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether proofs show all that the rules were held to."""
+        return self._has_no_fault and self._all_proved
+
+    @property
+    def _has_no_fault(self) -> bool:
         is_refused = self.proofs is not None and len(self.proofs.refused) > 0
         is_equal = self.different == 0 and self.undecided == 0 and not self.untrue
         return self.checked > 0 and is_equal and not is_refused
 
     @property
-    def is_proved(self) -> bool:
-        """Whether proofs show all that the rules were held to."""
-        if self.proofs is None or not self.proofs.is_complete or not self.ok:
+    def _all_proved(self) -> bool:
+        if self.search is not None:
+            return self.search.is_complete
+        if self.proofs is None or not self.proofs.is_complete:
             return False
         return self.scope == "support" or self.proofs.default == "proved"
 
@@ -159,14 +271,14 @@ class CheckReport:
             return "NOT TRUE ALONE: a rule is wrong where it says that it is true."
         if self.proofs is not None and self.proofs.refused:
             return "NOT PROVED: a proof in the file does not hold."
-        if not self.ok:
+        if not self._has_no_fault:
             return "NOT SHOWN: no difference was found, but too little was compared."
         where = "on every input" if self.scope == "domain" else "where a rule decides"
         if self.is_proved and self.method == "sample":
             left = " but those declared impossible" if self.impossible else ""
             return f"PROVED: the rules answer as the network does {where}{left}."
         if self.method == "sample":
-            return "NO DIFFERENCE FOUND, in a sample of the inputs."
+            return "NO DIFFERENCE FOUND, in a sample of the inputs. This is no proof."
         if self.impossible:
             where += f" but the {self.impossible:,} declared impossible"
         return f"EQUAL: the rules answer as the network does {where}."
@@ -203,6 +315,7 @@ class CheckReport:
         }
         lines = (
             *([] if self.proofs is None else self.proofs.lines()),
+            *([] if self.search is None else self.search.lines()),
             f"Method: {self.method}. Compared: {self.compared}.",
             f"Answers compared: {self.checked:,}. Different: {self.different:,}.",
             *(text.format(number) for text, number in remarks.items() if number),

@@ -7,7 +7,7 @@ that a box is settled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import floor, inf, nextafter
+from math import inf, nextafter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from nn2rules.checker.bounds import Leads
 from nn2rules.checker.evaluate import UNDECIDED, exact_class
 from nn2rules.checker.lines import Floats
-from nn2rules.exact import settle
+from nn2rules.checker.parts import Part, around, by_numbers, by_values, middle_of
 from nn2rules.network import Network
 
 _BOUND, _EXACT, _INSIDE, _APART, _SPLIT = range(5)
 _AT_ONCE = 1 << 12
-
-Part = tuple[NDArray[np.bool_], Floats]
-"""A box of the network's domain: allowed values, and ends of ranges, (2, features)."""
 
 
 class RefusedError(Exception):
@@ -139,9 +136,6 @@ class Walk:
             raise RefusedError("a box that is no single input is called one")
         found = exact_class(self.network, columns - domain.offsets[:-1], numbers)
         if found == UNDECIDED:
-            picks = list(zip(columns.tolist(), numbers.tolist(), strict=True))
-            found = settle(self.network.layers, self.network.threshold, picks)
-        if found == UNDECIDED:
             raise RefusedError("an input in its box is too close to a tie to tell")
         if found != self.index:
             raise RefusedError("an input in its box is of another class")
@@ -151,9 +145,9 @@ class Walk:
             return False
         ranges = self.network.domain.ranges
         used = np.flatnonzero((ranges >= 0) & allowed[ranges])
-        around = other[1][:, used]
+        limits = other[1][:, used]
         return bool(
-            (around[0] <= ends[0, used]).all() and (ends[1, used] <= around[1]).all()
+            (limits[0] <= ends[0, used]).all() and (ends[1, used] <= limits[1]).all()
         )
 
     def _apart(
@@ -165,26 +159,13 @@ class Walk:
         is_first = own & other[0][columns]
         if (is_first == own).all() and ranged is not None:
             if own.sum() == 1 and own[0]:
-                return self._cut(allowed, ends, feature, *other[1][:, feature].tolist())
+                is_whole = self.network.domain.features[feature].whole
+                first, last = other[1][:, feature].tolist()
+                cut = around(ends[0, feature], first, last, is_whole=is_whole)
+                return self._by_numbers(allowed, ends, feature, *cut)
             is_first = np.zeros_like(own)
             is_first[0] = own[0]
         return _by_values(allowed, ends, columns, is_first)
-
-    def _cut(
-        self,
-        allowed: NDArray[np.bool_],
-        ends: Floats,
-        feature: int,
-        first: float,
-        last: float,
-    ) -> list[Part]:
-        """Cut a range before `first`, or else behind `last`."""
-        is_whole = self.network.domain.features[feature].whole
-        if ends[0, feature] < first:
-            to = first - 1 if is_whole else nextafter(first, -inf)
-            return self._by_numbers(allowed, ends, feature, to, first)
-        at = last + 1 if is_whole else nextafter(last, inf)
-        return self._by_numbers(allowed, ends, feature, last, at)
 
     def _split(
         self, allowed: NDArray[np.bool_], ends: Floats, feature: int
@@ -203,14 +184,9 @@ class Walk:
             return _by_values(allowed, ends, columns, is_first)
         if self.network.domain.features[feature].limits is None or codes[0] != 0:
             raise RefusedError("it parts what has one value left")
-        low, high = ends[:, feature].tolist()
-        middle = 0.5 * low + 0.5 * high
-        if self.network.domain.features[feature].whole:
-            to = float(floor(middle))
-            return self._by_numbers(allowed, ends, feature, to, to + 1)
-        if low < middle < high:
-            return self._by_numbers(allowed, ends, feature, middle, middle)
-        return self._by_numbers(allowed, ends, feature, low, high)
+        is_whole = self.network.domain.features[feature].whole
+        cut = middle_of(*ends[:, feature].tolist(), is_whole=is_whole)
+        return self._by_numbers(allowed, ends, feature, *cut)
 
     def _by_numbers(
         self,
@@ -226,9 +202,7 @@ class Walk:
         after = to + 1 if is_whole else nextafter(to, inf)
         if not (low <= to < high and low < at <= high and to <= at <= after):
             raise RefusedError("it parts a range where it has nothing to part")
-        below, above = ends.copy(), ends.copy()
-        below[1, feature], above[0, feature] = to, at
-        return [(allowed, below), (allowed, above)]
+        return by_numbers((allowed, ends), feature, to, at)
 
 
 def _by_values(
@@ -242,6 +216,4 @@ def _by_values(
     rest = own & ~is_first
     if not is_first.any() or not rest.any():
         raise RefusedError("it parts off no value, or all of them")
-    first, second = allowed.copy(), allowed.copy()
-    first[columns], second[columns] = is_first, rest
-    return [(first, ends), (second, ends)]
+    return by_values((allowed, ends), columns, is_first)

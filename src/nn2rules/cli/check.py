@@ -10,8 +10,8 @@ from nn2rules.certificate import network_digest
 from nn2rules.cli.app import (
     SHOWING,
     ClusterOption,
-    DeviceOption,
     command,
+    progress_bar,
     stderr,
     working_on,
 )
@@ -31,7 +31,7 @@ def check(
     ],
     data: Annotated[
         Path | None,
-        typer.Option(metavar="ROWS.csv", help="Rows on which they must agree, too."),
+        typer.Option(metavar="ROWS", help="Rows on which they must agree, too."),
     ] = None,
     impossible: Annotated[
         Path | None,
@@ -59,17 +59,25 @@ def check(
         int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    time: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds to prove or refute the rules by search, where not all inputs "
+            "can be tried; by default a minute.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
     ] = False,
     encoder: EncoderOption = None,
     trust: TrustOption = False,
-    device: DeviceOption = None,
     cluster: ClusterOption = None,
 ) -> None:
     """Check rules against a model with separate, simple code; exit 1 if they differ.
 
-    Tries every input where the domain is small enough, and says so if it is not.
+    Tries every input where the domain is small enough. Where it is not, it proves or
+    refutes rule by rule, and exits with 3 if it could not settle all of them in time.
     """
     loaded = load_rules(rules)
     given = Given(data=data, domain=loaded.domain.uncut, encoder=encoder, trust=trust)
@@ -82,7 +90,7 @@ def check(
     recorded = loaded.certificate.get("network")
     if recorded not in (None, network_digest(found.network)):
         stderr.print("note: these rules were extracted from another network")
-    with working_on(cluster), found.naming_lines():
+    with working_on(cluster), found.naming_lines(), progress_bar() as progress:
         report = nn2rules.check(
             found.network,
             loaded,
@@ -92,11 +100,12 @@ def check(
             samples=samples,
             seed=seed,
             proofs=proofs,
-            device=device,
+            time=time,
+            progress=progress,
         )
     print(report.to_json() if as_json else report)
     if not report.ok:
-        raise typer.Exit(1)
+        raise typer.Exit(3 if report.is_open else 1)
 
 
 def _boxes(path: Path) -> list[dict[str, list[Any]]]:

@@ -1,0 +1,48 @@
+"""What rules claim of a network, as boxes that are each of one class."""
+
+from nn2rules.checker.parts import Part, n_parts_of, part_of, parts_of, whole
+from nn2rules.checker.read import Box, Read
+from nn2rules.checker.search import Claim, Free
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
+
+_MOST_PARTS = 1 << 12  # boxes of a rule, whose ranges may have gaps
+
+
+def claims_of(
+    network: Network,
+    read: Read,
+    impossible: list[Box],
+    unless: dict[int, list[int]],
+    rules: RuleList,
+) -> list[Claim]:
+    """Return what each rule claims, and last what the default does.
+
+    A rule of a list claims its box without those of the rules above it, and more where
+    it says what it leans on; a rule of a set claims all of its box, and the default all
+    that no rule has. Of a rule that is too many boxes no claim can be searched, and its
+    boxes are not left free to others: so the claims of others are larger than they must
+    be, and never smaller.
+    """
+    domain, is_list = network.domain, rules.form != "set"
+    parts = [part_of(domain, read, box, {}) for box in impossible]
+    n_impossible, places = len(parts), list[slice]()
+    for rule in range(len(read.boxes)):
+        few = n_parts_of(read, rule) <= _MOST_PARTS
+        own = parts_of(domain, read, rule) if few else []
+        places.append(slice(len(parts), len(parts) + len(own)))
+        parts += own
+    free, answers = Free.of(network, parts), read.answers.tolist()
+    claims = []
+    for rule, own_place in enumerate(places):
+        if is_list and rule in unless:
+            leaned_on = [
+                part for other in unless[rule] for part in parts[places[other]]
+            ]
+            leaned = Free.of(network, [*parts[:n_impossible], *leaned_on])
+            claims.append(Claim(rule, True, answers[rule], parts[own_place], leaned))
+        before = free.first(own_place.start if is_list else n_impossible)
+        claims.append(Claim(rule, False, answers[rule], parts[own_place], before))
+    everything: list[Part] = [whole(domain)]
+    claims.append(Claim(None, False, answers[-1], everything, free))
+    return claims
