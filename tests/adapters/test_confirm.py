@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
 
 import nn2rules
 from nn2rules import (
@@ -165,3 +166,52 @@ def test_trees_of_boosting_libraries(library, name, monkeypatch):
     own = type("Booster", (), {"__module__": f"{library}.core"})()
     with pytest.raises(UnsupportedModelError, match=f"this Booster of {name}"):
         read_network(own, data=ROWS)
+
+
+BITS = {"a": [0, 1], "b": [0, 1], "c": [0, 1]}
+TIED = pd.DataFrame(
+    {"a": [1, 1, 1, 1, 0, 0], "b": [1, 1, 1, 0, 1, 0], "c": [1, 1, 1, 0, 1, 1]}
+)
+
+
+def tied_model():
+    model = LogisticRegression().fit(TIED, [0, 1, 0, 1, 0, 1])
+    model.coef_ = np.array(
+        [[4.500000000000001, 1.7803175061665255e-15, -4.500000000000003]]
+    )
+    model.intercept_ = np.array([0.0])
+    return model
+
+
+def test_rows_that_the_models_own_rounding_decides_are_counted_and_stated():
+    model = tied_model()
+    rules = nn2rules.extract(model, data=TIED, domain=BITS)
+    n_other = int((np.asarray(rules.predict(TIED)) != model.predict(TIED)).sum())
+    assert n_other > 0
+    compared = rules.certificate["model"]["compared_rows"]
+    assert compared["given_rounded_otherwise"] == n_other
+    told = f"on {n_other} of your rows (6 were compared) the model's own rounding"
+    assert told in " ".join(str(rules).split())
+    assert told in rules._repr_html_().replace("&#x27;", "'").replace("&#39;", "'")
+    assert any(told in text for text in rules.warnings())
+
+
+def test_nothing_is_stated_where_rounding_decides_nothing():
+    rows = TIED[["a", "b"]]
+    model = LogisticRegression().fit(rows, [1, 1, 1, 0, 0, 0])
+    rules = nn2rules.extract(model, data=rows)
+    assert "given_rounded_otherwise" not in rules.certificate["model"]["compared_rows"]
+    assert not any("rounding" in text for text in rules.warnings())
+
+
+def test_a_tie_of_libsvm_is_counted_by_its_own_predict():
+    rows = pd.DataFrame({"a": [-1, 1, -1, 1]})
+    model = SVC(kernel="linear").fit(rows, [0, 1, 0, 1])
+    rows = pd.DataFrame({"a": [-1, 0, 1]})
+    if model.decision_function(rows)[1] != 0:
+        pytest.fail("the middle is no tie, and the test shows nothing")
+    rules = nn2rules.extract(model, data=rows, domain={"a": [-1, 0, 1]})
+    n_other = int((np.asarray(rules.predict(rows)) != model.predict(rows)).sum())
+    origin = rules.certificate["model"]
+    assert origin["compared_rows"].get("given_rounded_otherwise", 0) == n_other == 1
+    assert origin["tie"].startswith("second class")

@@ -1675,3 +1675,93 @@ def test_every_operator_is_tried():
     nodes += [n for entry in ANSWERS.values() for n in entry[0]]
     tried = {n.op_type for n in nodes} | {"Gemm", "LinearClassifier"}
     assert HANDLERS.keys() - tried == {"Silu"}  # a pattern of several nodes
+
+
+def bomb(nodes, constants=(), functions=(), weights="W", sparse=()):
+    """Return a small model with further nodes; `weights` names what it multiplies."""
+    nodes = [
+        *nodes,
+        helper.make_node("MatMul", ["X", weights], ["h"]),
+        helper.make_node("Sigmoid", ["h"], ["Y"]),
+    ]
+    first = numpy_helper.from_array(np.array([[1.0], [2.0]], np.float32), "W")
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, 2])],
+        [helper.make_tensor_value_info("Y", TensorProto.FLOAT, [None, 1])],
+        [first, *(numpy_helper.from_array(a, name) for name, a in constants)],
+        sparse_initializer=list(sparse),
+    )
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
+    return helper.make_model(
+        graph, opset_imports=sets, ir_version=9, functions=list(functions)
+    )
+
+
+def numbers(*items, kind=np.int64):
+    return np.array(items, kind)
+
+
+GROWING = {
+    "ConstantOfShape": (["s"], [("s", numbers(2, 3_000_000_000))], {}),
+    "Expand": (["W", "s"], [("s", numbers(2, 3_000_000_000))], {}),
+    "Tile": (["W", "s"], [("s", numbers(1, 3_000_000_000))], {}),
+    "Pad": (["W", "s"], [("s", numbers(0, 0, 0, 3_000_000_000))], {}),
+    "OneHot": (
+        ["i", "s", "v"],
+        [
+            ("i", numbers(0, 1)),
+            ("s", numbers(3_000_000_000)),
+            ("v", numbers(0, 1, kind=np.float32)),
+        ],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("op", GROWING)
+def test_no_array_of_any_size_is_made_of_a_few_numbers(op):
+    names, constants, options = GROWING[op]
+    step = helper.make_node(op, names, ["big"], **options)
+    with pytest.raises(UnsupportedModelError, match=f"a {op}, makes [0-9,]+ numbers"):
+        read_network(bomb([step], constants, weights="big"), data=ROWS)
+
+
+def test_steps_that_nothing_needs_are_not_run():
+    step = helper.make_node("ConstantOfShape", ["s"], ["big"])
+    model = bomb([step], [("s", numbers(3_000_000_000))])
+    assert read_network(model, data=ROWS).classes == (0, 1)
+
+
+def test_functions_that_multiply_are_counted_before_they_are_inlined():
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid("f", 1)]
+
+    def function(name, *called):
+        names = ["a", *(f"t{i}" for i in range(len(called) - 1)), "b"]
+        nodes = [
+            helper.make_node(
+                op, [names[i]], [names[i + 1]], domain="" if op == "Relu" else "f"
+            )
+            for i, op in enumerate(called)
+        ]
+        return helper.make_function("f", name, ["a"], ["b"], nodes, sets)
+
+    made = [function("F0", "Relu")]
+    made += [function(f"F{k}", f"F{k - 1}", f"F{k - 1}") for k in range(1, 40)]
+    call = helper.make_node("F39", ["X"], ["z"], domain="f")
+    with pytest.raises(UnsupportedModelError, match="more than 100,000 nodes once its"):
+        read_network(bomb([call], functions=made), data=ROWS)
+    few = helper.make_node("F3", ["X"], ["z"], domain="f")
+    assert read_network(bomb([few], functions=made[:4]), data=ROWS).classes == (0, 1)
+
+
+def test_sparse_numbers_count_as_many_as_they_stand_for():
+    one = numpy_helper.from_array(np.array([1.0], np.float32), "sparse")
+    place = numpy_helper.from_array(np.array([0], np.int64), "places")
+    sparse = helper.make_sparse_tensor(one, place, [3_000_000_000])
+    with pytest.raises(UnsupportedModelError, match=r"3,000,000,00\d parameters"):
+        read_network(bomb([], sparse=[sparse]), data=ROWS)
+
+
+ROWS = pd.DataFrame({"a": [1, 3, 0], "b": [2, 4, 1]})

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.compose import (
@@ -1488,3 +1488,52 @@ def test_bins_that_the_model_does_not_make():
         "model itself makes can be values, so say a range of numbers instead, "
         "(low, high), or single ones"
     )
+
+
+class Doubled(BaseEstimator):
+    """A sampler as those of imbalanced-learn: it has no transform."""
+
+    def fit_resample(self, X, y):  # noqa: D102, N803
+        return pd.concat([X, X]), np.concatenate([y, y])
+
+
+class SamplingPipeline(Pipeline):
+    """As imblearn.pipeline.Pipeline: samplers work in fit, and predict skips them."""
+
+    def fit(self, X, y):  # noqa: D102, N803
+        for _, step in self.steps[:-1]:
+            if hasattr(step, "fit_resample"):
+                X, y = step.fit_resample(X, y)  # noqa: N806
+            else:
+                X = step.fit_transform(X)  # noqa: N806
+        self.steps[-1][1].fit(X, y)
+        return self
+
+    def predict(self, X):  # noqa: D102, N803
+        for _, step in self.steps[:-1]:
+            X = X if hasattr(step, "fit_resample") else step.transform(X)  # noqa: N806
+        return self.steps[-1][1].predict(X)
+
+
+def sampled(pipeline, sampler):
+    rows = pd.DataFrame({"job": ["clerk", "cook", "judge", "cook"] * 6})
+    steps = [("resample", sampler), ("encode", OneHotEncoder())]
+    model = pipeline([*steps, ("last", LogisticRegression())])
+    model.fit(rows, np.array([0, 1, 0, 1] * 5 + [0, 0, 0, 1]))
+    return model, rows
+
+
+def test_samplers_are_passed_over_as_their_own_predict_does():
+    model, rows = sampled(SamplingPipeline, Doubled())
+    rules = nn2rules.extract(model, data=rows)
+    assert list(rules.predict(rows)) == list(model.predict(rows))
+
+
+def test_pipelines_of_imbalanced_learn():
+    reason = "imbalanced-learn is not installed; a stand-in is tested above"
+    pipelines = pytest.importorskip("imblearn.pipeline", reason=reason)
+    over = pytest.importorskip("imblearn.over_sampling", reason=reason)
+    sampler = over.RandomOverSampler(random_state=0)
+    model, rows = sampled(pipelines.Pipeline, sampler)
+    rules = nn2rules.extract(model, data=rows)
+    assert list(rules.predict(rows)) == list(model.predict(rows))

@@ -12,6 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
+from torch.nn.utils import prune
 
 import nn2rules
 from nn2rules import Domain, Feature, OptionError, UnsupportedModelError
@@ -1045,3 +1046,58 @@ def test_nothing_else_imports_torch():
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def hooked(register):
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1), nn.Sigmoid())
+    register(model[0])
+    return model.eval()
+
+
+@pytest.mark.parametrize(
+    ("register", "told"),
+    [
+        (
+            lambda m: m.register_forward_pre_hook(lambda _, x: (x[0] * 2,)),
+            "0 (Linear) has a forward_pre_hook, whose code nn2rules cannot read; "
+            "remove it with the handle that register_forward_pre_hook returned, or "
+            "write its steps in forward",
+        ),
+        (
+            lambda m: m.register_forward_hook(lambda _, __, out: out * 2),
+            "0 (Linear) has a forward_hook, whose code nn2rules cannot read; remove it "
+            "with the handle that register_forward_hook returned, or write its steps "
+            "in forward",
+        ),
+        (
+            nn.utils.spectral_norm,
+            "0 (Linear) has a forward_pre_hook, whose code nn2rules cannot read; call "
+            "torch.nn.utils.remove_spectral_norm, which keeps weights",
+        ),
+    ],
+    ids=["before", "after", "spectral_norm"],
+)
+def test_hooks_are_refused_in_a_sentence(register, told):
+    rows = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1]})
+    with pytest.raises(UnsupportedModelError) as caught:
+        read(hooked(register), data=rows)
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda m: m.register_full_backward_hook(lambda *_: None),
+        nn.utils.parametrizations.spectral_norm,
+        nn.utils.parametrizations.weight_norm,
+        lambda m: prune.l1_unstructured(m, "weight", amount=1),
+    ],
+    ids=["backward", "spectral", "weight_norm", "pruned"],
+)
+def test_what_only_computes_weights_or_gradients_is_read(register):
+    rows = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1]})
+    model = hooked(register)
+    with torch.no_grad():
+        shares = model(torch.tensor(rows.to_numpy(), dtype=torch.float32))[:, 0]
+    theirs = (shares > 0.5).int().tolist()
+    assert list(read(model, data=rows).predict(rows)) == theirs

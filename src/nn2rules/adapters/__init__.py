@@ -101,13 +101,19 @@ def network_of(model: object, how: ModelOptions) -> Network:
     how.refuse_array()
     # These load what only models need, and nothing of a framework.
     from nn2rules.adapters.attempts import read_model
-    from nn2rules.adapters.tidying import hint_at_bins, without_unused
+    from nn2rules.adapters.tidying import (
+        hint_at_bins,
+        hint_at_special_values,
+        without_unused,
+    )
 
     network = read_model(adapter, prepared, how)
     if isinstance(how.domain, Domain):
         return network
     hint_at_bins(network)
-    return without_unused(network)
+    network = without_unused(network)
+    hint_at_special_values(network, how.data, how.domain or ())
+    return network
 
 
 def _adapter(model: object) -> ModuleType:

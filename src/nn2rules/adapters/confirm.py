@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nn2rules import arithmetic
 from nn2rules.adapters.decision import Decision
+from nn2rules.adapters.missing import refused_spellings
 from nn2rules.adapters.rows import RowMaker
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
@@ -51,6 +52,9 @@ class Reading:
     slack : float
         How much of the bound on the model's error is due to its ranges: a model rounds
         the numbers themselves, too.
+    predictions : callable, optional
+        Rows to the positions of the classes that the model itself predicts; by default
+        they follow from its outputs.
     """
 
     decision: Decision
@@ -60,6 +64,7 @@ class Reading:
     bent: frozenset[int] = frozenset()
     grain: float = FLOAT64
     slack: float = 0.0
+    predictions: Callable[[Rows], NDArray[np.int64]] | None = None
 
 
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
@@ -67,9 +72,13 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
 
     On random inputs of the domain, and on those of the first 20,000 rows of `data` that
     are inputs as they stand. A difference beyond what rounding explains raises an error
-    that shows the input.
+    that shows the input. Rows of `data` where rounding does explain that the model
+    predicts another class are counted in the network's origin.
     """
-    network, rng = reading.decision.network, np.random.default_rng(7)
+    not_missing = refused_spellings(reading.outputs, maker)
+    network = _refusing(reading.decision.network, not_missing)
+    reading = replace(reading, decision=replace(reading.decision, network=network))
+    rng = np.random.default_rng(7)
     sizes = np.array(network.domain.sizes)
     codes = rng.integers(sizes, size=(_RANDOM_ROWS, len(sizes)))
     rows = maker.rows(codes, rng)
@@ -83,15 +92,29 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
             chosen = _picked(rows, known)
             has_ranges = network.domain.has_ranges
             numbers = network.domain.numbers(chosen) if has_ranges else None
-            _compare(reading, chosen, codes[known], numbers)
+            n_rounded = _compare(reading, chosen, codes[known], numbers)
+            if n_rounded:
+                compared["given_rounded_otherwise"] = n_rounded
         compared["given"] = len(known)
     origin = {
         **reading.origin,
         "output": reading.decision.words,
         "compared": "outputs and answers",
         "compared_rows": compared,
+        **({"not_missing": not_missing} if not_missing else {}),
     }
     return replace(network, origin=origin)
+
+
+def _refusing(network: Network, not_missing: Mapping[str, list[str]]) -> Network:
+    """Return the network whose features refuse these spellings of missing."""
+    if not not_missing:
+        return network
+    features = tuple(
+        replace(feature, not_missing=tuple(not_missing.get(feature.name, ())))
+        for feature in network.domain.features
+    )
+    return replace(network, domain=Domain(features))
 
 
 def _strict(domain: Domain) -> Domain:
@@ -111,7 +134,8 @@ def _compare(
     rows: Rows,
     codes: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
-) -> None:
+) -> int:
+    """Refuse a difference beyond rounding; count the classes that rounding changes."""
     decision = reading.decision
     network = decision.network
     scores = network.scores_codes(codes, numbers)
@@ -129,14 +153,21 @@ def _compare(
         row = int(np.argwhere(wrong)[0][0])
         [given] = network.domain.decode(*_one(codes, numbers, row))
         raise _differs(reading, given, _number(ours[row]), _number(theirs[row]))
-    wrong = _is_sure(reading, scores) & (
-        decision.answers(theirs) != _answers(network, scores)
-    )
+    is_sure = _is_sure(reading, scores)
+    wrong = is_sure & (decision.answers(theirs) != _answers(network, scores))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         found = (_answers(network, scores)[row], decision.answers(theirs)[row])
         [given] = network.domain.decode(*_one(codes, numbers, row))
         raise _differs(reading, given, *(repr(network.classes[i]) for i in found))
+    unsure = np.flatnonzero(~is_sure)
+    if not len(unsure):
+        return 0
+    predicted = decision.answers(theirs)[unsure]
+    if reading.predictions is not None:
+        predicted = reading.predictions(_picked(rows, unsure))
+    some = None if numbers is None else numbers[unsure]
+    return int((predicted != network.predict_codes(codes[unsure], some)).sum())
 
 
 def _one(

@@ -106,7 +106,7 @@ class RowMaker:
     ) -> Value:
         """Return a cell that stands for a value, another one each time."""
         feature, examples = self.domain.features[index], self._examples[index][code]
-        if feature.values[code] == feature.other:
+        if feature.other is not None and feature.values[code] == feature.other:
             return examples[turn % len(examples)]
         low: Any = examples[0]
         high: Any = examples[-1]

@@ -173,13 +173,32 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
             return scores
         return np.stack([expit(-scores), expit(scores)], axis=1)
 
+    def predictions(rows: Rows) -> NDArray[np.int64]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            [array] = encode(rows)
+            found = np.searchsorted(final.classes_, final.predict(array))
+        return np.asarray(found, dtype=np.int64)
+
+    # A threshold of the user's, or of a wrapper, is not in the classifier's predict.
+    has_own = decided.wrapper is None and how.threshold == 0.5
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
+    if isinstance(final, SVC):  # libsvm: first class iff its score is above 0
+        origin["tie"] = "second class; the rules give an exact tie to the first"
     real = source.real or source.domain
     ranges = [f.name for f in real.features if f.limits is not None]
     facts = origin | origin_of(steps, ranges)
     is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
     grain = FLOAT32 if is_coarse else FLOAT64
-    return Reading(decision, outputs, unit, facts, frozenset(trace.bent), grain)
+    return Reading(
+        decision,
+        outputs,
+        unit,
+        facts,
+        frozenset(trace.bent),
+        grain,
+        predictions=predictions if has_own else None,
+    )
 
 
 def _decision(
@@ -319,6 +338,8 @@ def _steps(pipeline: Pipeline) -> list[Any]:
     found = [step for _, step in pipeline.steps[:-1]]
     if isinstance(pipeline.steps[-1][1], Pipeline):
         found += _steps(pipeline.steps[-1][1])
+    # Samplers of imbalanced-learn work in fit alone; its predict passes them over, too.
+    found = [step for step in found if not hasattr(step, "fit_resample")]
     return [step for step in found if step not in (None, "passthrough")]
 
 

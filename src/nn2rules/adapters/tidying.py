@@ -1,6 +1,7 @@
-"""What is done to a network once it is read: unused columns, and a hint at bins."""
+"""What is done to a network once it is read: unused columns, and hints."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,10 @@ import numpy as np
 from nn2rules.domain import Domain
 from nn2rules.errors import BinsWarning
 from nn2rules.feature import Feature
+from nn2rules.frames import Rows, observed_columns
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+from nn2rules.observed import special_value_warnings
 
 _MANY = 30
 
@@ -70,3 +73,12 @@ def hint_at_bins(network: Network) -> None:
             ),
             stacklevel=4,
         )
+
+
+def hint_at_special_values(network: Network, data: Rows, said: Iterable[str]) -> None:
+    """Warn of codes such as 999 in ranges that nobody declares."""
+    if data is None:
+        return
+    columns = observed_columns(data, network.domain.names)
+    for hint in special_value_warnings(network.domain.features, columns, said):
+        warnings.warn(hint, stacklevel=4)

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import onnx
@@ -12,6 +13,9 @@ from nn2rules.errors import FormatError, UnsupportedModelError
 
 MOST_PARAMETERS = 200_000_000
 """Larger models are refused: they are no classifiers of a table."""
+
+MOST_NODES = 100_000
+"""The same of nodes, once functions are inlined."""
 
 _MOST_BYTES = 2**31
 
@@ -91,10 +95,46 @@ def external_data(model: onnx.ModelProto) -> str | None:
 
 
 def refuse_large(model: onnx.ModelProto) -> None:
-    """Refuse a model with very many parameters."""
-    n_parameters = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
+    """Refuse a model with very many parameters, or nodes once functions are inlined."""
+    stored = (*model.graph.initializer, *model.graph.sparse_initializer)
+    n_parameters = sum(math.prod(tensor.dims) for tensor in stored)
     if n_parameters > MOST_PARAMETERS:
         raise UnsupportedModelError(
             f"the ONNX model has {n_parameters:,} parameters; nn2rules reads "
             f"classifiers of tables, with {MOST_PARAMETERS:,} at most"
         )
+    if n_inlined(model) > MOST_NODES:
+        raise UnsupportedModelError(
+            f"the ONNX model has more than {MOST_NODES:,} nodes once its functions are "
+            f"inlined, or a function that calls itself; nn2rules reads classifiers of "
+            f"tables, which have fewer"
+        )
+
+
+def n_inlined(model: onnx.ModelProto) -> float:
+    """Return how many nodes a model has once its functions are inlined.
+
+    Infinite where a function calls itself, by way of others or not.
+    """
+    functions = {(f.domain, f.name): f.node for f in model.functions}
+    counts: dict[tuple[str, str], float] = {}
+
+    def of_function(key: tuple[str, str]) -> float:
+        if key not in counts:
+            counts[key] = math.inf  # as long as it is being counted
+            counts[key] = of_nodes(functions[key])
+        return counts[key]
+
+    def of_nodes(nodes: Iterable[onnx.NodeProto]) -> float:
+        return sum(of_node(node) for node in nodes)
+
+    def of_node(node: onnx.NodeProto) -> float:
+        key = (node.domain, node.op_type)
+        inside = (g for a in node.attribute for g in (a.g, *a.graphs))
+        own = of_function(key) if key in functions else 1
+        return own + sum(of_nodes(graph.node) for graph in inside)
+
+    try:
+        return of_nodes(model.graph.node)
+    except RecursionError:
+        return math.inf

@@ -9,7 +9,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, inliner, numpy_helper
 
-from nn2rules.adapters.onnx.running import run_node
+from nn2rules.adapters.onnx.running import most_entries, run_node
 from nn2rules.errors import UnsupportedModelError
 
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
@@ -22,6 +22,8 @@ _OLDEST = 7
 """Before this version, operators had other rules for shapes that differ."""
 
 _PASSING = ("Identity", "Dropout", "Cast")
+_SHRINKING = ("Compress", "NonZero", "Shape", "Size", "StringNormalizer", "Unique")
+"""Operators that make few times as many numbers as they are given, or fewer."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,11 @@ def graph_of(model: onnx.ModelProto) -> Graph:
         model = inliner.inline_local_functions(model)
     constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     steps = []
+    needed = _needed(model.graph)
     for node in model.graph.node:
         step = _step(node)
-        made = _folded(model, step, constants)
+        is_needed = any(name in needed for name in node.output)
+        made = _folded(model, step, constants) if is_needed else None
         if made is None:
             steps.append(step)
         else:
@@ -125,6 +129,15 @@ def graph_of(model: onnx.ModelProto) -> Graph:
     _refuse_single_rows(inputs)
     producers = {name: step for step in steps for name in step.outputs if name}
     return Graph(model, tuple(steps), constants, tuple(inputs), producers)
+
+
+def _needed(graph: onnx.GraphProto) -> set[str]:
+    """Return the names of all tensors that the outputs of a graph need."""
+    wanted = {output.name for output in graph.output}
+    for node in reversed(graph.node):
+        if wanted.intersection(node.output):
+            wanted.update(node.input)
+    return wanted
 
 
 def _refuse_old(model: onnx.ModelProto) -> None:
@@ -163,9 +176,13 @@ def _folded(
     if any(a.type == onnx.AttributeProto.GRAPH for a in step.proto.attribute):
         return None
     feeds = {name: constants[name] for name in names}
+    if most_entries(model, step.proto, feeds) is None and step.op not in _SHRINKING:
+        return None  # nobody can say how much it would make
     try:
         made = run_node(model, step.proto, feeds, reference=True)
-    except Exception:  # noqa: BLE001  a step that nothing needs may be anything
+    except UnsupportedModelError:
+        raise
+    except Exception:  # noqa: BLE001  a step may be anything
         return None
     return dict(zip([name for name in step.outputs if name], made, strict=True))
 

@@ -5,6 +5,7 @@ What it is missing, or does not take, goes to the evaluator that comes with onnx
 """
 
 import importlib.util
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -12,8 +13,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import helper
+from onnx import helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
+
+from nn2rules.errors import UnsupportedModelError
+
+MOST_ENTRIES = 200_000_000
+"""No node is run that makes a larger array: a file of few bytes could ask for any."""
+
+_MOST_SIZES = 1024
+"""Arrays of more entries are no shapes, and are not looked into for sizes."""
 
 Arrays: TypeAlias = list[NDArray[Any]]
 Runner: TypeAlias = Callable[[Mapping[str, NDArray[Any]]], Arrays]
@@ -112,12 +121,60 @@ def run_node(
     *,
     reference: bool = False,
 ) -> Arrays:
-    """Return the outputs of one node; with `reference`, by the reference evaluator."""
+    """Return the outputs of one node; with `reference`, by the reference evaluator.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the node would make an array of more than `MOST_ENTRIES`, which is found out
+        before it is run.
+    """
+    n_entries = most_entries(model, node, feeds)
+    if n_entries is not None and n_entries > MOST_ENTRIES:
+        raise UnsupportedModelError(
+            f"the ONNX node that makes {node.output[0]!r}, a {node.op_type}, makes "
+            f"{n_entries:,} numbers; nn2rules runs steps that make "
+            f"{MOST_ENTRIES:,} at most"
+        )
     outputs = [name for name in node.output if name]
     kinds = {name: element_type(array) for name, array in feeds.items()}
     part = part_of(model, [node], kinds, outputs)
     run = reference_runner(part) if reference else runner(part)
     return run(feeds)
+
+
+def most_entries(
+    model: onnx.ModelProto, node: onnx.NodeProto, feeds: Mapping[str, NDArray[Any]]
+) -> int | None:
+    """Return the size of the largest output of a node without running it.
+
+    None if its shapes do not follow from its inputs, as far as ONNX says.
+    """
+    kinds = {name: element_type(array) for name, array in feeds.items()}
+    part = part_of(model, [node], kinds, [name for name in node.output if name])
+    for item in part.graph.input:
+        for size in feeds[item.name].shape:
+            item.type.tensor_type.shape.dim.add().dim_value = size
+        item.type.tensor_type.shape.SetInParent()
+    part.graph.initializer.extend(
+        numpy_helper.from_array(array, name)
+        for name, array in feeds.items()
+        if array.size <= _MOST_SIZES and array.dtype.kind in "iuf"
+    )
+    try:
+        found = shape_inference.infer_shapes(part, data_prop=True).graph.output
+    except Exception:  # noqa: BLE001  a node may be anything
+        return None
+    sizes = []
+    for item in found:
+        tensor = item.type.tensor_type
+        dims = list(tensor.shape.dim)
+        if not tensor.HasField("shape") or not all(
+            dim.HasField("dim_value") for dim in dims
+        ):
+            return None
+        sizes.append(math.prod(dim.dim_value for dim in dims))
+    return max(sizes, default=0)
 
 
 def element_type(array: NDArray[Any]) -> int:

@@ -12,6 +12,9 @@ from torch import fx, nn
 from torch.export import ExportedProgram
 from torch.nn.modules.conv import _ConvNd
 from torch.nn.parameter import is_lazy
+from torch.nn.utils.prune import BasePruningMethod
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.nn.utils.weight_norm import WeightNorm
 
 from nn2rules.adapters.confirm import Reading
 from nn2rules.adapters.decision import decide
@@ -71,9 +74,35 @@ def prepare(model: object) -> nn.Module | ExportedProgram:
             raise UnsupportedModelError(
                 f"{path or 'the model'} ({kind}): {reason_of(kind)}"
             )
+        _refuse_hooks(path, module)
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         _refuse_tensor(name, tensor)
     return model
+
+
+_HOOKS = {
+    "_forward_pre_hooks": "a forward_pre_hook",
+    "_forward_hooks": "a forward_hook",
+}
+"""Code that runs with a module's forward, and that no trace of its steps shows."""
+
+
+def _refuse_hooks(path: str, module: nn.Module) -> None:
+    """Refuse code around a module, except that which computes its weights."""
+    for attribute, name in _HOOKS.items():
+        for hook in getattr(module, attribute, {}).values():
+            if isinstance(hook, WeightNorm | BasePruningMethod):
+                continue  # they only compute weights
+            remedy = (
+                f"remove it with the handle that register_{name.split()[-1]} "
+                f"returned, or write its steps in forward"
+            )
+            if isinstance(hook, SpectralNorm):
+                remedy = "call torch.nn.utils.remove_spectral_norm, which keeps weights"
+            raise UnsupportedModelError(
+                f"{path or 'the model'} ({type(module).__name__}) has {name}, whose "
+                f"code nn2rules cannot read; {remedy}"
+            )
 
 
 def columns(_model: object, encode: object = None) -> Mapping[str, Any] | None:
