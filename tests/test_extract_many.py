@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -401,7 +402,7 @@ def test_two_models_of_one_name():
     [
         ("effort = 1.5", "effort is 1.5, expected a whole number"),
         ("effort = true", "effort is True, expected a whole number"),
-        ("trust = 1", "trust is 1, expected true or false"),
+        ("other = 1", "other is 1, expected true or false"),
         ("form = 3", "form is 3, expected a text"),
         ("values = [3]", "values is [3], expected a text, or a list of texts"),
         ("time = 'long'", "time is 'long', expected a number"),
@@ -457,3 +458,86 @@ def test_a_report_of_errors_alone_is_printed():
         "bc     error: x\n"
         "0 of 2 models done, 2 failed"
     )
+
+
+class Touch:
+    """Makes a file when it is unpickled."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("ran"),))
+
+
+@pytest.mark.parametrize("table", ["[[model]]", "[defaults]"])
+def test_a_plan_cannot_say_that_it_is_trusted(table):
+    Path("m.pkl").write_bytes(pickle.dumps(Touch()))
+    model = "[[model]]\nname = 'a'\nmodel = 'm.pkl'\n"
+    said = "trust = true\n"
+    plan = f"{model}{said}" if table == "[[model]]" else f"{table}\n{said}{model}"
+    assert "'trust' is not a key" in (sentence := refused(plan))
+    assert "--trust" in sentence
+    Path("models.toml").write_text(model)
+    assert "if you trust its author" in extract_many("models.toml", "made")["a"].error
+    assert not Path("ran").exists()
+    assert run("models.toml", "-o", "made", "--trust").exit_code == 2  # no model
+    assert Path("ran").exists()
+
+
+@pytest.mark.parametrize("key", ["model", "data", "encoder"])
+@pytest.mark.parametrize("kind", ["absolute", "up", "link", "folder"])
+def test_a_plan_names_files_of_its_own_folder(key, kind):
+    Path("plans").mkdir()
+    shutil.copy("nets/tomato.json", "plans/net.json")
+    Path("plans/link").symlink_to(Path("rows.csv").absolute())
+    Path("plans/folder").symlink_to(Path().absolute())
+    places = {
+        "absolute": str(Path("rows.csv").absolute()),
+        "up": "../rows.csv",
+        "link": "link",
+        "folder": "folder/rows.csv",
+    }
+    files = {"model": "net.json", key: places[kind]}
+    lines = "".join(f"{name} = '{file}'\n" for name, file in files.items())
+    plan = Path("plans/models.toml")
+    plan.write_text(f"[[model]]\nname = 'a'\n{lines}")
+    assert f"{key} is " in (sentence := refused(None, file=str(plan)))
+    assert "outside the folder of the file" in sentence
+    assert len(read_plan(plan, outside=True)) == 1
+
+
+def test_files_outside_are_read_where_the_user_says_so():
+    Path("plans").mkdir()
+    Path("plans/models.toml").write_text(
+        "[[model]]\nname = 'a'\nmodel = '../nets/tomato.json'"
+    )
+    assert run("plans/models.toml", "-o", "made", "--outside").exit_code == 0
+
+
+def test_results_are_not_written_through_links_out_of_the_folder():
+    extract_many("models.toml", "made")
+    Path("precious").write_text("mine")
+    Path("made/car.json").unlink()
+    Path("made/car.json").symlink_to(Path("precious").absolute())
+    assert "this is a link to another folder" in refused(PLAN)
+    assert Path("precious").read_text() == "mine"
+
+
+def test_a_copy_for_a_worker_does_not_hide_a_link_out_of_the_folder():
+    Path("sub").mkdir()
+    Path("secret.bin").write_bytes(b"secret")
+    Path("sub/weights.bin").symlink_to(Path("secret.bin").absolute())
+    Path("sub/net.onnx").write_bytes(b"... location weights.bin ...")
+    Path("models.toml").write_text("[[model]]\nname = 'a'\nmodel = 'sub/net.onnx'")
+    (wish,) = read_plan("models.toml")
+    assert b"secret" not in work.read_inputs(wish).contents.values()
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ("x = " + "[" * 100_000, "nested too deeply"),
+        ("x = " + "9" * 5_000, "this is no TOML"),
+        (f"[[model]]\nname = '{'a' * 300}'\nmodel = 'x'", "300 characters"),
+    ],
+)
+def test_plans_that_would_end_in_a_traceback(plan, said):
+    assert said in refused(plan)

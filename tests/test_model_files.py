@@ -11,7 +11,14 @@ import pandas as pd
 import pytest
 import skops.io
 import torch
+from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfVectorizer,
+)
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
@@ -98,7 +105,7 @@ def test_the_command_line_reads_models(folder):
         ("module.pt", "this is a pickled PyTorch module, and reading one runs"),
         ("weights.pt", "this file holds weights without their network"),
         ("cut.skops", "not a whole .skops file"),
-        ("cut.pt2", "not a whole file of torch.export.save"),
+        ("cut.pt2", "reading one can run code from it; export the model to ONNX"),
         ("cut.onnx", "no ONNX model, or only a part of one"),
         ("old.h5", "the old format of Keras"),
         ("nothing.onnx", "there is no such file"),
@@ -117,7 +124,7 @@ def test_files_that_are_not_read(folder, name, message):
 
 def test_archives_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
-    for ending in (".skops", ".keras", ".pt2"):
+    for ending in (".skops", ".keras"):
         path = tmp_path / f"bomb{ending}"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr("schema.json", bytes(3 << 20))
@@ -142,7 +149,7 @@ def test_archives_with_odd_members_are_refused(name, tmp_path):
 
 @pytest.mark.parametrize(
     ("library", "ending"),
-    [("torch", ".pt2"), ("torch", ".pt"), ("skops", ".skops"), ("keras", ".keras")],
+    [("torch", ".pt"), ("skops", ".skops"), ("keras", ".keras")],
 )
 def test_libraries_that_run_code_of_files_are_not_used(
     library, ending, folder, tmp_path, monkeypatch
@@ -198,6 +205,11 @@ def test_a_number_of_parameters_beyond_64_bits(tmp_path):
         load_model(tmp_path / "model.onnx")
 
 
+def test_a_damaged_program_that_is_trusted(folder):
+    with pytest.raises(FormatError, match=r"cut\.pt2: not a whole file of torch"):
+        load_model(folder / "cut.pt2", trust=True)
+
+
 def test_a_damaged_pickle_that_is_trusted(folder):
     with pytest.raises(FormatError, match=r"cut\.pkl: cannot be read"):
         load_model(folder / "cut.pkl", trust=True)
@@ -213,7 +225,7 @@ def test_labels_that_the_model_does_not_name(folder, people):
         module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
     )
     torch.export.save(program, folder / "line.pt2")
-    given = ("line.pt2", "--data", "rows.csv", "--labels", "label")
+    given = ("line.pt2", "--trust", "--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert "predict a number; if it tells two classes apart" in text
@@ -256,3 +268,46 @@ def test_a_missing_library_gives_the_pip_command(ending, module, tmp_path, monke
     path.write_bytes(b"anything")
     with pytest.raises(MissingExtraError, match=r'pip install "nn2rules\['):
         load_model(path)
+
+
+def hidden(step, column="job"):
+    """Return a fitted pipeline with a step on one column."""
+    rows = pd.DataFrame({"job": ["a.txt", "b.txt"] * 5, "age": range(10)})
+    first = make_column_transformer((step, column))
+    return make_pipeline(first, LogisticRegression()), rows, ["x", "y"] * 5
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [CountVectorizer, TfidfVectorizer, HashingVectorizer],
+    ids=lambda k: k.__name__,
+)
+@pytest.mark.parametrize("input_", ["filename", "file"])
+def test_texts_that_are_names_of_files_are_refused(kind, input_, tmp_path):
+    model, rows, labels = hidden(kind())
+    model.fit(rows, labels)
+    skops.io.dump(model, tmp_path / "good.skops")
+    load_model(tmp_path / "good.skops")
+    model[0].transformers_[0][1].input = input_
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match=f"input='{input_}', so it opens the files"):
+        load_model(tmp_path / "evil.skops")
+    load_model(tmp_path / "evil.skops", trust=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.set_params(memory="cache"), "a `memory`, which writes"),
+        (lambda model: model[0].set_params(n_jobs=9999), "n_jobs=9999, more than 64"),
+        (lambda model: model.steps.insert(1, ("k", KMeans(2))), "has a KMeans, which"),
+        (lambda model: setattr(model[1], "x", {"y": [KMeans(2)]}), "has a KMeans"),
+    ],
+)
+def test_estimators_that_do_more_than_compute_are_refused(change, message, tmp_path):
+    model, rows, labels = hidden(OneHotEncoder(), ["job"])
+    model.fit(rows, labels)
+    change(model)
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match=message):
+        load_model(tmp_path / "evil.skops")

@@ -149,3 +149,23 @@ def test_links_to_itself_end(tmp_path):
 
     with pytest.raises(FormatError, match="damaged"):
         keras_files._refuse_weights("x", weights(loop))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"units": 4', '"units": 300000000'),
+        ('"units": 4', '"units": 20000, "x": [{"units": 20000}]'),
+        ('"num_tokens": 4', '"num_tokens": 2000000000'),
+        ('"batch_shape": [null, 3]', '"batch_shape": [null, 100000, 100000]'),
+    ],
+)
+def test_layers_are_not_built_before_their_size_is_known(
+    whole, before, after, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(keras.saving, "load_model", None)  # Keras is not asked
+    text = whole["config.json"].decode()
+    assert before in text
+    files = whole | {"config.json": text.replace(before, after).encode()}
+    with pytest.raises(FormatError, match="weights; models of 200,000,000 at most"):
+        load_model(written(files, tmp_path / "bomb.keras"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nn2rules.batch.plan import Wish
 from nn2rules.errors import Nn2RulesError
-from nn2rules.formats.files import read_bytes
+from nn2rules.formats.files import leads_out_of, read_bytes
 from nn2rules.version import __version__
 
 _MANY = 2  # files that so many models have are sent once
@@ -55,11 +55,18 @@ def read_inputs(wish: Wish) -> Inputs:
 
 
 def _beside(model: Path, data: bytes) -> dict[Path, bytes]:
-    """Read files that an ONNX model names: numbers may be in a second one."""
+    """Read files that an ONNX model names: numbers may be in a second one.
+
+    Links that lead out of the model's folder are left out, as `load_model` refuses
+    them: a copy of such a file, for a worker elsewhere, would pass for a file inside.
+    """
     return {
         path: read_bytes(path)
         for path in sorted(model.parent.iterdir())
-        if len(path.name) > _SHORT and path.name.encode() in data and path.is_file()
+        if len(path.name) > _SHORT
+        and path.name.encode() in data
+        and path.is_file()
+        and not leads_out_of(model.parent, path)
     }
 
 

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from nn2rules.errors import FormatError, OptionError
-from nn2rules.formats.files import read_text
+from nn2rules.formats.files import decoded, leads_out_of, read_bytes
 from nn2rules.options import Kind, Length, Looking
 
-FILES = ("model", "data", "encoder")
+FILES = ("model", "data", "test", "encoder")
 """What is a path, as seen from the file."""
 
 _TEXTS = ("labels", "gives", "form", "engine", "scope", "target", "approximate")
 _LISTS = ("values", "classes", "order")
 _NUMBERS = ("threshold", "fidelity", "time")
 _WHOLE = ("max_rules", "effort", "seed")
-_FLAGS = ("other", "trust")
+_FLAGS = ("other",)
 
 KEYS = ("name", *FILES, *_TEXTS, *_LISTS, *_NUMBERS, *_WHOLE, *_FLAGS)
 """What may be said of a model: the options of the command extract."""
@@ -33,6 +33,14 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _TABLES = ("defaults", "model")
+_LONGEST_NAME = 100
+_MOST_BYTES = 1 << 24
+_NO_KEYS = {
+    "trust": "whether to trust the files of models is for you to say, and not for a "
+    "file: use the option --trust of the command, in Python trust=True"
+}
+"""What a file of models cannot say, and where it can be said."""
+
 REPORT = "report"
 """A name that no model can have: the report's own."""
 
@@ -46,18 +54,16 @@ class Wish:
     options: Mapping[str, Any]
 
 
-def read_plan(path: str | os.PathLike[str]) -> list[Wish]:
-    """Read a plan.
+def read_plan(path: str | os.PathLike[str], *, outside: bool = False) -> list[Wish]:
+    """Read a plan; with `outside`, its paths may lead out of its folder.
 
     Raises
     ------
     FormatError
-        If it is not TOML, has keys that are not known, or names a model twice.
+        If it is not TOML, has keys that are not known, names a model twice, or names
+        files that it may not.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"{path}: this is no TOML: {error}") from None
+    document = _document(path)
     _refuse_unknown(document, _TABLES, str(path))
     defaults, tables = document.get("defaults", {}), document.get("model", [])
     if not isinstance(defaults, dict):
@@ -69,13 +75,35 @@ def read_plan(path: str | os.PathLike[str]) -> list[Wish]:
     _check(defaults, f"{path}, [defaults]", without=("name",))
     wishes: dict[str, Wish] = {}
     for number, table in enumerate(tables, 1):
-        wish = _wish(
-            {**defaults, **table}, f"{path}, model {number}", Path(path).parent
-        )
+        place = f"{path}, model {number}"
+        wish = _wish({**defaults, **table}, place, Path(path).parent)
+        if not outside:
+            _refuse_outside(wish, place, Path(path).parent)
         if wish.name.lower() in wishes:  # some disks do not tell A from a
             raise FormatError(f"{path}: there are two models of the name {wish.name!r}")
         wishes[wish.name.lower()] = wish
     return list(wishes.values())
+
+
+def _document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    text = decoded(path, read_bytes(path, _MOST_BYTES))
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError is one; so are numbers without end
+        raise FormatError(f"{path}: this is no TOML: {error}") from None
+    except RecursionError:
+        raise FormatError(f"{path}: the TOML is nested too deeply") from None
+
+
+def _refuse_outside(wish: Wish, place: str, folder: Path) -> None:
+    """Refuse files that are not in the folder of the plan, or in one below."""
+    for key, file in wish.files.items():
+        if leads_out_of(folder, file):
+            raise FormatError(
+                f"{place}: {key} is {str(file)!r}, which is outside the folder of the "
+                f"file; move it there, or allow this with --outside, in Python with "
+                f"outside=True"
+            )
 
 
 def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
@@ -84,6 +112,11 @@ def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
         if key not in table:
             raise FormatError(f"{place}: there is no {key}")
     name = table["name"]
+    if len(name) > _LONGEST_NAME:
+        raise FormatError(
+            f"{place}: the name has {len(name):,} characters, and {_LONGEST_NAME} at "
+            f"most are allowed"
+        )
     if not _NAME.fullmatch(name) or name.lower() == REPORT:
         raise FormatError(
             f"{place}: the name {name!r} cannot be that of a file; letters, digits and "
@@ -118,6 +151,8 @@ def _refuse_unknown(
     table: Mapping[str, Any], known: list[str] | tuple[str, ...], place: str
 ) -> None:
     for key in table:
+        if key in _NO_KEYS:
+            raise FormatError(f"{place}: {key!r} is not a key: {_NO_KEYS[key]}")
         if key not in known:
             raise FormatError(
                 f"{place}: there is no key {key!r}; there are {', '.join(known)}"

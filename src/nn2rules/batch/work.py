@@ -22,7 +22,7 @@ from nn2rules.errors import (
 )
 from nn2rules.extraction import extract
 from nn2rules.formats import to_json
-from nn2rules.formats.files import read_bytes, uninterrupted, write_text
+from nn2rules.formats.files import leads_out_of, read_bytes, uninterrupted, write_text
 from nn2rules.given_files import Given, class_named, load
 from nn2rules.rules import RuleList
 from nn2rules.waiting import Shown, teller
@@ -35,6 +35,8 @@ def extract_many(
     folder: str | os.PathLike[str],
     *,
     again: bool = False,
+    trust: bool = False,
+    outside: bool = False,
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Report:
@@ -51,6 +53,11 @@ def extract_many(
     again : bool
         Whether to do also those again that are there, and whose files, options and
         version of nn2rules are what they were.
+    trust : bool
+        Whether to read models from files that can run code, as in `load_model`. It
+        holds for all of them, and no key of the plan says so.
+    outside : bool
+        Whether the plan may name files outside its own folder.
     n_jobs : int, optional
         How many models at a time; by default one for each core or worker. Within
         `nn2rules.cluster` they go there.
@@ -65,7 +72,8 @@ def extract_many(
     Raises
     ------
     FormatError
-        If the plan cannot be read, or the folder is not to be written to.
+        If the plan cannot be read, names files outside its folder, or the folder is
+        not to be written to.
     KeyboardInterrupt
         After Ctrl-C; its `report` says what is left. The same call goes on.
 
@@ -73,23 +81,25 @@ def extract_many(
     --------
     >>> import tempfile
     >>> import nn2rules
-    >>> tomato = nn2rules.datasets.network_file("tomato")
+    >>> tomato = nn2rules.datasets.network_file("tomato").read_text()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     plan = Path(folder, "models.toml")
-    ...     _ = plan.write_text(f"[[model]]\nname = 'tomato'\nmodel = '{tomato}'")
+    ...     _ = plan.write_text("[[model]]\nname = 'tomato'\nmodel = 'net.json'")
+    ...     _ = Path(folder, "net.json").write_text(tomato)
     ...     first = nn2rules.extract_many(plan, f"{folder}/rules")
     ...     second = nn2rules.extract_many(plan, f"{folder}/rules")
     >>> first["tomato"].rules, second["tomato"].is_new
     (1, False)
     """
     told = teller(progress)
-    wishes, place = read_plan(plan), Path(folder)
+    wishes, place = read_plan(plan, outside=outside), Path(folder)
     before = _before(place)
+    _refuse_links(wishes, place)
     report, inputs = _begun(wishes, {} if again else before, place)
     place.mkdir(exist_ok=True)
     _write(report, place)
     common, tasks = set_apart(inputs)
-    shared = _Shared(common, _threads_each(len(tasks), n_jobs))
+    shared = _Shared(common, _threads_each(len(tasks), n_jobs), trust)
     meter = Meter(progress=told)
     results = as_done(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
     with closing(results):
@@ -134,6 +144,14 @@ def _before(folder: Path) -> dict[str, Entry]:
             f"command; give a new or an empty folder"
         )
     return {}
+
+
+def _refuse_links(wishes: list[Wish], folder: Path) -> None:
+    """Refuse to write through links, which a folder that came from others may have."""
+    for name in (REPORT, *(wish.name for wish in wishes)):
+        path = folder / f"{name}.json"
+        if leads_out_of(folder, path):
+            raise FormatError(f"{path}: this is a link to another folder; remove it")
 
 
 def _begun(
@@ -183,10 +201,11 @@ def _write(report: Report, folder: Path) -> None:
 
 
 class _Shared(NamedTuple):
-    """Files that several models have, and how many threads each may use."""
+    """What models share: files, threads for each, and whether to trust them."""
 
     files: dict[str, bytes]
     n_threads: int
+    trust: bool
 
 
 class _Made(NamedTuple):
@@ -202,7 +221,7 @@ def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
     try:
         threads = joblib.parallel_config(backend="threading", n_jobs=shared.n_threads)
         with at_hand(inputs, shared.files) as files, threads:
-            rules, rows = _rules(files, inputs.wish.options, meter)
+            rules, rows = _rules(files, inputs.wish.options, meter, shared.trust)
         text = to_json(rules)
     except Nn2RulesError as error:
         state: Any = "stopped" if isinstance(error, BudgetExceededError) else "failed"
@@ -216,19 +235,20 @@ def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
 
 
 def _rules(
-    files: dict[str, Path], options: Any, meter: Meter
+    files: dict[str, Path], options: Any, meter: Meter, trust: bool
 ) -> tuple[RuleList, int | None]:
     """Return the rules of a model, and how many rows were given."""
     given = Given(
         data=files.get("data"),
         labels=options.get("labels"),
+        test=files.get("test"),
         encoder=files.get("encoder"),
         values=tuple(listed(options, "values") or ()),
         classes=_joined(options, "classes"),
         threshold=options.get("threshold"),
         gives=options.get("gives"),
         other=options.get("other", False),
-        trust=options.get("trust", False),
+        trust=trust,
         sign="",
     )
     found, target = load(files["model"], given), options.get("target")
@@ -246,6 +266,7 @@ def _rules(
             found.network,
             found.rows,
             labels=found.labels,
+            test=found.test,
             target=target,
             order=listed(options, "order"),
             approximate=options.get("approximate"),

@@ -17,7 +17,6 @@ from nn2rules.errors import FormatError, MissingExtraError
 from nn2rules.formats import load_network
 from nn2rules.formats.files import check_readable, read_bytes
 from nn2rules.model_files.archive import members
-from nn2rules.model_files.exported import UnsafeProgramError, clean_archive
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -33,8 +32,8 @@ def load_model(path: FilePath, *, trust: bool = False) -> Any:
         .joblib, .pkl).
     trust : bool
         Whether to read files that can run code when they are read: pickles, in
-        .joblib, .pkl and .pt files, and what is not known to be harmless in .pt2,
-        .keras and .skops files.
+        .joblib, .pkl and .pt files; .pt2 files; and what is not known to be harmless
+        in .keras and .skops files.
 
     Raises
     ------
@@ -104,20 +103,18 @@ def _keras(path: FilePath, trust: bool) -> Any:
 
 def _torch_program(path: FilePath, trust: bool) -> Any:
     torch = _torch()
+    if not trust:
+        raise FormatError(
+            f"{path}: this is a file of torch.export.save, and reading one can run "
+            f"code from it; export the model to ONNX (torch.onnx.export), or, if you "
+            f"trust the file's author, {_ALLOW}"
+        )
     from nn2rules.adapters.torch.program import silence
 
-    files = members(path, "file of torch.export.save")
-    if not trust:
-        _refuse_old(path, "torch", "2.6")
+    members(path, "file of torch.export.save")
     try:
-        archive = path if trust else clean_archive(files, torch)
         with silence():
-            return torch.export.load(archive)
-    except UnsafeProgramError as error:
-        raise FormatError(
-            f"{path}: the program holds {error}, which is not known to be harmless; if "
-            f"you trust its author, {_ALLOW}"
-        ) from None
+            return torch.export.load(path)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(
             f"{path}: this is not a whole file of torch.export.save: {_line(error)}"
@@ -137,7 +134,7 @@ def _torch_pickle(path: FilePath, trust: bool) -> Any:
     if weights is not None:
         raise FormatError(
             f"{path}: this file holds weights without their network; save the whole "
-            f"model with torch.save(model, path), or, safer, with torch.export.save"
+            f"model with torch.save(model, path), or, safer, export it to ONNX"
         )
     if not trust:
         raise FormatError(f"{path}: this is not a file of torch.save, or it is damaged")
@@ -159,6 +156,8 @@ def _torch() -> Any:
 def _skops(path: FilePath, trust: bool) -> Any:
     try:
         from skops import io
+
+        from nn2rules.model_files.skops_files import unsafe_in
     except ModuleNotFoundError:
         raise MissingExtraError("skops", "sklearn", "reading a .skops file") from None
     if not trust:
@@ -169,13 +168,18 @@ def _skops(path: FilePath, trust: bool) -> Any:
         named = io.get_untrusted_types(data=data)
         unknown = [name for name in named if name not in HARMLESS]
         if not unknown or trust:
-            return io.loads(data, trusted=named)
+            model = io.loads(data, trusted=named)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(f"{path}: not a whole .skops file: {_line(error)}") from None
-    raise FormatError(
-        f"{path}: the file names types that skops does not know to be harmless "
-        f"({', '.join(unknown)}); if you trust its author, {_ALLOW}"
-    )
+    if unknown and not trust:
+        raise FormatError(
+            f"{path}: the file names types that skops does not know to be harmless "
+            f"({', '.join(unknown)}); if you trust its author, {_ALLOW}"
+        )
+    reason = None if trust else unsafe_in(model)
+    if reason is not None:
+        raise FormatError(f"{path}: {reason}; if you trust its author, {_ALLOW}")
+    return model
 
 
 def _pickle(path: FilePath, trust: bool) -> Any:

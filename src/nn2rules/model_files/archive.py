@@ -1,10 +1,8 @@
 """Zip archives that models come in, read with suspicion and within a limit."""
 
-import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping
 from typing import Any
 
 from nn2rules.errors import FormatError
@@ -40,16 +38,6 @@ def _refuse_odd(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo]) -> N
         parts = name.replace("\\", "/").split("/")
         if names.count(name) > 1 or ".." in parts or parts[0] == "":
             raise FormatError(f"{path}: the archive has an odd member, {name!r}")
-
-
-def zipped(files: Mapping[str, bytes]) -> io.BytesIO:
-    """Return files as a zip archive in memory."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    stream.seek(0)
-    return stream
 
 
 def parsed(data: bytes) -> Any:

@@ -6,6 +6,7 @@ list of what may be named, which does not depend on the version of Keras.
 """
 
 import io
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -42,6 +43,13 @@ _DATA = frozenset(
 """What a configuration has besides classes and functions: plain values."""
 
 
+_NO_SIZES = frozenset(("axis", "seed", "shared_object_id"))
+"""Whole numbers in a configuration that are no sizes."""
+
+MOST_WEIGHTS = 200_000_000
+"""A configuration that may describe more is not built."""
+
+
 def refuse_unsafe(path: str | os.PathLike[str]) -> None:
     """Refuse a file from which Keras might run code, or read other files."""
     files = members(path, ".keras file; write one with model.save('model.keras')")
@@ -58,7 +66,46 @@ def refuse_unsafe(path: str | os.PathLike[str]) -> None:
     reason = _unsafe(config)
     if reason is not None:
         raise FormatError(f"{path}: {reason}")
+    _refuse_large(path, config)
     _refuse_weights(path, weights)
+
+
+def _refuse_large(path: str | os.PathLike[str], config: Any) -> None:
+    """Refuse a configuration from which Keras would build very many weights.
+
+    Keras builds all of them before it looks at those that are stored. A layer of n
+    numbers behind one of m has m·n weights at most; the widest layer stands for all
+    that may come before.
+    """
+    widths = _widths(config)
+    n_weights = sum(widths) * max(widths, default=0)
+    if n_weights > MOST_WEIGHTS:
+        raise FormatError(
+            f"{path}: the configuration describes layers of up to {max(widths):,} "
+            f"numbers, with up to {n_weights:,} weights; models of {MOST_WEIGHTS:,} at "
+            f"most are read"
+        )
+
+
+def _widths(node: Any) -> list[int]:
+    """Return how many numbers each layer of a configuration has, at most."""
+    if isinstance(node, list):
+        return [width for item in node for width in _widths(item)]
+    if not isinstance(node, dict):
+        return []
+    found = _widths(list(node.values()))
+    sizes = [_size_of(key, value) for key, value in node.items()]
+    width = math.prod(size for size in sizes if size > 1)
+    return [*found, width] if width > 1 else found
+
+
+def _size_of(key: str, value: Any) -> int:
+    """Return the size that a setting of a layer is; 1 if it is none."""
+    if isinstance(value, int) and key not in _NO_SIZES:
+        return abs(value)
+    if isinstance(value, list) and re.search("shape|size|strides|padding", key):
+        return math.prod(abs(n) for n in value if isinstance(n, int) and n)
+    return 1
 
 
 def _unsafe(node: Any) -> str | None:
