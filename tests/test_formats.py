@@ -1,3 +1,4 @@
+import gzip
 import json
 import math
 import os
@@ -21,7 +22,7 @@ from nn2rules import (
     save,
 )
 from nn2rules.certificate import network_digest
-from nn2rules.formats import from_json, load_network, load_rules, to_json
+from nn2rules.formats import from_json, load_network, load_rules, table, to_json
 from nn2rules.formats.table import read_table, table_text
 from strategies import (
     PIECEWISE_LINEAR,
@@ -237,7 +238,7 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         (
             [(("features", 1, "vals"), [0])],
             "features[1]: unknown key 'vals'; the keys are name, values, ordered, "
-            "labels, edges, other, whole, groups",
+            "labels, edges, other, whole, groups, not_missing",
         ),
         ([(("layers", 1, "bias"), REMOVED)], "layers[1]: the key 'bias' is missing"),
         ([(("layers", 1), [1])], "layers[1]: expected an object, found a list"),
@@ -800,3 +801,14 @@ def test_tables_with_every_sign_are_read_as_they_were_written(header, rows):
         found = read_table(path)
     assert found.header == header
     assert [[row[name] for name in header] for row in found.rows] == rows
+
+
+@pytest.mark.parametrize(("most", "value"), [("MOST_ROWS", 3), ("MOST_CELLS", 7)])
+def test_tables_of_very_many_rows_end_in_a_sentence(most, value, tmp_path, monkeypatch):
+    monkeypatch.setattr(table, most, value)
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 3))
+    assert len(read_table(path).rows) == 3
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 4))
+    with pytest.raises(FormatError, match=r"line 5: more than 3 rows of 2 cells, the"):
+        read_table(path)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nn2rules.exporting import export
+from nn2rules.exporting import EXPORTERS, export
 from nn2rules.exporting.program import Answer, program_of
 from nn2rules.rules import RuleList
 from nn2rules.values import Value
@@ -66,7 +66,9 @@ def check_export(
     **options: Any,
 ) -> None:
     """Compare the answers of an engine with those of the program, row by row."""
-    program = program_of(rules, unknown=unknown, undecided=undecided)
+    program = program_of(
+        rules, unknown=unknown, undecided=undecided, mixed=EXPORTERS[name].mixed
+    )
     made = export(rules, name, unknown=unknown, undecided=undecided, **options)
     found = (execute or executor(name))(made, program, rows)
     assert len(found) == len(rows)

@@ -1,6 +1,7 @@
 """Files of rows answered through DuckDB, as the library answers them."""
 
 import csv
+import os
 import signal
 import subprocess
 import sys
@@ -394,16 +395,17 @@ def test_the_command_answers_parquet(tmp_path):
     assert told == (
         0,
         "2 rows written to out.csv\n",
-        "note: no rule decides 1 of 2 rows; the answer there is the default, which is "
-        "not proved\n",
+        "note: no rule decides 1 of 2 rows; the answer there is empty\n",
     )
     assert (tmp_path / "out.csv").read_text() == (
-        "color,size,prediction,rule\n"
-        "red,1.0,ripe,1\nyellow,2.0,unripe,default (not proved)\n"
+        "color,size,prediction,rule\nred,1.0,ripe,1\nyellow,2.0,,\n"
     )
-    code, _, error = _told(tmp_path, "predict", "rules.json", "r.parquet")
-    assert code == 2
-    assert error == "error: a Parquet file is answered by a file; give -o FILE\n"
+    code, printed, _ = _told(tmp_path, "predict", "rules.json", "r.parquet")
+    assert (code, printed) == (
+        0,
+        "color,size,prediction,rule\n"
+        "red,1,ripe,1\nyellow,2,unripe,default (not proved)\n",
+    )
 
 
 def test_both_ways_of_the_command_write_the_same(tmp_path):
@@ -451,3 +453,111 @@ def test_without_duckdb_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingExtraError, match=r"pip install \"nn2rules\[sql\]\""):
         predict_file(_tomatoes(), rows, tmp_path / "out.parquet")
+
+
+NAN, INF = float("nan"), float("inf")
+NUMBER_FEATURES = {
+    "range": Feature.real("f", 0.0, 10.0),
+    "range or missing": Feature.real("f", 0.0, 10.0, missing=True),
+    "whole": Feature.real("f", 0, 10, whole=True, missing=True),
+    "bins": Feature.bins("f", [0, 5]),
+    "bins or missing": Feature.bins("f", [0, 5], missing=True),
+    "list": Feature("f", (1.5, 5.0)),
+    "list or missing": Feature("f", (1.5, 5.0, None)),
+    "list or other": Feature("f", (5.0, "other", None), other="other"),
+}
+
+
+def _each_value(feature: Feature) -> RuleList:
+    """Return rules with a class for each value of a feature, or for part of a range."""
+    allowed: list[tuple[Any, ...]] = [(value,) for value in feature.values]
+    if feature.limits is not None:
+        allowed = [((0, 4),), *([(None,)] if None in feature.values else [])]
+    rules = [Rule((Condition("f", each),), f"c{n}") for n, each in enumerate(allowed)]
+    classes = ("rest", *(rule.then for rule in rules))
+    return RuleList(Domain((feature,)), tuple(rules), "rest", classes)
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+@pytest.mark.parametrize("numbers", [[0.0, 10.0], [5.0], [INF, 5.0], [], [None, 1.5]])
+@pytest.mark.parametrize("name", NUMBER_FEATURES)
+def test_nan_of_parquet_is_missing(tmp_path, name, numbers, statistics):
+    """Statistics of Parquet leave NaN out, and DuckDB decides comparisons by them."""
+    import duckdb
+
+    rules = _each_value(NUMBER_FEATURES[name])
+    cells = [NAN, *numbers, NAN]
+    path, output = tmp_path / "rows.parquet", tmp_path / "out.parquet"
+    column = pa.array(cells, pa.float64(), from_pandas=False)
+    pq.write_table(pa.table({"f": column}), path, write_statistics=statistics)
+    expected = rules.predict([{"f": cell} for cell in cells], unknown="none").tolist()
+    predict_file(rules, path, output, unknown="none")
+    assert pq.read_table(output)["prediction"].to_pylist() == expected
+    case_text = rules.export("sql", answer="class")
+    rows = f"read_parquet('{path}')"
+    found = duckdb.sql(f"SELECT {case_text} FROM {rows}").fetchall()
+    assert [label for (label,) in found] == expected
+    for label in set(expected) - {None}:  # a filter may skip parts of a file
+        asked = f"SELECT count(*) FROM {rows} WHERE ({case_text}) = '{label}'"
+        assert duckdb.sql(asked).fetchall() == [(expected.count(label),)]
+
+
+HOSTILE_NAMES = [
+    *("rows[1]", "a*", "b?", "{x,y}", "q'q", 'd"d', "s\\s", "~", "p%20", "file:x"),
+    *("new\nline", "esc\x1b", "$HOME", "[a-b]", "[!x]", "]", "[", "**", "http:", "-o"),
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_name_is_a_name_and_no_pattern(tmp_path, monkeypatch, name, suffix):
+    monkeypatch.chdir(tmp_path)
+    for other in ("rows1", "ab", "bc", "x", "y", "a"):
+        _write_row(Path(f"{other}.{suffix}"), "another file")
+    rows, output = Path(f"{name}.{suffix}"), Path(f"{name}.out.{suffix}")
+    _write_row(rows, "the file that was named")
+    before = set(tmp_path.iterdir())
+    written = predict_file(_tomatoes(), rows, output)
+    assert written.n_rows == 1
+    assert set(tmp_path.iterdir()) - before == {tmp_path / output}
+    assert b"the file that was named" in output.read_bytes()
+
+
+def _write_row(path: Path, who: str) -> None:
+    row = {"color": "red", "size": "3", "who": who}
+    if path.suffix == ".csv":
+        path.write_text(table_text(list(row), [list(row.values())]))
+        return
+    with open(path, "wb") as stream:
+        pq.write_table(pa.table({key: [cell] for key, cell in row.items()}), stream)
+
+
+def test_a_name_that_is_not_utf_8_is_read_and_not_written(tmp_path):
+    named, output = tmp_path / os.fsdecode(b"\xff.parquet"), tmp_path / "out.parquet"
+    _write_row(named, "the file that was named")
+    predict_file(_tomatoes(), named, output)
+    assert b"the file that was named" in output.read_bytes()
+    with pytest.raises(FormatError, match="not UTF-8, which DuckDB needs; rename"):
+        predict_file(_tomatoes(), output, named)
+
+
+def test_a_name_is_read_beside_any_other(tmp_path):
+    """DuckDB finds no file by a pattern beside one with a backslash in its name."""
+    named = tmp_path / "a\\*[1].parquet"
+    for path in (named, tmp_path / "\\?{b.parquet", tmp_path / "a\\b1.parquet"):
+        _write_row(path, path.name)
+    predict_file(_tomatoes(), named, tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["who"].to_pylist() == [named.name]
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows[1].parquet"])
+def test_without_links_no_other_file_is_read(tmp_path, monkeypatch, name):
+    def refuse(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "symlink", refuse)
+    _write_row(tmp_path / name, "the file that was named")
+    _write_row(tmp_path / "rows1.parquet", "another file")
+    predict_file(_tomatoes(), tmp_path / name, tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")["who"].to_pylist()
+    assert found == ["the file that was named"]

@@ -1,16 +1,21 @@
 """The command export: what it writes, and one sentence for every mistake."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import nn2rules
 from exporting.cases import case
+from exporting.executing import check_export
 from nn2rules import cli, datasets
 from nn2rules.exporting import EXPORTERS, export, options_of
 from nn2rules.exporting.program import program_of
@@ -212,3 +217,86 @@ def test_the_docs_name_every_format():
     rows = [line for line in page.read_text().splitlines() if line.startswith("| `")]
     named = " ".join(row.split("|")[1] for row in rows)
     assert [name for name in EXPORTERS if f"`{name}`" not in named] == []
+
+
+OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+"""What a terminal obeys, or what turns text around."""
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Rules whose names and classes are made to be obeyed by a terminal."""
+    name, label = "\x1b[2J\x1b]0;pwned\x07n\u202e", "yes\x9b31m"
+    domain = nn2rules.Domain((nn2rules.Feature(name, ("a", "b")),))
+    rule = nn2rules.Rule((nn2rules.Condition(name, ("a",)),), label)
+    path = tmp_path / "rules.json"
+    nn2rules.save(nn2rules.RuleList(domain, (rule,), "no", ("no", label)), path)
+    return path
+
+
+@pytest.mark.parametrize("name", [n for n, f in EXPORTERS.items() if f.suffix])
+def test_nothing_that_a_terminal_obeys_is_printed(name, hostile):
+    result = run(str(hostile), "--format", name)
+    assert not re.search(OBEYED, result.stdout)
+    assert not re.search(OBEYED, result.stderr)
+    if name == "json":
+        assert json.loads(result.stdout) == json.loads(hostile.read_text())
+    if name == "sql":
+        assert "write to a file: -o rules.sql" in " ".join(result.stderr.split())
+
+
+def test_what_is_printed_of_xml_is_read_as_it_was(tmp_path):
+    domain = nn2rules.Domain((nn2rules.Feature("f", ("a", "b\u202e")),))
+    rule = nn2rules.Rule((nn2rules.Condition("f", ("b\u202e",)),), "yes")
+    rules, path = nn2rules.RuleList(domain, (rule,), "no", ("no", "yes")), "r.json"
+    nn2rules.save(rules, tmp_path / path)
+    for name in ("dmn", "pmml"):
+        printed = run(str(tmp_path / path), "--format", name).stdout
+        assert not re.search(OBEYED, printed)
+        as_read = [ElementTree.canonicalize(t) for t in (printed, export(rules, name))]
+        assert as_read[0] == as_read[1]
+
+
+def test_a_file_keeps_control_characters(hostile, tmp_path):
+    made = tmp_path / "rules.sql"
+    assert run(str(hostile), "--format", "sql", "-o", str(made)).exit_code == 0
+    assert made.read_text() == export(nn2rules.load(hostile), "sql")
+    assert "\x1b[2J" in made.read_text()
+
+
+def test_predictions_with_control_characters_go_to_a_file_only(rules, tmp_path):
+    rows = tmp_path / "rows\x1b[2J.csv"
+    domain = nn2rules.load(rules).domain
+    cells = [str(feature.values[0]) for feature in domain.features]
+    text = (
+        ",".join([*domain.names, "note"]) + "\n" + ",".join([*cells, "\x9b31m"]) + "\n"
+    )
+    rows.write_text(text)
+    command = ["predict", rules, str(rows)]
+    result = CliRunner().invoke(cli.app, command)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "cells hold the control character '\\x9b'" in " ".join(result.stderr.split())
+    assert not re.search(OBEYED, result.stderr)  # nor does the name of the file
+    result = CliRunner().invoke(cli.app, [*command, "-o", str(tmp_path / "out.csv")])
+    assert result.exit_code == 0, result.output
+    assert "\x9b31m" in (tmp_path / "out.csv").read_text()
+
+
+def test_classes_of_several_types_stay_what_they_are():
+    domain = nn2rules.Domain((nn2rules.Feature("f", ("a", "b", "c")),))
+    rules = nn2rules.RuleList(
+        domain,
+        (
+            nn2rules.Rule((nn2rules.Condition("f", ("a",)),), True),
+            nn2rules.Rule((nn2rules.Condition("f", ("b",)),), "m"),
+        ),
+        2.5,
+        (True, "m", 2.5),
+    )
+    rows = [{"f": cell} for cell in "abc"]
+    for name in ("python", "pandas", "js", "prolog", "json", "csv"):
+        check_export(rules, name, rows)
+    module: dict[str, Any] = {}
+    exec(export(rules, "python"), module)
+    assert [module["predict"](row) for row in rows] == [True, "m", 2.5]
+    assert "-> float | str | bool | None:" in export(rules, "python")

@@ -10,11 +10,13 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     rules      lists, sets and supports
     edits      files of rules that someone edited
     words      printed conditions
+    missing    spellings of missing, None and NaN and others, through pipelines
     endings    models whose one output may mean several things
     numbers    ranges of numbers: questions and rules
     proofs     proofs of rules, and forgeries of them
     lines      where scores bend and classes tie along such a range
     explanations  reasons and changes of single rows
+    bulk       Parquet and CSV files in bulk, and what files are called
 
 Ctrl-C at any moment is in `interrupting`.
 """
@@ -23,9 +25,11 @@ from collections.abc import Callable
 
 from numpy.random import Generator
 
+from fuzz.bulk import name_files, predict_parquet
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
 from fuzz.explanations import explain_numbers, explain_rows
+from fuzz.missing import read_gaps
 from fuzz.numbers import (
     ask_lines,
     ask_numbers,
@@ -50,6 +54,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "edited certificates": edit_certificates,
     "conditions": read_conditions,
     "endings": read_endings,
+    "spellings of missing": read_gaps,
     "numbers": ask_numbers,
     "lines of numbers": ask_lines,
     "numbers' scores": ask_score_ranges,
@@ -58,6 +63,8 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "proofs": prove_rules,
     "explanations": explain_rows,
     "explained numbers": explain_numbers,
+    "Parquet in bulk": predict_parquet,
+    "file names": name_files,
     "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -38,27 +38,47 @@ class Format:
     typed : bool
         Whether its columns have one type each; what nn2rules itself reads, or people,
         need not.
+    escape : str
+        How its texts spell a character by its number; empty where they cannot.
+    mixed : bool
+        Whether it keeps classes of several types as they are; else they are texts.
     """
 
     module: str
     what: str
     suffix: str
     typed: bool = True
+    escape: str = ""
+    mixed: bool = False
 
+
+_JSON_ESCAPE = "\\u{:04x}"
+_XML_ESCAPE = "&#x{:x};"
 
 EXPORTERS = {
     "csv": Format("csv", "a decision table, a row for each rule", ".csv", False),
-    "dmn": Format("dmn", "a decision table of DMN 1.3, with its diagram", ".dmn"),
-    "js": Format("js", "an ES module without dependencies", ".mjs"),
-    "json": Format("json", "rules as nn2rules-rules/1", ".json", False),
+    "dmn": Format(
+        "dmn",
+        "a decision table of DMN 1.3, with its diagram",
+        ".dmn",
+        escape=_XML_ESCAPE,
+    ),
+    "js": Format("js", "an ES module without dependencies", ".mjs", mixed=True),
+    "json": Format(
+        "json", "rules as nn2rules-rules/1", ".json", False, escape=_JSON_ESCAPE
+    ),
     "latex": Format("latex", "a document for XeLaTeX", ".tex", False),
     "markdown": Format("markdown", "a document with a table", ".md", False),
     "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
-    "pandas": Format("pandas", "a Python module over frames of pandas", ".py"),
-    "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml"),
+    "pandas": Format(
+        "pandas", "a Python module over frames of pandas", ".py", mixed=True
+    ),
+    "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml", escape=_XML_ESCAPE),
     "polars": Format("polars", "a Python module with an expression of polars", ".py"),
-    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl"),
-    "python": Format("python", "a Python module without dependencies", ".py"),
+    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl", mixed=True),
+    "python": Format(
+        "python", "a Python module without dependencies", ".py", mixed=True
+    ),
     "sql": Format("sql", "SQL: expressions, or a view of a table", ".sql"),
     "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
 }
@@ -79,7 +99,13 @@ def export(
     writer = _writer(format)
     _check_options(format, options)
     typed = EXPORTERS[format].typed or tests is not None
-    program = program_of(rules, unknown=unknown, undecided=undecided, typed=typed)
+    program = program_of(
+        rules,
+        unknown=unknown,
+        undecided=undecided,
+        typed=typed,
+        mixed=EXPORTERS[format].mixed,
+    )
     if path is not None:
         check_writable(path)
     if tests is not None:

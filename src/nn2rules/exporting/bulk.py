@@ -18,12 +18,12 @@ from nn2rules.errors import (
     UnknownValueError,
 )
 from nn2rules.exporting.bulk_query import STOPPED, Query, added_names, query_of
-from nn2rules.exporting.bulk_source import Source, is_parquet, source_of
+from nn2rules.exporting.bulk_source import Source, check_name, is_parquet, source_of
 from nn2rules.exporting.program import Policy, Program, program_of
 from nn2rules.exporting.sql_bits import OPEN, OUTSIDE
 from nn2rules.exporting.sql_dialects import DIALECTS
 from nn2rules.formats.files import check_readable, check_writable, replacing_file
-from nn2rules.formats.table import CsvTable, table_text
+from nn2rules.formats.table import Table, table_text
 from nn2rules.rules import RuleList
 from nn2rules.text import count
 
@@ -44,7 +44,7 @@ def predict_file(
     output: str | os.PathLike[str],
     *,
     unknown: Policy = "error",
-    undecided: Policy = "default",
+    undecided: Policy = "none",
     memory: str | None = None,
 ) -> Written:
     """Answer the rows of a file, and write them with the class and the rule to another.
@@ -55,7 +55,7 @@ def predict_file(
     rows, output : str or path
         Parquet or CSV files, by their suffix; CSV that is read may be packed by gzip.
         The output is written whole or not at all.
-    unknown, undecided : {"error", "default", "none"}
+    unknown, undecided : {"none", "default", "error"}
         What becomes of a row off the domain, and of one that no rule decides.
     memory : str, optional
         The most memory that DuckDB takes, such as "500MB".
@@ -63,14 +63,16 @@ def predict_file(
     check_writable(output, keep=(rows,))
     check_readable(rows)
     is_parquet(output)  # refuses other names
+    check_name(output)
     program = program_of(rules, unknown=unknown, undecided=undecided)
     duckdb = _duckdb()
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,
+        tempfile.TemporaryDirectory(prefix="nn2rules-") as links,
         duckdb.connect(":memory:", config=_settings(duckdb, spare, memory)) as base,
     ):
         try:
-            return _predicted(base, program, rows, output)
+            return _predicted(base, program, source_of(base, rows, links), output)
         except duckdb.Error as error:
             raise _plain(rows, error) from None
         except RuntimeError as error:  # what DuckDB makes of Ctrl-C
@@ -108,9 +110,8 @@ def _plain(path: str | os.PathLike[str], error: Exception) -> FormatError:
     return FormatError(f"{path}: {line}")
 
 
-def _predicted(base: Any, program: Program, rows: Any, output: Any) -> Written:
-    source = source_of(base, rows)
-    CsvTable(source.path, list(source.names), [], []).check(program.rules.domain)
+def _predicted(base: Any, program: Program, source: Source, output: Any) -> Written:
+    Table(source.path, list(source.names), [], []).check(program.rules.domain)
     as_parquet = is_parquet(output)
     query = query_of(program, source, as_text=not as_parquet)
     for name, function, type_name in query.functions:

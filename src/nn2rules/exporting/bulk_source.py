@@ -5,6 +5,7 @@ that it is everywhere in the library, and handed over part by part.
 """
 
 import csv
+import glob
 import gzip
 import os
 from collections.abc import Iterator
@@ -16,9 +17,8 @@ from typing import Any
 
 from nn2rules.errors import FormatError, Nn2RulesError
 from nn2rules.exporting.sql_dialects import DIALECTS
-from nn2rules.formats.table import read_rows
+from nn2rules.formats.table import PARQUET, read_rows
 
-PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".csv.gz")
 _STREAM = "nn2rules_rows"
 _PART = 1 << 14
@@ -84,14 +84,17 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
     raise FormatError(f"{path}: expected a name that ends with .parquet or .csv")
 
 
-def source_of(base: Any, path: str | os.PathLike[str]) -> Source:
-    """Return how a file is read, once its header is known to be good."""
+def source_of(base: Any, path: str | os.PathLike[str], spare: str) -> Source:
+    """Return how a file is read, once its header is known to be good.
+
+    The folder `spare` is empty, and there for as long as the file is read.
+    """
     if not is_parquet(path):
         with _opened(path) as (header, _):
             called = tuple(f"c{place}" for place in range(len(header)))
         types = ("VARCHAR",) * len(called)
         return Source(str(path), _STREAM, tuple(header), called, types)
-    literal = _duckdb.text(os.fspath(path))
+    literal = _duckdb.text(_pattern(base, path, spare))
     sql = f"read_parquet({literal}, hive_partitioning=false)"
     found = base.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
     names = tuple(row[0] for row in found)
@@ -104,6 +107,39 @@ def source_of(base: Any, path: str | os.PathLike[str]) -> Source:
         )
     types = tuple("VARCHAR" if r[1].startswith("ENUM") else r[1] for r in found)
     return Source(str(path), sql, names, names, types)
+
+
+def _pattern(base: Any, path: str | os.PathLike[str], spare: str) -> str:
+    """Return what DuckDB, which takes names for patterns, takes for this file alone.
+
+    That is a link with a plain name, where there are links: whether DuckDB finds a file
+    by a pattern depends on the names of the files beside it.
+    """
+    whole = os.path.realpath(path)
+    try:
+        meant = os.path.join(spare, "rows.parquet")
+        os.symlink(whole, meant)
+    except OSError:  # Windows may not let a user make links
+        check_name(path)
+        meant = whole
+    pattern = glob.escape(meant)
+    found = base.execute(f"SELECT file FROM glob({_duckdb.text(pattern)})").fetchall()
+    if [os.path.realpath(file) for (file,) in found] != [whole]:
+        raise FormatError(
+            f"{path}: DuckDB cannot read a file of this name; rename the file"
+        )
+    return pattern
+
+
+def check_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that is not UTF-8, which DuckDB does not take."""
+    try:
+        os.path.realpath(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fspath(path).encode(errors="backslashreplace").decode()
+        raise FormatError(
+            f"{shown}: this name is not UTF-8, which DuckDB needs; rename the file"
+        ) from None
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def write(program: Program) -> str:
         gaps=",\n// and so are the texts that stand beside a column below"
         if has_gaps
         else "",
-        label=_TYPES[program.label_kind],
+        label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
         body="\n".join(f"  {line}" for line in body),
     )
 

@@ -70,7 +70,10 @@ class Program:
     otherwise : Answer or None
         What a row of the domain gets that no rule decides; None is an error.
     label_kind : {"text", "number", "truth"}
-        What class labels are. Labels of several types are texts.
+        What class labels are. Labels of several types are texts, unless they stay
+        `mixed`.
+    mixed : bool
+        Whether labels of several types stay what they are.
     """
 
     rules: RuleList
@@ -81,6 +84,14 @@ class Program:
     outside: Answer | None
     otherwise: Answer | None
     label_kind: Kind
+    mixed: bool = False
+
+    @property
+    def label_kinds(self) -> tuple[Kind, ...]:
+        """The kinds that class labels are of: several only if they stay mixed."""
+        if not self.mixed:
+            return (self.label_kind,)
+        return tuple(sorted({_label_kind((c,)) for c in self.rules.classes}))
 
     def answer(self, row: Mapping[str, Value]) -> Answer | None:
         """Return the answer to a row whose cells are of the kinds of their columns.
@@ -106,6 +117,7 @@ def program_of(
     unknown: Policy = "none",
     undecided: Policy = "none",
     typed: bool = True,
+    mixed: bool = False,
 ) -> Program:
     """Return rules as a program.
 
@@ -119,6 +131,9 @@ def program_of(
     typed : bool
         Whether columns have one type each, as those of other engines do. Without, the
         program has no columns and no branches, and only its rules can be shown.
+    mixed : bool
+        Whether class labels of several types stay what they are, where an engine can
+        return values of any type; else they become texts.
     """
     for name, policy in (("unknown", unknown), ("undecided", undecided)):
         if policy not in ("none", "default", "error"):
@@ -128,7 +143,7 @@ def program_of(
     features = rules.domain.features if typed else ()
     columns = tuple(column_of(feature) for feature in features)
     kind = _label_kind(rules.classes)
-    default = _label(rules.default, kind)
+    default = rules.default if mixed else _label(rules.default, kind)
     proved = Answer(default, DEFAULT)
     if rules.scope == "support":
         otherwise = _policy(undecided, Answer(default, UNPROVED))
@@ -137,12 +152,13 @@ def program_of(
     return Program(
         rules=rules,
         columns=columns,
-        branches=_branches(rules, columns, kind) if typed else (),
+        branches=_branches(rules, columns, None if mixed else kind) if typed else (),
         unknown=unknown,
         undecided=undecided,
         outside=_policy(unknown, proved),
         otherwise=otherwise,
         label_kind=kind,
+        mixed=mixed,
     )
 
 
@@ -156,12 +172,12 @@ def _label_kind(classes: tuple[Value, ...]) -> Kind:
     return "number" if all(is_number(label) for label in classes) else "text"
 
 
-def _label(label: Value, kind: Kind) -> Value:
+def _label(label: Value, kind: Kind | None) -> Value:
     return str(label) if kind == "text" else label
 
 
 def _branches(
-    rules: RuleList, columns: tuple[Column, ...], kind: Kind
+    rules: RuleList, columns: tuple[Column, ...], kind: Kind | None
 ) -> tuple[Branch, ...]:
     offsets = rules.domain.offsets.tolist()
     made: dict[tuple[int, bytes], tuple[Cells, Cells]] = {}

@@ -40,6 +40,12 @@ class Dialect:
         False and true.
     nan : str
         The test for NaN; empty where there is none.
+    finite : str
+        The test for numbers that are neither NaN nor infinite, of a database that
+        decides comparisons by the statistics of a file; empty for others. DuckDB does,
+        and the statistics of Parquet leave NaN out: where all numbers are at most 10,
+        it takes ``x <= 11`` for true and ``isnan(x)`` for false without a look at x.
+        It has no such shortcut for ``isfinite`` and ``isinf``.
     whole : str
         What a number equals that is whole.
     fails : str
@@ -78,6 +84,7 @@ class Dialect:
     )
     truths: tuple[str, str] = ("FALSE", "TRUE")
     nan: str = ""
+    finite: str = ""
     whole: str = "FLOOR({})"
     folds_case: bool = True
     longest: int = 1 << 16
@@ -160,7 +167,8 @@ DIALECTS = {
         number=with_exponent,
         fails="error({0})",
         types={"text": "VARCHAR", "number": "DOUBLE", "truth": "BOOLEAN"},
-        nan="isnan({})",
+        nan="NOT isfinite({0}) AND NOT isinf({0})",
+        finite="isfinite({})",
         joins=True,
     ),
     "postgres": Dialect(

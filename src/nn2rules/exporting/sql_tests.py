@@ -60,8 +60,13 @@ def cells_test(
         return _all_but(name, column, cells, dialect)
     parts = []
     if cells.words:
-        parts.append(_among(name, column, cells, dialect))
-    parts += [_inside(name, each, dialect) for each in cells.intervals]
+        parts.append(
+            _guarded(name, column, _among(name, column, cells, dialect), dialect)
+        )
+    parts += [
+        _guarded(name, column, _inside(name, each, dialect), dialect)
+        for each in cells.intervals
+    ]
     if cells.missing:
         parts.append(_missing(name, column, dialect))
     return joined(parts, "OR") or NEVER
@@ -78,6 +83,16 @@ def joined(tests: list[str], word: str) -> str:
 _OTHER = {"AND": "OR", "OR": "AND"}
 
 
+def _guarded(name: str, column: Column, test: str, dialect: Dialect) -> str:
+    """Return a test of numbers that NaN fails, however comparisons are decided.
+
+    The guard comes last: it is then worked out for few cells only.
+    """
+    if column.kind != "number" or not dialect.finite:
+        return test
+    return joined([test, dialect.finite.format(name)], "AND")
+
+
 def _all_but(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
     """Return what holds of all cells but those of the words."""
     if cells.missing and not cells.words:
@@ -85,12 +100,12 @@ def _all_but(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
     words = cells.words if cells.missing else (*cells.words, *column.gaps)
     listed = Cells(words=words, but=True)
     parts = [_among(name, column, listed, dialect)] if words else []
+    has_nan = column.kind == "number" and bool(dialect.nan)
+    nan = dialect.nan.format(name)
     if cells.missing:
-        return joined([*parts, f"{name} IS NULL"], "OR")
+        return joined([*parts, f"{name} IS NULL", *([nan] * has_nan)], "OR")
     parts = parts or [f"{name} IS NOT NULL"]
-    if column.kind == "number" and dialect.nan:
-        parts.append(f"NOT {dialect.nan.format(name)}")
-    return joined(parts, "AND")
+    return joined([*parts, *([f"NOT ({nan})"] * has_nan)], "AND")
 
 
 def _missing(name: str, column: Column, dialect: Dialect) -> str:

@@ -1,5 +1,6 @@
 """The part that both file formats share: features, values, class labels."""
 
+from dataclasses import replace
 from typing import Any
 
 from nn2rules.domain import Domain
@@ -9,8 +10,11 @@ from nn2rules.formats.node import Node
 from nn2rules.spans import special_values
 from nn2rules.values import Value, plain_number
 
-_KEYS = ("name", "values", "ordered", "labels", "edges", "other", "whole", "groups")
-_RANGE_KEYS = ("name", "range", "whole", "values")
+_KEYS = (
+    *("name", "values", "ordered", "labels", "edges", "other", "whole", "groups"),
+    "not_missing",
+)
+_RANGE_KEYS = ("name", "range", "whole", "values", "not_missing")
 
 
 def domain_from_node(node: Node) -> Domain:
@@ -20,7 +24,11 @@ def domain_from_node(node: Node) -> Domain:
         is_range = isinstance(item.value, dict) and "range" in item
         item.only(_RANGE_KEYS if is_range else _KEYS)
         try:
-            features.append(_range(item) if is_range else _listed(item))
+            feature = _range(item) if is_range else _listed(item)
+            if "not_missing" in item:
+                listed = [each.string() for each in item["not_missing"].items()]
+                feature = replace(feature, not_missing=tuple(listed))
+            features.append(feature)
         except DomainError as error:
             raise item.error(str(error)) from None
     try:
@@ -92,7 +100,7 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
     objects = []
     for feature in domain.features:
         if feature.limits is not None:
-            objects.append(_range_object(feature))
+            objects.append(_range_object(feature) | _refused(feature))
             continue
         document: dict[str, Any] = {
             "name": feature.name,
@@ -110,8 +118,13 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["whole"] = True
         if feature.groups is not None:
             document["groups"] = [list(group) for group in feature.groups]
-        objects.append(document)
+        objects.append(document | _refused(feature))
     return objects
+
+
+def _refused(feature: Feature) -> dict[str, Any]:
+    """Return the spellings of missing that a feature refuses, if there are any."""
+    return {"not_missing": list(feature.not_missing)} if feature.not_missing else {}
 
 
 def _range_object(feature: Feature) -> dict[str, Any]:

@@ -18,12 +18,16 @@ MOST_TEXT = 1 << 29
 """No file of text, JSON or CSV, is larger, packed or unpacked."""
 
 
+MOST_CELLS = 1 << 24
+"""No table in an Excel or a Parquet file has more cells."""
+
+
 def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
     """Return the content of a file; every way it can fail gets one sentence.
 
     A file of more than `most` bytes is refused, and so is a device without an end.
     """
-    with _opened(path) as stream:
+    with opened(path) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
         raise FormatError(
@@ -34,12 +38,28 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
 
 def check_readable(path: str | os.PathLike[str]) -> None:
     """Refuse a file that is missing, a folder, or not to be read by this user."""
-    with _opened(path):
+    with opened(path):
         pass
 
 
+def leads_out_of(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path, its links followed, is outside of a folder.
+
+    Examples
+    --------
+    >>> leads_out_of("models", "models/a/b.onnx"), leads_out_of("models", "models/../b")
+    (False, True)
+    """
+    try:
+        inside, target = Path(os.path.realpath(folder)), Path(os.path.realpath(path))
+    except (OSError, ValueError):  # a name with a zero byte
+        return True
+    return not target.is_relative_to(inside)
+
+
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to read; every way that can fail gets one sentence."""
     try:
         with open(path, "rb") as stream:
             yield stream
@@ -47,6 +67,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: this is a folder, not a file") from None
+    except FormatError:  # a ValueError, too, from whoever reads
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"{path}: cannot be read: {reason}") from None

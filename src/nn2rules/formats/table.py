@@ -1,4 +1,9 @@
-"""CSV files: rows of text under a header line."""
+"""Tables of rows in files: CSV, Parquet and Excel, all read by `read_table`.
+
+The cells of a CSV file are text, and `Table.typed` finds out what they are. Parquet and
+Excel know the types of their cells, and these are kept, in the form that a CSV file
+with the same column would give: see `typed_cells`.
+"""
 
 import csv
 import gzip
@@ -6,38 +11,63 @@ import io
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
 from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.frames import separator_hint
 from nn2rules.text import count
-from nn2rules.values import Value, is_missing_text, number_of
+from nn2rules.values import Value, is_missing, is_missing_text, is_number, number_of
+
+PARQUET = (".parquet", ".pq")
+_DATES = (date, datetime, time, timedelta)
+_OTHER_SHEETS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
+
+Columns: TypeAlias = tuple[list[str], list[list[Any]], list[int]]
+"""The names of columns, their cells, and the number of each row in its file."""
+
+MOST_ROWS = 4_000_000
+"""A table has no more rows: each takes far more memory than in its file."""
+
+MOST_CELLS = 32_000_000
+"""The same of its cells."""
 
 
 @dataclass(frozen=True, slots=True)
-class CsvTable:
-    """The rows of a CSV file, as text.
+class Table:
+    """The rows of a file.
 
     Attributes
     ----------
     path : str
         Named in messages.
     header : list of str
-    rows : list of dicts from the header's names to text
+    rows : list of dicts from the header's names to values
+        Text in every cell, if the file is CSV; otherwise None for what is missing.
     lines : list of int
-        The line of the file on which each row ends.
+        The line of the file on which each row ends, or the number of the row there.
+    unit : {"line", "row"}
+        What these are called.
+    is_typed : bool
+        Whether the file says which cells are numbers.
     """
 
     path: str
     header: list[str]
-    rows: list[dict[str, str]]
+    rows: list[dict[str, Value]]
     lines: list[int]
+    unit: str = "line"
+    is_typed: bool = False
+
+    def place(self, row: int) -> str:
+        """Return where a row is, counted from 0, as people find it."""
+        return f"{self.path}, {self.unit} {self.lines[row]}"
 
     def check(self, domain: Domain) -> None:
         """Refuse a header that does not fit `domain`; `naming_lines` does the rest."""
@@ -55,10 +85,9 @@ class CsvTable:
         except UnknownValueError as error:
             if error.row is None:
                 raise
-            line = self.lines[error.row]
-            raise RowsError(f"{self.path}, line {line}: {error.fact}") from None
+            raise RowsError(f"{self.place(error.row)}: {error.fact}") from None
 
-    def column(self, name: str) -> list[str]:
+    def column(self, name: str) -> list[Value]:
         """Return the cells of a column, which the user named."""
         if name not in self.header:
             raise OptionError(
@@ -67,34 +96,120 @@ class CsvTable:
             )
         return [row[name] for row in self.rows]
 
-    def without(self, name: str) -> "CsvTable":
+    def texts(self, name: str) -> list[str]:
+        """Return the cells of a column as a CSV file has them; missing ones empty."""
+        return [cell_text(cell) for cell in self.column(name)]
+
+    def without(self, name: str) -> "Table":
         """Return the table without a column."""
         header = [known for known in self.header if known != name]
         rows = [{known: row[known] for known in header} for row in self.rows]
-        return CsvTable(self.path, header, rows, self.lines)
+        return replace(self, header=header, rows=rows)
 
     def typed(self) -> list[dict[str, Value]]:
         """Return the rows with numbers as numbers and empty cells as missing.
 
-        A column is one of numbers if every cell spells one, or is missing; and so are
-        those of true and false.
+        In CSV files a column is one of numbers if every cell spells one, or is missing;
+        and so are those of true and false.
 
         Examples
         --------
         >>> rows = [{"a": "1", "b": "x"}, {"a": "NA", "b": ""}]
-        >>> table = CsvTable("x.csv", ["a", "b"], rows, [2, 3])
+        >>> table = Table("x.csv", ["a", "b"], rows, [2, 3])
         >>> table.typed()
         [{'a': 1, 'b': 'x'}, {'a': None, 'b': None}]
         """
-        columns = [_typed([row[name] for row in self.rows]) for name in self.header]
+        if self.is_typed:
+            return self.rows
+        columns = [_spelt(self.texts(name)) for name in self.header]
         return [
             dict(zip(self.header, cells, strict=True))
             for cells in zip(*columns, strict=True)
         ]
 
 
-def read_table(path: str | os.PathLike[str]) -> CsvTable:
-    """Read a CSV file, plain or compressed by gzip; everything stays text."""
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read the rows of a Parquet, Excel or CSV file, the last plain or packed by gzip.
+
+    The end of the name says which it is; anything else is CSV.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in PARQUET:
+        from nn2rules.formats.parquet import parquet_columns
+
+        return _typed_table(path, parquet_columns(path))
+    if suffix == ".xlsx":
+        from nn2rules.formats.workbook import sheet_columns
+
+        return _typed_table(path, sheet_columns(path))
+    if suffix in _OTHER_SHEETS:
+        raise FormatError(
+            f"{path}: of spreadsheets, .xlsx files are read; save it as one, or as CSV"
+        )
+    return _read_csv(path)
+
+
+def _typed_table(path: str | os.PathLike[str], found: Columns) -> Table:
+    names, columns, numbers = found
+    check_header(str(path), names, "")
+    cells = [typed_cells(column) for column in columns]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    return Table(str(path), names, rows, numbers, "row", is_typed=True)
+
+
+def typed_cells(cells: Sequence[Any]) -> list[Value]:
+    """Return the cells of a column, as a CSV file with this column would be read.
+
+    Whole numbers are integers; empty texts and NaN are missing; dates are texts. Texts
+    stay texts, also where they spell numbers, unless there are numbers among them, as
+    in a sheet.
+
+    Examples
+    --------
+    >>> typed_cells([1.0, 2.5, float("nan")]), typed_cells(["1", "NA", ""])
+    ([1, 2.5, None], ['1', 'NA', None])
+    >>> typed_cells([datetime(2024, 1, 31), None])
+    ['2024-01-31', None]
+    >>> typed_cells([1, "NA"]), typed_cells([1, "x"]), typed_cells([True, 2])
+    ([1, None], ['1', 'x'], ['True', '2'])
+    """
+    found = [_canonical(cell) for cell in _dates_as_text(cells)]
+    kinds = {_kind(cell) for cell in found if cell is not None}
+    return found if len(kinds) < 2 else _spelt([cell_text(cell) for cell in found])
+
+
+def _dates_as_text(cells: Sequence[Any]) -> list[Any]:
+    """Return dates and times as pandas writes them to CSV files."""
+    moments = [cell for cell in cells if isinstance(cell, datetime)]
+    if all(cell.time() == time() and cell.tzinfo is None for cell in moments):
+        cells = [cell.date() if isinstance(cell, datetime) else cell for cell in cells]
+    return [str(cell) if isinstance(cell, _DATES) else cell for cell in cells]
+
+
+def _canonical(cell: Value) -> Value:
+    if cell == "" or is_missing(cell):
+        return None
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    return cell
+
+
+def _kind(cell: Value) -> type:
+    return float if is_number(cell) else type(cell)
+
+
+def cell_text(cell: Value) -> str:
+    """Return a cell as the text of a CSV file; a missing one is empty.
+
+    Examples
+    --------
+    >>> cell_text(None), cell_text(True), cell_text(2.5), cell_text("x")
+    ('', 'True', '2.5', 'x')
+    """
+    return "" if cell is None else str(cell)
+
+
+def _read_csv(path: str | os.PathLike[str]) -> Table:
     data = read_bytes(path, MOST_TEXT)
     try:
         if Path(path).suffix == ".gz":
@@ -124,14 +239,21 @@ def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
     return unpacked
 
 
-def _parse(path: str, text: str) -> CsvTable:
+def _parse(path: str, text: str) -> Table:
     header, found = read_rows(path, io.StringIO(text, newline=""))
-    rows: list[dict[str, str]] = []
+    rows: list[dict[str, Value]] = []
     lines: list[int] = []
+    n_rows = min(MOST_ROWS, MOST_CELLS // len(header))
     for cells, line in found:
+        if len(rows) == n_rows:
+            raise FormatError(
+                f"{path}, line {line}: more than {n_rows:,} rows of "
+                f"{count(len(header), 'cell')}, the most that is read at once; give "
+                f"fewer rows, such as a sample of them"
+            )
         rows.append(dict(zip(header, cells, strict=True)))
         lines.append(line)
-    return CsvTable(path, header, rows, lines)
+    return Table(path, header, rows, lines)
 
 
 def read_rows(
@@ -140,14 +262,20 @@ def read_rows(
     """Return the header of a CSV file, and its rows one by one with their lines."""
     reader = csv.reader(stream, strict=True)
     header = next(reader, None)
+    check_header(path, header or [], ", line 1")
+    assert header is not None, "checked"
+    return header, _rows(path, header, reader)
+
+
+def check_header(path: str, header: list[str], place: str) -> None:
+    """Refuse a file without columns, or with two of one name."""
     if not header:
         raise FormatError(
             f"{path}: the file is empty; expected a header line with column names"
         )
     for name, n_columns in Counter(header).items():
         if n_columns > 1:
-            raise FormatError(f"{path}, line 1: the column {name!r} occurs twice")
-    return header, _rows(path, header, reader)
+            raise FormatError(f"{path}{place}: the column {name!r} occurs twice")
 
 
 def _rows(path: str, header: list[str], reader: Any) -> Iterator[tuple[list[str], int]]:
@@ -176,7 +304,8 @@ def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
 _TRUTHS = {"true": True, "false": False}
 
 
-def _typed(cells: list[str]) -> list[Value]:
+def _spelt(cells: list[str]) -> list[Value]:
+    """Return what texts spell: numbers if all of them do, or true and false."""
     gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
     numbers = [number_of(cell) for cell in cells]
     if numbers.count(None) == sum(gaps) < len(cells):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from nn2rules.errors import FormatError, MissingExtraError, OptionError
+from nn2rules.errors import FormatError, OptionError
 from nn2rules.formats.books.sheets import Row, Sheets, letter
 from nn2rules.formats.books.table import (
     FEATURE,
@@ -21,15 +21,18 @@ from nn2rules.formats.books.table import (
     chunks,
     joined,
 )
-from nn2rules.formats.files import MOST_TEXT, size_text
+from nn2rules.formats.workbook import (
+    bounded_rows,
+    cell_value,
+    openpyxl_for,
+    workbook_of,
+)
 from nn2rules.values import plain_number
 
-_MOST_CELLS = 1 << 24
 _RULES, _DOMAIN, _ABOUT = "rules", "domain", "about"
 _DOMAIN_HEADER = ("feature", "kind", "values", "definition")
 _DATE = datetime(2000, 1, 1)
 _ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
-_CODE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 _WIDEST, _NARROWEST = 46, 9
 _LINE, _HIGHEST = 15, 405  # points
@@ -37,7 +40,7 @@ _LINE, _HIGHEST = 15, 405  # points
 
 def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
     """Return a book, and what it says of itself, as an Excel file."""
-    openpyxl = _openpyxl("writing an .xlsx file")
+    openpyxl = openpyxl_for("writing an .xlsx file")
     if len(book.rows) >= _MOST_ROWS or len(book.header) > _MOST_COLUMNS:
         raise OptionError(
             f"an Excel sheet has {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns, "
@@ -59,14 +62,6 @@ def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
     stream = io.BytesIO()
     workbook.save(stream)
     return _repacked(stream.getvalue())
-
-
-def _openpyxl(purpose: str) -> Any:
-    try:
-        import openpyxl
-    except ModuleNotFoundError:
-        raise MissingExtraError("openpyxl", "xlsx", purpose) from None
-    return openpyxl
 
 
 def _described(feature: Described) -> tuple[str, ...]:
@@ -159,7 +154,7 @@ _TIME = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*<")
 
 def sheets_of_xlsx(path: str, data: bytes) -> Sheets:
     """Return the cells of an Excel file."""
-    workbook = _workbook(path, data)
+    workbook = workbook_of(path, data)
     for name in (_RULES, _DOMAIN, _ABOUT):
         if name not in workbook.sheetnames:
             raise FormatError(
@@ -186,27 +181,6 @@ def sheets_of_xlsx(path: str, data: bytes) -> Sheets:
     )
 
 
-def _workbook(path: str, data: bytes) -> Any:
-    openpyxl = _openpyxl("reading an .xlsx file")
-    broken = FormatError(
-        f"{path}: this is not a whole Excel file (.xlsx); save it anew"
-    )
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            n_bytes = sum(member.file_size for member in archive.infolist())
-    except zipfile.BadZipFile:
-        raise broken from None
-    if n_bytes > MOST_TEXT:
-        raise FormatError(
-            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
-            f"unpacked, the most that is read"
-        )
-    try:
-        return openpyxl.load_workbook(io.BytesIO(data))
-    except Exception:  # noqa: BLE001  a damaged file raises anything
-        raise broken from None
-
-
 def _joined(row: Row, first: int) -> str:
     cells = list(row.cells[first:])
     while len(cells) > 1 and not cells[-1]:
@@ -215,30 +189,20 @@ def _joined(row: Row, first: int) -> str:
 
 
 def _rows(place: str, sheet: Any) -> list[Row]:
-    if sheet.max_row * sheet.max_column > _MOST_CELLS:
-        last = f"{sheet.max_row:,} rows and {sheet.max_column:,} columns"
-        raise FormatError(
-            f"{place}: the sheet goes on for {last}, most of which must be empty; "
-            f"delete what lies beyond the table"
-        )
     return [
         Row(number, tuple(_text(place, cell) for cell in cells))
-        for number, cells in enumerate(sheet.iter_rows(), start=1)
+        for number, cells in enumerate(bounded_rows(place, sheet), start=1)
     ]
 
 
 def _text(place: str, cell: Any) -> str:
     """Return what stands in a cell, as text."""
-    value = cell.value
-    if value is None:
-        return ""
-    if isinstance(value, str) and cell.data_type in ("s", "inlineStr", "str"):
-        return _CODE.sub(lambda found: chr(int(found[1], 16)), value)
+    expected = "text; format the cell as text, and write it again"
+    value = cell_value(place, cell, expected)
+    if isinstance(value, str | None):
+        return value or ""
     if isinstance(value, bool | int | float):
         return str(value if isinstance(value, bool) else plain_number(value))
-    kinds = {"f": "a formula", "e": "an error of the spreadsheet", "d": "a date"}
-    kind = kinds.get(cell.data_type, f"a {type(value).__name__}")
     raise FormatError(
-        f"{place}, cell {cell.coordinate}: this is {kind}, expected text; format the "
-        f"cell as text, and write it again"
+        f"{place}, cell {cell.coordinate}: this is a date, expected {expected}"
     )

@@ -173,10 +173,10 @@ def _rules(
     default: list[Value] = []
     read: Read = {}
     for row in (row for row in sheets.rows[1:] if not row.is_empty):
+        _refuse_beyond(sheets, row)
         if default:
             reason = "this row stands below the default, which comes last"
             raise sheets.error(row, columns["rule"], reason)
-        _refuse_beyond(sheets, row)
         label = _label(sheets, row, columns["class"], classes)
         conditions = _conditions(sheets, row, domain, columns, read)
         if row.cell(columns["rule"]).strip() != DEFAULT:
