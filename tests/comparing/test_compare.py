@@ -1,5 +1,6 @@
 """Comparisons against brute force: every input, every rule, every count."""
 
+import itertools
 import json
 import pickle
 import time
@@ -27,6 +28,7 @@ from nn2rules import (
     extract,
     load,
 )
+from nn2rules.comparing.by_search import _least
 from nn2rules.comparing.same import form_of
 from strategies import plain_domain
 
@@ -425,6 +427,57 @@ def test_rules_with_ranges_cut_at_different_numbers(engine):
 
 
 # Open
+
+
+def numbers_network(*, whole):
+    """Draw a network over three ranges of 100 numbers, and rows for it."""
+    rng = np.random.default_rng(3)
+    features = [Feature.real(f"n{index}", 0, 99, whole=whole) for index in range(3)]
+    hidden = Layer(rng.normal(size=(3, 8)) / 20, rng.normal(size=8), "relu")
+    last = Layer(rng.normal(size=(8, 1)), [0.0], "sigmoid")
+    network = Network(Domain(features), (hidden, last), ("no", "yes"))
+    drawn = rng.integers(0, 100, size=(20, 3)).tolist()
+    rows = [dict(zip(network.domain.names, row, strict=True)) for row in drawn]
+    scores = network.scores_codes(*network.domain.inputs_of(rows))
+    return moved(network, -float(np.median(scores))), rows
+
+
+@pytest.mark.parametrize("boxes", [20, 60, 200])
+def test_at_least_counts_the_rules_of_a_search_that_was_cut_short(boxes):
+    """Rules cover more than the pieces that were found before the budget ended."""
+    network, rows = numbers_network(whole=True)
+    new = moved(network, 1.0)
+    budget = Budget(boxes=boxes)
+    found = compare(network, new, rows, engine="search", budget=budget)
+    assert (found.equal, found.complete, found.inputs) == (False, False, None)
+    held = np.zeros((100, 100, 100), dtype=bool)
+    for rule in found.rules:
+        spans = {c.feature: c.values for c in rule.conditions}
+        sides = [spans.get(name, ((0, 99),)) for name in network.domain.names]
+        for (a, b), (c, d), (e, f) in itertools.product(*sides):
+            held[a : b + 1, c : d + 1, e : f + 1] = True
+    assert held.sum() >= len(found.rules) > 0
+    assert found.at_least >= held.sum()
+    assert f"Different on at least {found.at_least:,} of 1,000,000 inputs" in str(found)
+    numbers = np.argwhere(np.ones_like(held)).astype(float)
+    codes = np.zeros(numbers.shape, dtype=int)
+    answers = [side.predict_codes(codes, numbers) for side in (network, new)]
+    assert found.at_least <= (answers[0] != answers[1]).sum()
+
+
+def test_inputs_in_rules_are_counted_where_a_range_is_cut_evenly():
+    cut = Domain((Feature.real("n", 0, 9, whole=True, edges=[5]),))
+    assert _least({}, cut, np.array([[True, False]])) == 5
+
+
+def test_real_numbers_are_never_counted_in_at_least():
+    network, rows = numbers_network(whole=False)
+    budget = Budget(boxes=200)
+    found = compare(network, moved(network, 1.0), rows, engine="search", budget=budget)
+    assert (found.equal, found.complete) == (False, False)
+    assert found.rules
+    assert found.at_least == 1
+    assert "inputs that cannot be counted" in str(found)
 
 
 def test_a_budget_that_ends_first_leaves_it_open_and_says_so():

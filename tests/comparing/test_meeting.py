@@ -227,3 +227,21 @@ def test_groups_of_words_meet_word_by_word(seed):
         assert found.equal == (not differs.any())
         if not found.equal:
             assert ((found.rule_list.apply(rows) >= 0) == differs).all()
+
+
+@pytest.mark.parametrize("engine", ["table", "search"])
+def test_a_missing_value_that_both_have_is_compared(engine):
+    values = ("1", "2", None)
+    old = Network(
+        Domain((Feature("f", values),)),
+        (Layer([[-1.0], [-1.0], [-1.0]], [0.0], "sigmoid"),),
+        ("no", "yes"),
+    )
+    new = Network(
+        Domain((Feature("f", ("1", "2", "extra", None)),)),
+        (Layer([[-1.0], [-1.0], [-1.0], [1.0]], [0.0], "sigmoid"),),
+        ("no", "yes"),
+    )
+    found = check(old, new, rows_of(f=values), common=True, engine=engine)
+    assert found.equal is False
+    assert found.counterexample == {"f": None}

@@ -570,3 +570,50 @@ def test_a_model_with_its_data():
     [(low, high)] = [reason["age"] for reason in found.reasons]
     ages = pd.DataFrame({"age": range(low, high + 1), "job": "a"})
     assert set(model.predict(ages)) == {"no"}
+
+
+def test_numbers_go_up_by_size_however_they_are_listed():
+    """As in claims that an answer grows along a feature."""
+    network = nn2rules.Network(
+        nn2rules.Domain((nn2rules.Feature("f", (3, 1, 2), ordered=True),)),
+        (nn2rules.Layer([[1], [2], [3]], [-2.5], "sigmoid"),),
+        ("no", "yes"),
+    )
+    up = nn2rules.explain(network, {"f": 3}, increase=["f"])
+    down = nn2rules.explain(network, {"f": 3}, decrease=["f"])
+    assert up.changes == []
+    assert down.changes == [{"f": 2}]
+
+
+@pytest.mark.parametrize("kind", [list, pd.DataFrame])
+def test_rows_that_cannot_be_explained_are_skipped_if_asked(kind):
+    network = nn2rules.Network(
+        nn2rules.Domain(
+            (
+                nn2rules.Feature.real("age", 18, 99, whole=True),
+                nn2rules.Feature("f", ("a", "b")),
+            )
+        ),
+        (nn2rules.Layer([[1], [0], [2]], [-40], "sigmoid"),),
+        ("no", "yes"),
+    )
+    cells = [(30, "a"), (130, "a"), (50, "b"), (60, "zz"), ("old", "b"), (70, "b")]
+    rows = [dict(zip(("age", "f"), row, strict=True)) for row in cells]
+    given = {"impossible": [{"age": [(50, 50)]}]}
+    found = nn2rules.explain(network, kind(rows), skip=True, **given)
+    assert found.numbers == (0, 5)
+    assert [one.row for one in found] == [rows[0], rows[5]]
+    assert list(found.skipped) == [1, 2, 3, 4]
+    assert found.skipped[2] == "it is among the impossible inputs"
+    assert "'f' has no value 'zz'" in found.skipped[3]
+    assert "\nRow 5\n" in found.text()
+    assert "Row 5" in found._repr_html_()
+    assert ["error" in entry for entry in json.loads(found.to_json())] == [
+        *(False, True, True, True, True, False)
+    ]
+    with pytest.raises(nn2rules.UnknownValueError, match="row 1: "):
+        nn2rules.explain(network, kind(rows), **given)
+    with pytest.raises(nn2rules.RowsError, match="row 0: it is among"):
+        nn2rules.explain(network, kind(rows[2:3] * 3), impossible=given["impossible"])
+    with pytest.raises(nn2rules.UnknownValueError):
+        nn2rules.explain(network, rows[1], skip=True)

@@ -355,3 +355,14 @@ def test_words_are_read_as_rows_are(data):
     else:
         with pytest.raises(ParseError):
             read_conditions(text, Domain((feature,)))
+
+
+def test_thousands_of_values_and_conditions_are_read():
+    values = tuple(f"z{number}" for number in range(2400))
+    domain = Domain((Feature("zip", values),))
+    listed = "zip in {" + ", ".join(values[:1200]) + "}"
+    [found] = read_conditions(listed, domain)
+    assert found.values == values[:1200]
+    many = " and ".join(f"zip ≠ {value}" for value in values[:1200])
+    [found] = read_conditions(many, domain)
+    assert found.values == values[1200:]

@@ -1,5 +1,6 @@
 """Claims, by table and by search, against every input one by one."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -568,6 +569,42 @@ def test_a_book_of_claims(tmp_path):
     csv.write_text("claim\n")
     with pytest.raises(nn2rules.FormatError, match="there is no claim in it"):
         claims.read_book(csv)
+
+
+KINDS = ["equivalent to", "  equivalent  to", "subsumes", "subsumes\t"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_book_opens_no_file_unless_it_is_allowed(tmp_path, monkeypatch, kind):
+    home, outside = tmp_path / "home", tmp_path / "outside.json"
+    (home / "below").mkdir(parents=True)
+    rules = nn2rules.extract(TOMATO)
+    for place in (outside, home / "rules.json", home / "below" / "r.json"):
+        nn2rules.save(rules, place)
+    (home / "link.json").symlink_to(outside)
+    (home / "inner.json").symlink_to("below/r.json")
+    book = home / "book.json"
+
+    def write(name):
+        told = f"{kind} {json.dumps(str(name))} if size = big"
+        book.write_text(json.dumps([{"name": "it", "claim": told}]))
+
+    inside = ["rules.json", "below/r.json", "inner.json", home / "rules.json"]
+    for name in inside:
+        write(name)
+        with pytest.raises(nn2rules.FormatError, match="only if you allow it"):
+            claims.read_book(book)
+        found = verify(TOMATO, claims.read_book(book, files=True))
+        assert found["it"].status == "proved"
+    for name in ("../outside.json", outside, "link.json", "/etc/passwd", "a\0b"):
+        write(name)
+        with pytest.raises(nn2rules.FormatError, match="not in the folder of the book"):
+            claims.read_book(book, files=True)
+    write("rules.json")
+    monkeypatch.chdir(home)  # where a path of the book has no folder
+    assert verify(TOMATO, claims.read_book("book.json", files=True))["it"].status == (
+        "proved"
+    )
 
 
 @pytest.mark.parametrize("n_classes", [3, 4, 5, 7])

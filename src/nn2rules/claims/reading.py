@@ -39,6 +39,8 @@ _KINDS = (
     "equivalent to, subsumes"
 )
 
+_EQUIVALENT, _SUBSUMES = ("equivalent", "to"), ("subsumes",)  # these name a file
+
 Found = tuple[Claim, int]
 Where = tuple[Condition, ...] | None
 
@@ -67,6 +69,25 @@ def read_claim(text: str, domain: Domain, classes: Sequence[Value]) -> Claim:
     raise reader.scanner.error()
 
 
+def file_in(text: str) -> tuple[str, int, int] | None:
+    """Return the file that the text of a claim names, and where its name is.
+
+    Examples
+    --------
+    >>> file_in('equivalent to "rules.json" if size = big')
+    ('rules.json', 14, 26)
+    >>> file_in("never ripe") is None
+    True
+    """
+    scanner = Scanner(text)
+    for words in (_EQUIVALENT, _SUBSUMES):
+        place = scanner.word(0, *words)
+        name = None if place is None else scanner.quoted(place)
+        if place is not None and name is not None:
+            return name[0], scanner.skip(place), name[1]
+    return None
+
+
 class _ClaimReader:
     """Reads one claim, in all ways that it can be read."""
 
@@ -87,8 +108,8 @@ class _ClaimReader:
             (("increasing", "in"), self._increasing),
             (("decreasing", "in"), self._decreasing),
             (("probability",), self._probability),
-            (("equivalent", "to"), self._equivalent),
-            (("subsumes",), self._subsumes),
+            (_EQUIVALENT, self._equivalent),
+            (_SUBSUMES, self._subsumes),
         ):
             place = word(start, *words)
             if place is not None:

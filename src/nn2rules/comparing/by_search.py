@@ -39,6 +39,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.feature import Feature
 from nn2rules.layer import Layer
 from nn2rules.network import Network
+from nn2rules.rules.union import covered
 
 _WIDENING = 0.4  # of the time is left for it
 _ROWS, _PIECES = 200, 200  # so many are widened where not all is known
@@ -125,7 +126,7 @@ def _found(
         counts = dict.fromkeys(sorted(set(pieces.pairs)), 0)
         for pair, size in zip(pieces.pairs, sizes, strict=True):
             counts[pair] += size or 0
-    at_least = max(1, sum(counts.values())) if counts is not None else 1
+    at_least = _least(counts, cut, allowed)
     covering = Covering(cut, allowed, pairs, pieces.is_complete)
     return Found(
         False,
@@ -135,6 +136,20 @@ def _found(
         pieces.example,
         partial(ready, covering),
     )
+
+
+def _least(
+    counts: dict[Pair, int] | None, domain: Domain, boxes: NDArray[np.bool_]
+) -> int:
+    """Return the minimum number of inputs that differ: in the pieces, or in the rules.
+
+    Rules are wider than the pieces from which they were grown, and may overlap.
+    """
+    if counts is None or domain.n_numbers is None:
+        return 1
+    part = covered(domain, boxes)  # in units of its own, which divide the inputs evenly
+    in_rules = part.lower * domain.n_numbers // part.total
+    return max(1, sum(counts.values()), in_rules)
 
 
 def _some(

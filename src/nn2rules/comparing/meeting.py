@@ -172,11 +172,11 @@ def _met_bins(old: Feature, new: Feature) -> tuple[Feature, str]:
 
 def _met_values(old: Feature, new: Feature) -> Feature | None:
     """Return the values that two features know; one for others knows all that exist."""
-    kept = [value for value in old.values if value != old.other and _knows(new, value)]
+    kept = [v for v in old.values if not _is_other(old, v) and _knows(new, v)]
     added = [
         value
         for value in _missing(new, old)
-        if value != new.other and _knows(old, value)
+        if not _is_other(new, value) and _knows(old, value)
     ]
     rest = [value for value in kept if value is None]
     kept = [value for value in kept if value is not None]
@@ -227,6 +227,11 @@ def _met_groups(old: Feature, new: Feature) -> tuple[Feature | None, str]:
     return Feature.grouped(old.name, list(groups.values()), other=rest), difference
 
 
+def _is_other(feature: Feature, value: Value) -> bool:
+    """Tell whether a value stands for others; what is missing never does."""
+    return feature.other is not None and value == feature.other
+
+
 def _knows(feature: Feature, value: Value) -> bool:
     is_other = feature.other is not None and value is not None
     return is_other or _code(feature, value) is not None
@@ -255,8 +260,7 @@ def codes_of(own: Feature, met: Feature) -> list[int]:
         ]
     if own.edges is None:
         return [
-            _known(own, value, is_other=met.other is not None and value == met.other)
-            for value in met.values
+            _known(own, value, is_other=_is_other(met, value)) for value in met.values
         ]
     starts: Sequence[float] = met.edges or ()
     first = -np.inf if met.limits is None else met.limits[0]

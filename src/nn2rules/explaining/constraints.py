@@ -207,9 +207,9 @@ def _one_way(case: Case, index: int, *, is_up: bool) -> Block:
         return Block(own.values, own.low if is_up else low, high if is_up else own.high)
     if not is_plain(feature, feature.values[code]):
         return own
-    values = own.values.copy()
-    for other, value in enumerate(feature.values):
-        if is_plain(feature, value) and (other > code if is_up else other < code):
+    values, places = own.values.copy(), feature.places
+    for other, place in places.items():
+        if place > places[code] if is_up else place < places[code]:
             values[other] = True
     return Block(values, own.low, own.high)
 

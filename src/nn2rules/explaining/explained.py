@@ -16,7 +16,7 @@ from nn2rules.explaining.explanation import Explanations
 from nn2rules.explaining.held import checked_rules
 from nn2rules.explaining.judges import judge_of
 from nn2rules.explaining.ladders import prices_of
-from nn2rules.explaining.work import Wanted, Work
+from nn2rules.explaining.work import Wanted, Work, inputs_of
 from nn2rules.frames import Rows, listed_rows
 from nn2rules.options import Looking
 from nn2rules.rules import RuleList
@@ -49,6 +49,7 @@ def explain(
     codes: Mapping[Any, str] | None = None,
     adverse: Value = None,
     rules: RuleList | None = None,
+    skip: bool = False,
     engine: Literal["auto", "table", "search"] = "auto",
     budget: Budget | None = None,
     time: float | None = None,
@@ -100,6 +101,11 @@ def explain(
     rules : RuleList, optional
         Rules of the same features: of a set those that hold for a row are named, of a
         list the one that answers.
+    skip : bool
+        Whether rows that cannot be explained, as they hold a value that the model does
+        not know or are impossible, are left out: `Explanations.skipped` has their
+        numbers and the reasons. By default the first such row is an error, and so is a
+        single row that cannot be explained.
     engine : {"auto", "table", "search"}
         Who answers: a table of all inputs, by default up to a million, or a search.
     budget : Budget, optional
@@ -165,13 +171,14 @@ def explain(
         rules=checked_rules(network, rules),
         has_costs=costs is not None,
     )
+    is_one = listed_rows(rows) is not rows
+    inputs, skipped = inputs_of(network.domain, limits, rows, skip=skip and not is_one)
     meter = how.meter()
     try:
         with interruptible(meter), workers_kept(n_jobs):
             judge = judge_of(network, engine, limits.impossible, meter, n_jobs)
-            found = Work(network, judge, wanted).explain(rows, meter, n_jobs)
+            found = Work(network, judge, wanted).explain(inputs, meter, n_jobs)
     finally:
         if isinstance(told, Bar):
             told.close()
-    is_one = listed_rows(rows) is not rows
-    return found[0] if is_one else Explanations(tuple(found))
+    return found[0] if is_one else Explanations(tuple(found), skipped)

@@ -1,7 +1,7 @@
 """What is known of one decision, and of several: as values, JSON, frame, text, HTML."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
@@ -168,7 +168,7 @@ class Explanation:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return html_of([self])
+        return html_of([self], [0])
 
 
 def several(allowed: Any) -> list[Any]:
@@ -178,9 +178,23 @@ def several(allowed: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Explanations(Sequence[Explanation]):
-    """The explanations of several rows, in their order."""
+    """The explanations of several rows, in their order.
+
+    Attributes
+    ----------
+    skipped : dict from int to str
+        The rows that were left out because they cannot be explained, by their numbers
+        (from 0), and why; see `explain`.
+    """
 
     found: tuple[Explanation, ...]
+    skipped: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The number (from 0) of the row that each explanation is of."""
+        total = len(self.found) + len(self.skipped)
+        return tuple(row for row in range(total) if row not in self.skipped)
 
     def __len__(self) -> int:
         return len(self.found)
@@ -199,8 +213,15 @@ class Explanations(Sequence[Explanation]):
         return iter(self.found)
 
     def to_json(self) -> str:
-        """Return a list of what `Explanation.to_dict` gives, as JSON."""
-        listed = [explanation.to_dict() for explanation in self.found]
+        """Return a list of what `Explanation.to_dict` gives, as JSON.
+
+        It has an entry for each row: of one that was left out, an object with the
+        reason, as ``error``.
+        """
+        entries = {row: {"error": reason} for row, reason in self.skipped.items()}
+        for row, explanation in zip(self.numbers, self.found, strict=True):
+            entries[row] = explanation.to_dict()
+        listed = [entries[row] for row in sorted(entries)]
         return json.dumps(listed, ensure_ascii=False, indent=2)
 
     def to_frame(
@@ -223,14 +244,14 @@ class Explanations(Sequence[Explanation]):
         """Return all of them in words, below each other."""
         return "\n\n".join(
             f"Row {number}\n{explanation.text(most)}"
-            for number, explanation in enumerate(self.found)
+            for number, explanation in zip(self.numbers, self.found, strict=True)
         )
 
     def __str__(self) -> str:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return html_of(self.found)
+        return html_of(self.found, self.numbers)
 
 
 def _columns(found: Sequence[Explanation]) -> dict[str, list[Any]]:

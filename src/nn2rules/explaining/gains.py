@@ -94,5 +94,6 @@ def _direction(case: Case, index: int, code: int, number: float) -> Direction:
         in_order = [code == 0, own == 0]
     if not feature.ordered or not all(in_order):
         return "any"
-    before = (own, float(case.point.numbers[index]))
-    return "low" if (code, number) > before else "high"
+    places = feature.places
+    before = (places.get(own, 0), float(case.point.numbers[index]))
+    return "low" if (places.get(code, 0), number) > before else "high"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.explaining.asking import Block, Case
-from nn2rules.explaining.constraints import is_plain, neighbours
+from nn2rules.explaining.constraints import neighbours
 from nn2rules.feature import Feature
 from nn2rules.values import is_number
 
@@ -170,8 +170,7 @@ class Ladder:
     ) -> dict[int, int]:
         """Return what each listed value costs that is allowed and is not the row's."""
         feature, own = self.feature, int(case.point.codes[index])
-        plain = [c for c, v in enumerate(feature.values) if is_plain(feature, v)]
-        places = {code: place for place, code in enumerate(plain)}
+        places = feature.places
         costs = {}
         for code in np.flatnonzero(self._allowed.values).tolist():
             if code == own or (feature.limits is not None and code == 0):

@@ -61,10 +61,9 @@ class _Widening:
         is_range = feature.ordered and feature.limits is None
         is_range = is_range and is_plain(feature, feature.values[code])
         if is_range:
-            for run in (
-                [c for c in plain if c > code],
-                [c for c in plain if c < code][::-1],
-            ):
+            order = sorted(feature.places, key=lambda c: feature.places[c])
+            at = order.index(code)
+            for run in (order[at + 1 :], order[:at][::-1]):
                 for other in run:
                     if not self._add(index, own, other):
                         break

@@ -207,10 +207,10 @@ def text_of(explanation: "Explanation", most: int) -> str:
     return "\n".join(lines)
 
 
-def html_of(explanations: Sequence["Explanation"]) -> str:
+def html_of(explanations: Sequence["Explanation"], numbers: Sequence[int]) -> str:
     """Return explanations as a notebook shows them."""
     parts = []
-    for number, explanation in enumerate(explanations):
+    for number, explanation in zip(numbers, explanations, strict=True):
         if len(explanations) > 1:
             parts.append(f"<p>{piece(f'Row {number}', 'title')}</p>")
         for section in sections_of(explanation, _HTML_CHANGES):

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nn2rules.domain import Domain
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.spreading import in_threads, is_away, spread, workers_kept
 from nn2rules.engine.table import fragile_margins
@@ -80,6 +82,35 @@ class _Row(NamedTuple):
     seconds: float | None
 
 
+Inputs: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""The codes and the numbers of rows."""
+
+
+def inputs_of(
+    domain: Domain, limits: Constraints, rows: Rows, *, skip: bool
+) -> tuple[Inputs, dict[int, str]]:
+    """Return the rows that can be explained, and why the others, by number, cannot.
+
+    Without `skip`, the first that cannot be explained is an error.
+    """
+    unusable: dict[int, str] = {}
+    if skip:
+        unknown = domain.unknown_rows(rows)
+        unusable = {row: error.fact for row, error in unknown.items()}
+    codes = domain.encode(rows, unknown="mark" if skip else "error")
+    numbers = domain.numbers(rows)
+    is_known = np.ones(len(codes), dtype=np.bool_)
+    is_known[[*unusable]] = False
+    known = np.flatnonzero(is_known)
+    is_out = inside(domain, limits.impossible, codes[known], numbers[known])
+    for row in known[is_out].tolist():
+        unusable[row] = "it is among the impossible inputs"
+        if not skip:
+            raise RowsError(f"row {row}: {unusable[row]}")
+    kept = known[~is_out]
+    return (codes[kept], numbers[kept]), dict(sorted(unusable.items()))
+
+
 class Work:
     """Explains the rows of one network."""
 
@@ -94,17 +125,11 @@ class Work:
                 self.fragile = fragile_margins(network)["model"]
 
     def explain(
-        self, rows: Rows, meter: Meter, n_jobs: int | None = None
+        self, inputs: Inputs, meter: Meter, n_jobs: int | None = None
     ) -> list[Explanation]:
         """Explain rows, those that are the same once."""
-        domain = self.network.domain
-        codes, amounts = domain.inputs_of(rows)
-        numbers = np.ones(codes.shape) if amounts is None else amounts
-        is_out = inside(domain, self.wanted.limits.impossible, codes, numbers)
-        if is_out.any():
-            raise RowsError(
-                f"row {int(np.argmax(is_out))}: it is among the impossible inputs"
-            )
+        codes, numbers = inputs
+        amounts = numbers if self.network.domain.has_ranges else None
         answers = self.network.predict_codes(codes, amounts)
         places: dict[bytes, int] = {}
         keys: list[bytes] = []

@@ -95,16 +95,30 @@ class ConditionReader:
 
     def conditions(self, place: int) -> Iterator[tuple[list[Found], int]]:
         """Yield conditions joined by "and", and the place behind them; most first."""
+        # The ways to read each condition wait on a list, as thousands of conditions
+        # would overflow the stack of calls. Longer readings are yielded first.
+        ways, told = [self._condition(place)], list[Found]()
+        yield from self._anything([], place)
+        while ways:
+            if len(told) == len(ways):
+                yield [*told], told.pop()[2]
+            found = next(ways[-1], None)
+            if found is None:
+                ways.pop()
+                continue
+            told.append(found)
+            joined = self.scanner.word(found[2], "and") or self._dot(found[2])
+            if joined is not None:
+                yield from self._anything(told, joined)
+                ways.append(self._condition(joined))
+
+    def _anything(
+        self, told: list[Found], place: int
+    ) -> Iterator[tuple[list[Found], int]]:
+        """Yield what was told, and no condition more, if a text says "anything"."""
         nothing = self.scanner.word(place, "anything")
         if nothing is not None:
-            yield [], nothing
-        for found in self._condition(place):
-            stop = found[2]
-            joined = self.scanner.word(stop, "and") or self._dot(stop)
-            if joined is not None:
-                for rest, end in self.conditions(joined):
-                    yield [found, *rest], end
-            yield [found], stop
+            yield [*told], nothing
 
     def _dot(self, place: int) -> int | None:
         place = self.scanner.skip(place)

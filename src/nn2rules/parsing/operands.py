@@ -54,15 +54,23 @@ class ValueReader:
     def _items(
         self, read: Callable[[int], Iterator[tuple[Any, int]]], place: int
     ) -> Iterator[tuple[list[Any], int]]:
-        for one, stop in read(place):
-            end = self.scanner.skip(stop)
+        # The ways to read each item wait on a list, as thousands of items would
+        # overflow the stack of calls.
+        ways, items = [read(place)], list[Any]()
+        while ways:
+            found = next(ways[-1], None)
+            del items[len(ways) - 1 :]
+            if found is None:
+                ways.pop()
+                continue
+            items.append(found[0])
+            end = self.scanner.skip(found[1])
             if self.scanner.text.startswith(",", end):
-                for more, last in self._items(read, end + 1):
-                    yield [one, *more], last
+                ways.append(read(end + 1))
             elif self.scanner.text.startswith("}", end):
-                yield [one], end + 1
+                yield [*items], end + 1
             else:
-                self.scanner.fail(stop, "expected ',' or '}'")
+                self.scanner.fail(found[1], "expected ',' or '}'")
 
     def _part(self, index: int, place: int) -> Iterator[tuple[tuple[Part, int], int]]:
         """Yield some words of groups, with their place in the text."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from nn2rules.adapters import read_network
 from nn2rules.adapters.options import Gives
@@ -23,6 +23,8 @@ from nn2rules.verifying.tables import Tables
 from nn2rules.verifying.telling import On
 from nn2rules.verifying.verdict import Verdict, VerdictList, Verdicts
 from nn2rules.waiting import Bar, Shown, teller
+
+OnVerdict: TypeAlias = Callable[[str, Verdict], object]
 
 SECONDS = 60.0
 """For each claim, unless something else is said."""
@@ -48,6 +50,7 @@ def verify(
     time: float | None = None,
     n_jobs: int | None = None,
     progress: Shown = None,
+    on_verdict: OnVerdict | None = None,
 ) -> Any:
     """Prove or refute a claim about a model.
 
@@ -84,6 +87,10 @@ def verify(
         How many threads.
     progress : callable or False, optional
         As in `extract`.
+    on_verdict : callable, optional
+        Called with the name of a claim and its verdict as soon as that is known, so
+        that verdicts are kept if Ctrl-C ends the work. The names are those of a
+        mapping, and else numbers from 1, as text.
 
     Returns
     -------
@@ -129,10 +136,13 @@ def verify(
         counts=count,
     )
 
-    def ask(one: Claim) -> Verdict:
+    def ask(name: str, one: Claim) -> Verdict:
         meter = Meter(limits, told, started=monotonic())
         with interruptible(meter):
-            return asker.verdict(one, meter)
+            verdict = asker.verdict(one, meter)
+        if on_verdict is not None:
+            on_verdict(name, verdict)
+        return verdict
 
     try:
         return _each(claim, network, ask)
@@ -141,16 +151,16 @@ def verify(
             told.close()
 
 
-def _each(claim: Any, network: Network, ask: Callable[[Claim], Verdict]) -> Any:
+def _each(claim: Any, network: Network, ask: Callable[[str, Claim], Verdict]) -> Any:
     """Ask one claim, or several, once all of them are read."""
     if isinstance(claim, Mapping):
         read = {name: _named(name, one, network) for name, one in claim.items()}
-        return Verdicts({name: ask(one) for name, one in read.items()})
+        return Verdicts({name: ask(name, one) for name, one in read.items()})
     if isinstance(claim, Sequence) and not isinstance(claim, str):
-        numbered = enumerate(claim, 1)
-        listed = [_named(str(number), one, network) for number, one in numbered]
-        return VerdictList([ask(one) for one in listed])
-    return ask(_read(claim, network))
+        numbered = {str(number): one for number, one in enumerate(claim, 1)}
+        read = {name: _named(name, one, network) for name, one in numbered.items()}
+        return VerdictList([ask(name, one) for name, one in read.items()])
+    return ask("1", _read(claim, network))
 
 
 def _named(name: str, one: object, network: Network) -> Claim:

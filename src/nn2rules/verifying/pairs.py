@@ -13,7 +13,6 @@ from nn2rules.errors import DomainError, OptionError
 from nn2rules.feature import Feature
 from nn2rules.network import Network
 from nn2rules.parsing.allowed import plain_values
-from nn2rules.values import is_number
 from nn2rules.verifying.questions import class_index
 
 
@@ -89,16 +88,11 @@ def paired_of(claim: IndependentOf | Monotone, network: Network) -> Paired:
 
 
 def _ranks(network: Network, index: int, feature: Feature) -> NDArray[np.float64]:
-    """Return the places of a feature's values: by their numbers, if they are such."""
+    """Return the places of a feature's values in its order."""
     ranks = np.zeros(int(network.domain.offsets[-1]))
     start = int(network.domain.offsets[index])
-    plain = sorted(plain_values(feature).codes)
-    values = [feature.values[code] for code in plain]
-    order = list(range(len(plain)))
-    if all(is_number(value) for value in values):
-        order = sorted(order, key=lambda place: values[place])  # type: ignore[arg-type, return-value]
-    for rank, place in enumerate(order):
-        ranks[start + plain[place]] = rank
+    for code, place in feature.places.items():
+        ranks[start + code] = place
     return ranks
 
 
