@@ -4,10 +4,19 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo test lint kernels engines docs fuzz bench paper release-check lock clean
+.PHONY: demo quick test lint kernels engines docs fuzz bench paper release-check lock clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo -o demo-report.html
+
+# The files that are quick and break first, for use while you work.
+QUICK := $(addprefix tests/test_,arithmetic.py domain.py extract.py feature.py formats.py \
+  groups.py matching.py network.py rules.py spans.py tables.py text.py) \
+  tests/cover/test_decision_list.py tests/engine/test_table.py tests/parsing
+
+quick: .venv/dev
+	$(MAKE) lint
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal $(QUICK)
 
 test: .venv/dev
 	$(MAKE) --jobs=2 lint kernels engines

@@ -71,9 +71,9 @@ GROUPS = {
         ("load", "load_rules", "save", "datasets"),
     ),
     "engine": Group(
-        "The engine, the paper, experiments",
+        "The engine and the paper",
         "What rules are made with, for those who want to ask it themselves.",
-        ("engine", "paper", "experiments"),
+        ("engine", "paper"),
     ),
     "errors": Group(
         "Errors and warnings",

@@ -11,7 +11,7 @@ from nn2rules.explaining.judges import compile_judge
 def compile_kernels() -> None:
     """Ask a small question of every kind."""
     extract(load(datasets.network_file("car")), form="set")
-    cover.compiling.compile_search(everywhere=True, on_device=True)
+    cover.compiling.compile_search(everywhere=True)
     compile_judge(by_search=True)
     compile_judge(by_search=False)
     comparing.by_search.compile_search()

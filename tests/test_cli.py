@@ -5,6 +5,7 @@ the command; those at the end run the real program.
 """
 
 import gzip
+import inspect
 import json
 import os
 import re
@@ -27,10 +28,12 @@ import nn2rules
 import nn2rules.checker
 import ranged
 from nn2rules import cli, datasets, given_files
+from nn2rules.claims.claim import IndependentOf
 from nn2rules.cli.summary import summary as summary_of
 from nn2rules.extraction import ENGINES, FORMS
 from nn2rules.formats.table import read_table, table_text
 from nn2rules.paper import select_weights
+from nn2rules.verifying.asking import Asker
 from nn2rules.waiting import COMPILING
 
 COMMANDS = [
@@ -699,10 +702,44 @@ def test_explain_refuses_what_makes_no_sense(options: tuple[str, ...], fact: str
     assert fact in refused("explain", "net.json", "rows.csv", *options)
 
 
+def test_explain_goes_on_where_a_row_cannot_be_explained():
+    bad = [f"red,huge{number}" for number in range(12)]
+    Path("rows.csv").write_text("\n".join(["color,size", bad[0], "red,big", *bad[1:]]))
+    result = run("explain", "net.json", "rows.csv")
+    assert result.exit_code == 2
+    assert result.stdout == UNRIPE.replace("Row 0", "Row 1")
+    first, *_, tenth, more, last = result.stderr.splitlines()
+    assert first.startswith(
+        "note: rows.csv, line 2: feature 'size' has no value 'huge0'"
+    )
+    assert tenth.startswith("note: rows.csv, line 12: ")
+    assert more == "note: and 2 more rows"
+    assert last == (
+        "error: rows.csv: 12 of 13 rows cannot be explained; all others are"
+    )
+    result = run("explain", "net.json", "rows.csv", "--json", "--quiet", "--top", "2")
+    refused_row, explained = json.loads(result.stdout)
+    assert refused_row["error"].startswith("feature 'size' has no value 'huge0'")
+    assert explained["answer"] == "ripe"
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+
+
+def test_explain_goes_on_where_a_row_is_impossible():
+    Path("boxes.json").write_text('[{"color": ["red"], "size": ["big"]}]')
+    Path("rows.csv").write_text("color,size\nred,big\nred,small\n")
+    given = ("explain", "net.json", "rows.csv", "--impossible", "boxes.json")
+    result = run(*given)
+    assert (result.exit_code, result.stdout[:6]) == (2, "Row 1\n")
+    assert "line 2: it is among the impossible inputs" in result.stderr
+    Path("rows.csv").write_text("color,size\nred,big\n")
+    assert refused(*given) == "rows.csv, line 2: it is among the impossible inputs"
+
+
 def test_explain_names_the_line_of_a_row():
-    Path("rows.csv").write_text("color,size\nred,big\nred,huge\n")
+    Path("rows.csv").write_text("color,size\nred,huge\nred,huge\n")
     message = refused("explain", "net.json", "rows.csv")
-    assert message.startswith("rows.csv, line 3: feature 'size' has no value 'huge'")
+    assert message.startswith("rows.csv, line 2: feature 'size' has no value 'huge'")
     Path("rows.csv").write_text("color\nred\n")
     message = refused("explain", "net.json", "rows.csv")
     assert message.startswith("rows.csv: the feature 'size' is missing")
@@ -1059,7 +1096,10 @@ def test_check_notes_that_the_rules_are_of_another_network():
     Path("net.json").write_text(replaced('"bias": [-1]', '"bias": [-1.5]'))
     result = run("check", "net.json", "rules.json")
     assert (result.exit_code, result.stdout) == (0, EQUAL)
-    assert result.stderr == "note: these rules were extracted from another network\n"
+    assert result.stderr == (
+        "note: these rules were extracted from another network, or from this model "
+        "read with other data\n"
+    )
 
 
 def edited(change) -> str:
@@ -1099,6 +1139,17 @@ def test_a_summary_says_what_was_only_probed():
 # predict: what is open
 
 
+def test_a_report_refuses_a_protected_typo_before_any_work(monkeypatch):
+    def no_work(*_args, **_options):
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr(nn2rules, "extract", no_work)
+    Path("rows.csv").write_text("color,size\nyellow,small\n")
+    result = run("report", "net.json", "--data", "rows.csv", "--protected", "colour")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: protected: 'colour' is neither a feature")
+
+
 def test_predict_says_what_is_not_proved():
     Path("rows.csv").write_text("color,size\nyellow,small\n")
     options = ("--data", "rows.csv", "--scope", "support", "-o", "made.json")
@@ -1108,13 +1159,15 @@ def test_predict_says_what_is_not_proved():
     result = run("predict", "made.json", "rows.csv")
     assert result.exit_code == 0
     assert result.stdout == (
-        "color,size,prediction,rule\nred,big,unripe,default (not proved)\n"
-        "yellow,small,unripe,A1\n"
+        "color,size,prediction,rule\nred,big,,\nyellow,small,unripe,A1\n"
     )
-    assert result.stderr == f"{note}the default, which is not proved\n"
-    result = run("predict", "made.json", "rows.csv", "--undecided", "none")
-    assert result.stdout.splitlines()[1:] == ["red,big,,", "yellow,small,unripe,A1"]
     assert result.stderr == f"{note}empty\n"
+    result = run("predict", "made.json", "rows.csv", "--undecided", "default")
+    assert result.stdout.splitlines()[1:] == [
+        "red,big,unripe,default (not proved)",
+        "yellow,small,unripe,A1",
+    ]
+    assert result.stderr == f"{note}the default, which is not proved\n"
     result = run("predict", "made.json", "rows.csv", "--undecided", "error")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
@@ -1161,6 +1214,45 @@ def test_every_help_has_an_example_and_flags_without_types(command: str):
     assert f" Example: nn2rules {command}" in text
     assert "<bool>" not in text
     assert "--quiet" in text
+
+
+def words(text: str) -> str:
+    """Return a text without the lines and frames that it is broken into."""
+    return "".join(re.sub(r"[│╭╮╰╯─`]", "", text).split())
+
+
+def help_texts(command: str) -> list[str]:
+    """Return what a command and its options say of themselves, as it is written."""
+    (info,) = (
+        info
+        for info in cli.app.registered_commands
+        if info.callback.__name__.replace("_", "-") == command
+    )
+    signature = inspect.signature(info.callback, eval_str=True)
+    options = [
+        note
+        for parameter in signature.parameters.values()
+        for note in getattr(parameter.annotation, "__metadata__", ())
+    ]
+    documented = inspect.getdoc(info.callback)
+    texts = [documented, info.epilog, *(option.help for option in options)]
+    return [text for text in texts if text]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_word_and_no_bracket_of_a_help_is_lost(
+    command: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 400)
+    shown = words(done(command, "--help"))
+    texts = help_texts(command)
+    assert len(texts) > 2
+    assert [text for text in texts if words(text) not in shown] == []
+
+
+def test_brackets_are_printed_as_they_are_written():
+    assert "A table [[model]] for each" in done("extract-many", "--help")
+    assert "[low, high]" in done("explain", "--help")
 
 
 def test_commands_stand_in_the_order_of_use():
@@ -2007,6 +2099,27 @@ def test_ctrl_c_while_the_program_starts(module: str):
     assert "Traceback" not in said
 
 
+def test_a_program_that_is_started_to_ignore_ctrl_c_goes_on():
+    """So `nohup` and shells without job control start what runs behind them."""
+    code = """
+import signal
+from unittest import mock
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+import nn2rules, nn2rules.__main__
+extract = nn2rules.extract
+def pressed(*args, **options):
+    signal.raise_signal(signal.SIGINT)
+    return extract(*args, **options)
+nn2rules.extract = pressed
+with mock.patch("sys.argv", ["nn2rules", "extract", "net.json"]):
+    nn2rules.__main__.main()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, RIPE, "")
+
+
 def test_nothing_is_imported_before_the_program_is_ready_for_ctrl_c():
     code = "import nn2rules.__main__, sys; print(*sys.modules)"
     loaded = subprocess.run(
@@ -2222,6 +2335,85 @@ def test_values_on_the_command_line(tmp_path: Path):
     assert domain.feature("kids") == nn2rules.Feature.real("kids", 1, 5, whole=True)
 
 
+def test_missing_special_values_and_order_on_the_command_line(tmp_path, monkeypatch):
+    joblib = pytest.importorskip("joblib")
+    pd = pytest.importorskip("pandas")
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    monkeypatch.chdir(tmp_path)
+    amounts = [250, 700, 4000, 9000, 12000, 18424]
+    rows = pd.DataFrame({"amount": amounts, "grade": list("BACBCA")})
+    columns = make_column_transformer(
+        (SimpleImputer(), ["amount"]), (OrdinalEncoder(), ["grade"])
+    )
+    model = make_pipeline(columns, LogisticRegression()).fit(rows, [0, 0, 0, 1, 1, 1])
+    joblib.dump(model, "model.joblib")
+    rows.to_csv("rows.csv", index=False)
+    values = ["amount=range:250,18424,missing,special:99999", "grade=ordered:C,B,A"]
+    features = [
+        {
+            "name": "amount",
+            "range": [250, 18424],
+            "whole": True,
+            "values": [99999, None],
+        },
+        {"name": "grade", "values": ["C", "B", "A"], "ordered": True},
+    ]
+    reading = ["--trust", "--data", "rows.csv"]
+    for text in values:
+        reading += ["--values", text]
+    result = run("extract", "model.joblib", *reading, "-o", "rules.json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(Path("rules.json").read_text())["features"] == features
+
+    Path("models.toml").write_text(
+        f'[[model]]\nname = "loan"\nmodel = "model.joblib"\ndata = "rows.csv"\n'
+        f"trust = true\nvalues = {json.dumps(values)}\n"
+    )
+    result = run("extract-many", "models.toml", "-o", "portfolio")
+    assert result.exit_code == 0, result.output
+    written = json.loads(Path("portfolio/loan.json").read_text())
+    assert written["features"] == features
+
+    reading = ["--trust", "--data", "rows.csv", "--values", "amount=range,missing"]
+    result = run("extract", "model.joblib", *reading, "--json")
+    assert json.loads(result.stdout)["features"][0] == {
+        "name": "amount",
+        "range": [250, 18424],
+        "whole": True,
+        "values": [None],
+    }
+    reading[-1] = "amount=range:250,18424,gap"
+    result = run("extract", "model.joblib", *reading)
+    assert result.exit_code == 2
+    assert "'amount' is said to be 'range:250,18424,gap'; expected" in result.stderr
+
+
+def test_a_code_in_a_range_is_noted_once(tmp_path, monkeypatch):
+    joblib = pytest.importorskip("joblib")
+    pd = pytest.importorskip("pandas")
+    from sklearn.linear_model import LogisticRegression
+
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"age": [*range(18, 68), *[999] * 6]})
+    model = LogisticRegression().fit(rows, rows["age"] > 40)
+    joblib.dump(model, "model.joblib")
+    rows.to_csv("rows.csv", index=False)
+    reading = ["model.joblib", "--trust", "--data", "rows.csv"]
+    result = run("extract", *reading, "-o", "rules.json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("note: column 'age': 999 (in 6 rows)") == 1
+    assert "--values age=range:18,67,special:999" in " ".join(result.stderr.split())
+    declared = ["--values", "age=range:18,67,special:999"]
+    result = run("extract", *reading, *declared, "-o", "rules.json")
+    assert result.exit_code == 0, result.stderr
+    assert "999" not in result.stderr
+
+
 TOLD = ("verify", "--claim", "never ripe")
 
 
@@ -2256,6 +2448,57 @@ def test_verify_exits_by_what_became_of_the_claims(tmp_path):
     result = run("verify", network, "--claim", "never ripe", "--time", "0")
     assert result.exit_code == 3
     assert result.stdout.startswith("open: never ripe")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_ctrl_c_keeps_the_verdicts_that_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+):
+    network, book = str(tmp_path / "tomato.json"), tmp_path / "book.csv"
+    Path(network).write_text(TOMATO)
+    book.write_text(
+        "name,claim\nred,if color = red then ripe\nsize,independent of size\n"
+        "never,never ripe\n"
+    )
+    real = Asker.verdict
+    printed = []
+
+    def verdict(self: Asker, claim: object, meter: object) -> object:
+        if isinstance(claim, IndependentOf):
+            printed.append(sys.stdout.buffer.getvalue())  # type: ignore[attr-defined]
+            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
+        return real(self, claim, meter)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Asker, "verdict", verdict)
+    options = ["--json"] if form == "json" else []
+    result = run("verify", network, "--book", str(book), *options)
+    assert result.exit_code == 130
+    assert result.stderr == "1 claim: 1 refuted; 2 not verified\ninterrupted\n"
+    if form == "json":
+        [entry] = json.loads(result.stdout)
+        assert (entry["name"], entry["status"]) == ("red", "refuted")
+    else:
+        assert result.stdout.startswith("red. refuted: if color = red then ripe\n")
+        assert printed == [result.stdout.encode()]
+
+
+def test_verify_opens_no_file_that_a_book_names(tmp_path):
+    network, book = str(tmp_path / "tomato.json"), tmp_path / "book.csv"
+    Path(network).write_text(TOMATO)
+    done("extract", network, "-o", str(tmp_path / "rules.json"))
+    book.write_text('name,claim\nx,"equivalent to ""rules.json"""\n')
+    given = ("verify", network, "--book", str(book))
+    assert refused(*given) == (
+        f"{book}: claim 'x' names the file 'rules.json', and a book opens files only "
+        f"if you allow it, with files=True (--book-files)"
+    )
+    assert done(*given, "--book-files").startswith("proved: equivalent to")
+    book.write_text('name,claim\nx,"subsumes ""/etc/passwd"""\n')
+    assert "which is not in the folder of the book" in refused(*given, "--book-files")
+    assert "--book-files needs --book" in refused(*TOLD, network, "--book-files")
+    typed = f'equivalent to "{tmp_path}/rules.json"'
+    assert done("verify", network, "--claim", typed).startswith("proved")
 
 
 def test_audit_exits_by_what_protected_features_do(tmp_path):

@@ -35,7 +35,7 @@ from nn2rules import (
     extract,
 )
 from nn2rules.evaluation import DomainFidelity, on_domain, report
-from nn2rules.evaluation.fidelity import wilson
+from nn2rules.intervals import wilson
 from strategies import (
     PIECEWISE_LINEAR,
     networks,

@@ -3,6 +3,7 @@
 import datetime
 import math
 import re
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nn2rules import Domain, DomainError, Feature, OptionError
+from nn2rules import Domain, DomainError, Feature, OptionError, SpecialValueWarning
+from nn2rules.datasets import raw
 from nn2rules.observed import feature_of, said_of
 from nn2rules.spoken import MOST_VALUES, Column
 
@@ -197,12 +199,16 @@ def test_quantiles_are_numbers_of_the_rows_by_their_rank(cells, count):
         *("", "17-90", "5..1", "1..2:0", "1..2:-1", "1..x", "0..1e9:1e-9"),
         *("quantiles:", "quantiles:0", "quantiles:1.5", "deciles:10"),
         *("bins:", "bins:1,x", "range:", "range:1", "range:1,x"),
+        *("range:missing", "range:1,missing", "range:1,2,special:x", "range:1,2,gap"),
+        *("range,special:", "range,special:x", "range,1,2", "range:1,2,,missing"),
+        *("ordered:", "ordered:missing", "ordered:a,,b"),
     ],
 )
 def test_texts_that_say_nothing(said):
     told = (
-        f"'f' is said to be {said!r}; expected 'range:18,100', 'observed', '17..90', "
-        f"'0..100:2.5', 'quantiles:10' or 'bins:25,40,65'"
+        f"'f' is said to be {said!r}; expected 'range:18,100', "
+        f"'range:18,100,missing,special:999', 'observed', '17..90', '0..100:2.5', "
+        f"'quantiles:10', 'bins:25,40,65' or 'ordered:low,medium,high'"
     )
     with pytest.raises(OptionError, match=re.escape(told)):
         feature_of("f", Column([1]), said)
@@ -310,3 +316,134 @@ def test_nan_of_every_type_is_missing(kind):
     domain = Domain((Feature("f", (1, None)),))
     assert domain.encode([{"f": kind("nan")}]).tolist() == [[1]]
     assert feature_of("f", Column([kind(2), kind("nan")])).values == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "feature"),
+    [
+        ([3.5], "range:1,9,missing", Feature.real("f", 1, 9, missing=True)),
+        ([3.5], "range:1, 9, missing", Feature.real("f", 1, 9, missing=True)),
+        (
+            [3, 999],
+            "range:0,9,missing,special:999,special:-1",
+            Feature.real("f", 0, 9, whole=True, special=[999, -1], missing=True),
+        ),
+        ([3, 7], "range,missing", Feature.real("f", 3, 7, whole=True, missing=True)),
+        (
+            [3, 7, 999],
+            "range, special:999",
+            Feature.real("f", 3, 7, whole=True, special=[999]),
+        ),
+        (["B"], "ordered:C,B,A", Feature("f", ("C", "B", "A"), ordered=True)),
+        ([2], "ordered:3,1,2", Feature("f", (3, 1, 2), ordered=True)),
+        (["B"], "ordered:B,A,missing", Feature("f", ("B", "A", None), ordered=True)),
+        (["B", None], "ordered:B,A", Feature("f", ("B", "A", None), ordered=True)),
+    ],
+)
+def test_missing_special_values_and_order_in_texts(cells, said, feature):
+    assert feature_of("f", Column(cells), said) == feature
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        pd.Timestamp("2024-05-01"),
+        datetime.date(2024, 5, 1),
+        np.datetime64("2024-05-01", "ns"),
+    ],
+)
+def test_dates_are_refused_with_the_conversion(cell):
+    with pytest.raises(
+        DomainError, match=r"column 'f': a date .* cannot be a value.*\.dt\.days"
+    ):
+        feature_of("f", Column([cell]))
+
+
+AGES = [18 + place % 73 for place in range(300)]
+
+
+def hints(cells, said=None):
+    """Return the warnings that a column of data gets."""
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        Domain.from_data(pd.DataFrame({"f": cells}), said and {"f": said})
+    assert all(each.category is SpecialValueWarning for each in noted)
+    return [str(each.message) for each in noted]
+
+
+def test_a_code_in_a_range_is_pointed_at():
+    assert hints([*AGES, *[999] * 12]) == [
+        "column 'f': 999 (in 12 rows) is apart from all other numbers (18 to 90), but "
+        "part of the range; if it is a code, such as for unknown, declare this by "
+        "domain={'f': 'range:18,90,special:999'} (--values f=range:18,90,special:999)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ([*AGES, 999], "range:18,90,special:999"),
+        ([*AGES, None, 999.0], "range:18,90,special:999"),
+        ([*AGES, *[99] * 5], "range:18,90,special:99"),
+        ([*AGES, *[-1] * 5], "range:18,90,special:-1"),
+        ([*AGES, *[7777] * 5], "range:18,90,special:7777"),
+        ([*AGES, *[-1] * 5, *[999] * 3], "range:18,90,special:-1,special:999"),
+        ([*AGES, *[999] * 3, 9999], "range:18,90,special:999,special:9999"),
+        ([1, 2, 3, 4, 5] * 9 + [9] * 5, "range:1,5,special:9"),
+        ([number / 8 for number in AGES] + [-9.0] * 5, "range:2.25,11.25,special:-9"),
+    ],
+)
+def test_the_text_that_a_hint_gives_declares_the_code(cells, text):
+    [hint] = hints(cells)
+    assert f"domain={{'f': '{text}'}} (--values f={text})" in hint
+    assert not hints(cells, text)
+    codes = [float(part.strip(",")) for part in text.split("special:")[1:]]
+    domain = Domain.from_data(pd.DataFrame({"f": cells}), {"f": text})
+    values = domain.feature("f").values[1:]
+    assert [value for value in values if value is not None] == codes
+
+
+def test_the_largest_capital_gain_of_adult_is_a_code():
+    train, _ = raw("adult")
+    with pytest.warns(SpecialValueWarning) as noted:
+        Domain.from_data(pd.DataFrame(train.columns))
+    assert [str(each.message).partition(" (")[0] for each in noted] == [
+        "column 'capital-gain': 99999"
+    ]
+
+
+RANDOM = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.exp(RANDOM.normal(10, 1.5, 5000)),
+        np.exp(RANDOM.normal(10, 1.5, 5000)).round(-2),
+        RANDOM.pareto(1.5, 5000).round(),
+        RANDOM.poisson(0.5, 5000),
+        [0, 1] * 50,
+        [0.0, 1.0] * 50,
+        [-1, 1] * 50,
+        [0, 99] * 50,
+        [12, 24, 60] * 50,
+        [1, 10, 100, 1000] * 50,
+        [2**power for power in range(14)] * 9,
+        [*range(-1, 40)] * 9,
+        [*range(0, 1000, 50)] * 9,
+        np.arange(0, 1000, 2.5),
+        [20, 31, 64, 999],
+        [20, 31, 64, *[999] * 9],
+        [*AGES, 7777],
+        [*AGES, 99],
+        ["a", "b", "999"] * 9,
+        [True, False] * 20,
+    ],
+)
+def test_ordinary_numbers_get_no_hint(cells):
+    assert not hints(cells)
+
+
+@pytest.mark.parametrize("said", ["range", (0, 999), "range:0,999", "observed"])
+def test_declared_columns_get_no_hint(said):
+    assert not hints([*AGES, *[999] * 12], said)

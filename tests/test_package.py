@@ -57,6 +57,20 @@ def test_public_names_are_sorted_and_exist():
     assert set(dir(nn2rules)) >= set(nn2rules.__all__)
 
 
+@pytest.mark.parametrize("missing", [(), ("matplotlib", "jinja2")])
+def test_a_star_import_needs_no_extra_for_drawing(missing):
+    blocked = "".join(f"sys.modules[{name!r}] = None; " for name in missing)
+    code = f"import sys; {blocked}from nn2rules import *; print(extract.__name__)"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (found.stdout, found.stderr) == ("extract\n", "")
+
+
+def test_experiments_are_there_when_they_are_asked_for():
+    assert callable(nn2rules.experiments.run)
+
+
 def test_names_that_do_not_exist():
     with pytest.raises(AttributeError, match="'nn2rules' has no attribute 'extrakt'"):
         nn2rules.extrakt  # noqa: B018

@@ -173,10 +173,13 @@ OPEN = {"engine": "search", "rows": 40, "rows_decided": 40}
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ({}, "All rows are decided; what no rule decides is left open."),
+        (
+            {},
+            "All rows are decided, as rules are made for them; what no rule decides is left open.",  # noqa: E501
+        ),
         (
             {"undecided": 2},
-            "All rows are decided; 2 possible inputs (33.3 %), no row among them, are "
+            "All rows are decided, as rules are made for them; 2 possible inputs (33.3 %), no row among them, are "  # noqa: E501
             "left open.",
         ),
         (
@@ -188,7 +191,10 @@ OPEN = {"engine": "search", "rows": 40, "rows_decided": 40}
             "1 to 2 possible inputs (16.7 % to 33.3 %), no row among them, are left",
         ),
         ({"undecided_at_most": 2}, "at most 2 possible inputs (33.3 %), no row among"),
-        ({"complete": False}, "Stopped early: all rows are decided; what no rule"),
+        (
+            {"complete": False},
+            "Stopped early: all rows are decided, as rules are made for them; what no rule",  # noqa: E501
+        ),
     ],
 )
 def test_what_is_open_is_said(known, said):
@@ -199,8 +205,9 @@ def test_what_is_open_is_said(known, said):
 
 def test_where_nothing_is_open_there_is_no_otherwise():
     rules = a_set(RED, scope="support", certificate={**OPEN, "undecided": 0})
-    assert "All rows are decided; no possible input is left open." in rules.text(
-        width=200
+    assert (
+        "All rows are decided, as rules are made for them; no possible input is left open."  # noqa: E501
+        in rules.text(width=200)
     )
     assert "otherwise" not in rules.text() + rules._repr_html_()
     rules = RuleList(DOMAIN, (RED, YELLOW), "ripe", CLASSES, form="set")

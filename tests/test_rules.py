@@ -546,18 +546,20 @@ class Model:
         return ["ripe" for _ in range(len(rows))]
 
 
-def test_open_rows_get_the_default_with_a_warning():
+def test_open_rows_are_none_with_a_warning():
     with pytest.warns(OpenRowsWarning) as found:
-        assert OPEN.predict(INSIDE).tolist() == ["ripe", "unripe"]
+        assert OPEN.predict(INSIDE).tolist() == ["ripe", None]
     assert str(found[0].message) == (
-        "no rule decides 1 of 2 rows; the answer there is the default, 'unripe', which "
-        "is not proved (undecided= says what else to do)"
+        "no rule covers 1 of 2 rows; the prediction there is None (undecided='default' "
+        "gives 'unripe', which is not proved; undecided=model asks the model)"
     )
     assert found[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert OPEN.predict(INSIDE[:1]).tolist() == ["ripe"]
         assert RULES.predict(INSIDE).tolist() == ["ripe", "unripe"]
+        asked = OPEN.predict(INSIDE, undecided="default")
+        assert asked.tolist() == ["ripe", "unripe"]
 
 
 def test_open_rows_are_none_or_an_error():
@@ -592,9 +594,9 @@ def test_rows_outside_the_domain_are_not_open():
     assert OPEN.predict(ROWS, **options).tolist() == ["ripe", None, "ripe"]
 
 
-@pytest.mark.parametrize("undecided", ["ask", None, 3, np.array(["none"])])
+@pytest.mark.parametrize("undecided", ["ask", 3, np.array(["none"])])
 def test_what_to_do_with_open_rows_is_known(undecided):
-    with pytest.raises(OptionError, match=r"undecided: .*, expected 'default', 'none'"):
+    with pytest.raises(OptionError, match=r"undecided: .*, expected 'none', 'default'"):
         RULES.predict(INSIDE, undecided=undecided)
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nn2rules import claims, datasets, engine, experiments, paper
+    from nn2rules import claims, datasets, engine, paper
     from nn2rules.adapters import read_network
     from nn2rules.auditing import audit
     from nn2rules.batch import extract_many
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ParseError,
         RetryWarning,
         RowsError,
+        SpecialValueWarning,
         UndecidedError,
         UnknownValueError,
         UnsupportedModelError,
@@ -91,6 +92,7 @@ __all__ = [
     "Rule",
     "RuleList",
     "RuleListClassifier",
+    "SpecialValueWarning",
     "UndecidedError",
     "UnknownValueError",
     "UnsupportedModelError",
@@ -104,7 +106,6 @@ __all__ = [
     "datasets",
     "engine",
     "evaluate",
-    "experiments",
     "explain",
     "extract",
     "extract_many",

@@ -12,7 +12,8 @@ from types import FrameType
 
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup jobs have it
+        signal.signal(signal.SIGINT, _stop)
     from nn2rules.cli import main as run
 
     try:

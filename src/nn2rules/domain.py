@@ -7,6 +7,7 @@ rows to codes (`Domain.encode`) and back (`Domain.decode`).
 
 import math
 import operator
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.frames import Rows, cells_of, column_names, listed_rows, observed_columns
-from nn2rules.observed import feature_of, said_of
+from nn2rules.observed import feature_of, said_of, special_value_warnings
 from nn2rules.spoken import Said
 from nn2rules.values import Value, plain_number
 
@@ -79,7 +80,8 @@ class Domain:
             A `Feature`; a range, as a tuple of its two ends; a list of values; or a
             text: ``"range:18,100"``, ``"observed"`` (the numbers that occur),
             ``"17..90"`` (integers), ``"0..100:2.5"`` (steps), ``"quantiles:10"``,
-            ``"bins:25,40,65"``.
+            ``"bins:25,40,65"``, ``"ordered:low,medium,high"``; behind the ends of a
+            range, ``missing`` and ``special:999``.
         columns : sequence of str, optional
             The columns that are features; by default all.
 
@@ -94,12 +96,13 @@ class Domain:
         names = column_names(data) if columns is None else list(columns)
         said = said_of(features, names)
         observed = observed_columns(data, names)
-        return cls(
-            tuple(
-                feature_of(name, column, said.get(name))
-                for name, column in zip(names, observed, strict=True)
-            )
+        made = tuple(
+            feature_of(name, column, said.get(name))
+            for name, column in zip(names, observed, strict=True)
         )
+        for hint in special_value_warnings(made, observed, said):
+            warnings.warn(hint, stacklevel=2)
+        return cls(made)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -277,12 +280,31 @@ class Domain:
                     f"feature {self.names[index]!r}: a cell of this column is not a "
                     f"single value"
                 ) from None
+            if self.features[index].not_missing:
+                is_refused = [*map(self.features[index].refuses, column)]
+                codes[is_refused, index] = UNKNOWN
         if unknown == "error" and (codes == UNKNOWN).any():
             row, index = map(int, np.argwhere(codes == UNKNOWN)[0])
-            feature = self.features[index]
-            cell = columns[index][row]
-            raise _unknown(feature, cell, row)
+            raise _unknown(self.features[index], columns[index][row], row)
         return codes
+
+    def unknown_rows(self, rows: Rows) -> dict[int, UnknownValueError]:
+        """Return the rows that `encode` refuses, by number, with the error of each.
+
+        Examples
+        --------
+        >>> domain = Domain([Feature("size", ("small", "big"))])
+        >>> rows = [{"size": "big"}, {"size": "huge"}]
+        >>> print(domain.unknown_rows(rows)[1].fact)
+        feature 'size' has no value 'huge'; it has 'small', 'big'
+        """
+        codes = self.encode(rows, unknown="mark")
+        columns = cells_of(listed_rows(rows), self.names)
+        found: dict[int, UnknownValueError] = {}
+        for row, index in np.argwhere(codes == UNKNOWN).tolist():
+            if row not in found:
+                found[row] = _unknown(self.features[index], columns[index][row], row)
+        return found
 
     def checked_codes(self, codes: Any) -> NDArray[np.int64]:
         """Return an array of codes, once it is known that all are of this domain."""
@@ -357,6 +379,7 @@ def _unknown(
         row=row,
         limits=feature.limits,
         whole=feature.whole,
+        is_refused=feature.refuses(value),
     )
 
 

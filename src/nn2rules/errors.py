@@ -20,8 +20,9 @@ Nn2RulesWarning
 ├── BinsWarning             the model seems to have bins that it does not name
 ├── ByHeartWarning          the network needs about one rule a row
 ├── CertificateWarning      a certificate belongs to other rules, and is left out
-├── OpenRowsWarning         rows got a default that is not proved
-└── RetryWarning            a worker was lost, and its work is done again
+├── OpenRowsWarning         no rule covers some rows, whose prediction is None
+├── RetryWarning            a worker was lost, and its work is done again
+└── SpecialValueWarning     a number in a range looks like a code, such as 999
 
 All carry one message for people: what is wrong, where, and what would be right.
 """
@@ -59,7 +60,8 @@ class UnknownValueError(DomainError):
     feature, value, values, row
         The feature's name, the value found, the values known, and the index of the
         row (from 0), or None when no row is concerned. Of a feature that is a range of
-        numbers, the message names its limits.
+        numbers, the message names its limits; of a missing cell in a spelling that the
+        model does not take for missing (`is_refused`), it says so.
     fact : str
         The message without the row.
     """
@@ -73,10 +75,17 @@ class UnknownValueError(DomainError):
         row: int | None = None,
         limits: tuple[float, float] | None = None,
         whole: bool = False,
+        is_refused: bool = False,
     ) -> None:
         self.feature, self.value, self.values = feature, value, tuple(values)
         self.row = row
-        if limits is not None and not _is_missing(value):
+        if is_refused:
+            self.fact = (
+                f"feature {feature!r} holds {value!r}, which the model tells from its "
+                f"missing value; write missing cells as the model's training data did, "
+                f"such as float('nan')"
+            )
+        elif limits is not None and not _is_missing(value):
             self.fact = f"feature {feature!r} is {_off_range(value, limits, whole)}"
         else:
             self.fact = self._unlisted(limits)
@@ -225,11 +234,15 @@ class CertificateWarning(Nn2RulesWarning):
 
 
 class OpenRowsWarning(Nn2RulesWarning):
-    """Rows that no rule decides were answered with a default that is not proved."""
+    """No rule covers some rows, and nothing is proved of them: they get None."""
 
 
 class RetryWarning(Nn2RulesWarning):
     """A worker was lost, and the work that it had is done again."""
+
+
+class SpecialValueWarning(Nn2RulesWarning):
+    """A number in a range looks like a code, such as 999 for *unknown*."""
 
 
 def _absent(value: object) -> str:

@@ -28,7 +28,7 @@ from nn2rules.errors import (
     UnsupportedModelError,
 )
 from nn2rules.formats.files import check_writable
-from nn2rules.frames import Rows
+from nn2rules.frames import Rows, listed_rows
 from nn2rules.given_rows import (
     GivenRows,
     by_support,
@@ -39,6 +39,7 @@ from nn2rules.given_rows import (
     with_different,
     with_rows,
 )
+from nn2rules.holding_out import FEWEST, held_out, on_test
 from nn2rules.influence import influences_in_time, with_influences
 from nn2rules.network import Network
 from nn2rules.options import (
@@ -55,6 +56,7 @@ from nn2rules.options import (
 )
 from nn2rules.paper import paper_rules
 from nn2rules.rules import RuleList
+from nn2rules.rules.known import is_whole_domain
 from nn2rules.rules.top import shortened
 from nn2rules.rules.warned import by_heart
 from nn2rules.spans import refuse_ranges
@@ -87,6 +89,7 @@ def extract(
     scope: Scope | None = None,
     target: Value = None,
     labels: Sequence[Value] | None = None,
+    test: Rows = None,
     impossible: Impossible | None = None,
     max_rules: int | None = None,
     fidelity: float | None = None,
@@ -100,7 +103,6 @@ def extract(
     n_jobs: int | None = None,
     progress: Shown = None,
     proofs: str | os.PathLike[str] | None = None,
-    device: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> RuleList:
@@ -132,6 +134,10 @@ def extract(
         two classes. In the scope "support" that is not proved.
     labels : sequence of class labels, optional
         The true class of each row of `data`: rules then carry their accuracy.
+    test : frame or list of dicts, optional
+        Rows that rules are not made for, to count how many of them are covered. By
+        default, in the scope "support", a tenth of `data` is held out for that and
+        covered afterwards, if there are 50 rows or more.
     impossible : list of dicts, or callable, optional
         Inputs that cannot occur: each dict is a box, from features to values. Or a
         function that is given a list of rows and tells for each whether it is
@@ -179,10 +185,6 @@ def extract(
         `time` again; a rule without one is marked so in the file. If the work is
         stopped early, no file is written; `write_proofs` makes one of the rules that
         were kept.
-    device : str, optional
-        A device of PyTorch, such as "cuda": there every input of a table is classified,
-        and a search asks about many boxes at once. The rules are those that one gets
-        without; networks with smooth activations may get others, proved all the same.
     checkpoint : str or path, optional
         Where a search writes what is proved so far, every few seconds and when it is
         stopped. It stays there: remove it once the rules are saved. Rules from a table
@@ -219,7 +221,7 @@ def extract(
     kind = Kind(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
     told = teller(progress)
-    how = Looking(effort, seed, n_jobs, budget, told, time, device)
+    how = Looking(effort, seed, n_jobs, budget, told, time)
     if kind.form == "paper":
         refuse_for_paper(
             impossible=impossible,
@@ -233,6 +235,8 @@ def extract(
     _check_length(length, kind)
     if proofs is not None:
         check_writable(proofs)
+    if test is not None:
+        test = listed_rows(test)
     network = read_network(
         model,
         data=data,
@@ -244,25 +248,25 @@ def extract(
         other=other,
     )
     rows = None if data is None else given_rows(network, data, labels)
+    if test is not None:
+        network.domain.encode(test, unknown="mark")  # are all columns there
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
     if kind.scope == "domain" and length.max_rules is None:
         _refuse_endless(network.domain, how.limits)
     if kind.engine == "search":
         began = monotonic()
-        compile_search(
-            everywhere=kind.scope == "domain" or bool(impossible),
-            on_device=device is not None,
-        )
+        compile_search(everywhere=kind.scope == "domain" or bool(impossible))
         started += monotonic() - began  # that is done once, and not for these rules
     meter = how.meter()
     meter.started = started
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
-            return _by_paper(network, kind, rows)
+            return _with_coverage(_by_paper(network, kind, rows), rows, test)
         with interruptible(meter), workers_kept(n_jobs):
             if kind.form == "paper":
-                return paper_form(network, kind, how, rows=rows, meter=meter)
+                rules = paper_form(network, kind, how, rows=rows, meter=meter)
+                return _with_coverage(rules, rows, test)
             job = make_job(
                 network,
                 kind,
@@ -272,6 +276,8 @@ def extract(
                 impossible=impossible,
                 meter=meter,
             )
+            if test is None and kind.scope == "support" and rows is not None:
+                job = replace(job, held=held_out(rows, seed))
             influence = None
             if rows is not None and job.is_impossible is None:
                 influence = influences_in_time(
@@ -281,6 +287,7 @@ def extract(
             if checkpoint is not None and kind.engine == "search":
                 going_on = opened(checkpoint, job, resume=resume)
             rules = with_influences(_rules(job, kind, length, going_on), influence)
+            rules = _with_coverage(rules, rows, test)
             meter.keep(lambda: rules)
             for sentence in by_heart(rules):
                 warnings.warn(ByHeartWarning(sentence), stacklevel=2)
@@ -366,6 +373,22 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
             most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
         fitting = fitting and domain.n_inputs <= most
     return replace(kind, engine="table" if fitting else "search")
+
+
+def _with_coverage(rules: RuleList, rows: GivenRows | None, test: Rows) -> RuleList:
+    """Certify how many new rows are covered: of those to test, or why it is unknown."""
+    found = rules.certificate.get("coverage")
+    if test is not None:
+        found = on_test(rules, test)
+    elif is_whole_domain(rules):
+        found = {"on": "every input"}
+    elif found is None and rows is not None:
+        is_few = len(rows) < FEWEST
+        reason = "too few rows" if is_few else "no rows were held out"
+        found = {"on": "nothing", "reason": reason}
+    if found is None:
+        return rules
+    return rules.replace(certificate={**rules.certificate, "coverage": found})
 
 
 def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:

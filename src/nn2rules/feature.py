@@ -10,7 +10,7 @@ groups, as bins have numbers, and a value for each group.
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from nn2rules.errors import DomainError
 from nn2rules.groups import Groups, checked_groups, group_names, listed_groups
 from nn2rules.values import (
+    SPELLINGS,
     Value,
     checked_values,
     edge_text,
@@ -28,6 +29,7 @@ from nn2rules.values import (
     number_of,
     number_texts,
     plain_number,
+    spelling_of,
     text_of,
 )
 
@@ -65,6 +67,9 @@ class Feature:
         `real`. Numbers outside of it are unknown values.
     groups : sequence of sequences of words, optional
         The values are groups of words, these one for each value: see `grouped`.
+    not_missing : sequence of {"None", "NaN", "NA", "NaT"}
+        The spellings of a missing cell that the model tells from its missing value.
+        A row that holds one has an unknown value.
 
     Examples
     --------
@@ -81,6 +86,7 @@ class Feature:
     whole: bool = False
     limits: tuple[float, float] | None = None
     groups: Groups | None = None
+    not_missing: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -103,6 +109,13 @@ class Feature:
         if self.groups is not None:
             object.__setattr__(self, "groups", self._checked_groups(kind))
             self._check_names(kind)
+        object.__setattr__(self, "not_missing", tuple(self.not_missing))
+        for spelling in self.not_missing:
+            if spelling not in SPELLINGS:
+                raise DomainError(
+                    f"{kind}: {spelling!r} is not a spelling of missing; expected "
+                    f"some of {', '.join(SPELLINGS)}"
+                )
 
     def _checked_groups(self, kind: str) -> Groups:
         for name in ("ordered", "labels", "edges", "whole", "limits"):
@@ -302,7 +315,7 @@ class Feature:
         assert self.limits is not None, "asked only of ranges"
         low, high = self.limits
         rest = self.values[self.n_plain :]
-        return Feature.real(
+        made = Feature.real(
             self.name,
             low,
             high,
@@ -311,6 +324,11 @@ class Feature:
             special=[value for value in rest if value is not None],
             missing=None in rest,
         )
+        return replace(made, not_missing=self.not_missing)
+
+    def refuses(self, cell: object) -> bool:
+        """Tell whether a cell is missing in a spelling that is not meant here."""
+        return is_missing(cell) and spelling_of(cell) in self.not_missing
 
     @property
     def n_plain(self) -> int:
@@ -328,6 +346,29 @@ class Feature:
         ):
             size -= 1
         return size
+
+    @property
+    def places(self) -> dict[int, int]:
+        """The place in the order of each value that has one, by its code.
+
+        Numbers go by size, however they were listed, and all else as it was listed.
+        Missing and others have no place, and numbers of a range need none.
+
+        Examples
+        --------
+        >>> Feature("rooms", (3, 1, 2, None), ordered=True).places
+        {1: 0, 2: 1, 0: 2}
+        """
+        if self.limits is not None:
+            return {}
+        plain: list[tuple[int, Any]] = [
+            (code, value)
+            for code, value in enumerate(self.values)
+            if value is not None and (self.other is None or value != self.other)
+        ]
+        if all(is_number(value) for _, value in plain):
+            plain.sort(key=lambda pair: pair[1])
+        return {code: place for place, (code, _) in enumerate(plain)}
 
     @property
     def words(self) -> tuple[Value, ...]:

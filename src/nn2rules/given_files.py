@@ -9,9 +9,10 @@ from typing import Any, Literal
 from nn2rules.adapters import read_network
 from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError
-from nn2rules.formats.table import CsvTable, read_table
+from nn2rules.formats.table import Table, read_table
 from nn2rules.model_files import load_model
 from nn2rules.network import Network
+from nn2rules.spoken import is_range
 from nn2rules.values import Value, number_of
 
 
@@ -24,6 +25,7 @@ class Given:
 
     data: Path | None = None
     labels: str | None = None
+    test: Path | None = None
     domain: Domain | None = None
     encoder: Path | None = None
     values: tuple[str, ...] = ()
@@ -46,14 +48,17 @@ class Loaded:
         As the network, or the model it was read from, takes them.
     labels : list of class labels, or None
         The true class of each row.
-    table : CsvTable or None
+    table : Table or None
         The file of the rows, without the column of the labels.
+    test : list of dicts of text, or frame, or None
+        Rows to count on how many new ones are covered.
     """
 
     network: Network
     rows: Any = None
     labels: list[Value] | None = None
-    table: CsvTable | None = None
+    table: Table | None = None
+    test: Any = None
 
     def naming_lines(self) -> AbstractContextManager[None]:
         """Let errors about a row name the file and the line."""
@@ -65,23 +70,28 @@ def load(path: Path, given: Given) -> Loaded:
     model = load_model(path, trust=given.trust)
     if isinstance(model, Network):
         refuse_for_network(given)
+    test = None if given.test is None else _rows(read_table(given.test), model)
     if given.data is None:
         if given.labels is not None:
             raise OptionError(
                 f"{given.sign}labels names a column of {given.sign}data; give that, too"
             )
-        return Loaded(_network(model, given, None))
+        return Loaded(_network(model, given, None), test=test)
     table, labels = read_table(given.data), None
     if given.labels is not None:
-        labels = table.column(given.labels)
+        labels = table.texts(given.labels)
         table = table.without(given.labels)
-    rows: Any = table.rows if isinstance(model, Network) else typed_frame(table)
+    rows = _rows(table, model)
     with table.naming_lines():
         network = _network(model, given, rows)
     table.check(network.domain)
-    if labels is None:
-        return Loaded(network, rows, None, table)
-    return Loaded(network, rows, _classes_of(labels, network, table, given), table)
+    true = None if labels is None else _classes_of(labels, network, table, given)
+    return Loaded(network, rows, true, table, test)
+
+
+def _rows(table: Table, model: Any) -> Any:
+    """Return the rows of a file as a model takes them."""
+    return table.rows if isinstance(model, Network) else typed_frame(table)
 
 
 def _network(model: Any, given: Given, rows: Any) -> Network:
@@ -111,7 +121,7 @@ def class_named(text: str, network: Network) -> Value:
 
 
 def _classes_of(
-    cells: list[str], network: Network, table: CsvTable, given: Given
+    cells: list[str], network: Network, table: Table, given: Given
 ) -> list[Value]:
     """Return the classes that a column spells, refusing what is none."""
     known = ", ".join(str(label) for label in network.classes)
@@ -124,11 +134,10 @@ def _classes_of(
         )
     for cell, label in found.items():
         if label is None:
-            line = table.lines[cells.index(cell)]
+            place = table.place(cells.index(cell))
             what = f"holds {cell!r}, which is no class" if cell else "is empty"
             raise RowsError(
-                f"{table.path}, line {line}: the column {given.labels!r} {what}; the "
-                f"classes are {known}"
+                f"{place}: the column {given.labels!r} {what}; the classes are {known}"
             )
     return [found[cell] for cell in cells]
 
@@ -149,7 +158,7 @@ def refuse_for_network(given: Given) -> None:
             )
 
 
-def typed_frame(table: CsvTable) -> Any:
+def typed_frame(table: Table) -> Any:
     """Return rows with typed columns: a pandas frame where pandas is installed."""
     rows = table.typed()
     if importlib.util.find_spec("pandas") is None or not rows:
@@ -167,7 +176,7 @@ def _said(text: str, sign: str) -> tuple[str, Any]:
             f"{sign}values: {text!r}, expected NAME=WHAT, as in age=17..90"
         )
     is_listed = ".." not in said and ":" not in said
-    is_listed = is_listed and said not in ("observed", "range")
+    is_listed = is_listed and said != "observed" and not is_range(said)
     return name, _values(said) if is_listed else said
 
 

@@ -98,10 +98,12 @@ class GivenRows:
 
         They are kept, as that takes a while.
         """
-        known: dict[int, NDArray[np.int64]] = self.__dict__.setdefault("_answers", {})
+        # The network is kept beside its answers: an id is free again once it is gone.
+        known: dict[int, tuple[Network, NDArray[np.int64]]]
+        known = self.__dict__.setdefault("_answers", {})
         if id(network) not in known:
-            known[id(network)] = network.predict_codes(*self.distinct)
-        return known[id(network)]
+            known[id(network)] = network, network.predict_codes(*self.distinct)
+        return known[id(network)][1]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out answers that are kept: elsewhere the networks are others."""

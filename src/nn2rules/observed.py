@@ -6,19 +6,22 @@ user says what it has.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
-from nn2rules.errors import DomainError, OptionError
+from nn2rules.errors import DomainError, OptionError, SpecialValueWarning
 from nn2rules.feature import Feature
 from nn2rules.spoken import (
     MOST_VALUES,
     TEXTS,
     Column,
+    RangeSpec,
     Said,
-    ends_of,
     is_range,
+    range_spec,
     spoken,
     values_of,
 )
@@ -32,6 +35,12 @@ _LONGEST_RUN = 20
 
 _LARGEST_WHOLE = 2**53
 """Up to here floats hold every whole number."""
+
+_CODES = (9, 99, 999, 9999, 99999, 999999, -1, -9, -99, -999, -9999)
+"""Numbers that often stand for *unknown* or *does not apply*."""
+
+_FEWEST_ROWS, _FEWEST_OTHERS, _FREQUENT = 20, 10, 5
+"""So many rows, and other numbers, tell a code from an outlier; it is in so many."""
 
 
 def feature_of(
@@ -52,9 +61,10 @@ def feature_of(
     said : Feature, tuple of two numbers, sequence of values, or str, optional
         A Feature is taken as it is. Two numbers are the ends of a range. Values replace
         those observed. A text says which numbers there are: ``"range:18,100"``, with
-        special values such as 999 behind the ends, or ``"range"`` from the least to the
-        largest; ``"17..90"`` integers, ``"0..100:2.5"`` steps, ``"quantiles:10"``,
-        ``"bins:25,40,65"`` or ``"observed"``.
+        ``missing`` and special values such as ``special:999`` behind the ends, or
+        ``"range"`` from the least to the largest; ``"17..90"`` integers,
+        ``"0..100:2.5"`` steps, ``"quantiles:10"``, ``"bins:25,40,65"`` or
+        ``"observed"``. ``"ordered:low,medium,high"`` lists categories in order.
     known : sequence of values
         Values that the model knows, whether or not they occur.
     special : sequence of numbers
@@ -78,14 +88,14 @@ def feature_of(
     has_missing = None in cells
     is_text = isinstance(said, str)
     if is_range(said):
-        ends, own = ends_of(name, said)
-        return _range(name, cells, ends, (*special, *own))
+        spec = range_spec(name, said)
+        return _range(name, cells, replace(spec, special=(*special, *spec.special)))
     if (
         said is None
         and not (listed or known)
         and _is_continuous(column, cells, special)
     ):
-        return _range(name, cells, None, special)
+        return _range(name, cells, RangeSpec(special=tuple(special)))
     if is_text and said != "observed":
         made = spoken(name, said, column, has_missing=has_missing)
         is_whole = all(isinstance(edge, int) for edge in made.edges or [""])
@@ -146,14 +156,10 @@ def _is_continuous(
     return not (is_run and all(float(number).is_integer() for number in numbers))
 
 
-def _range(
-    name: str,
-    cells: Sequence[Value],
-    ends: tuple[float, float] | None,
-    special: Sequence[float],
-) -> Feature:
+def _range(name: str, cells: Sequence[Value], spec: RangeSpec) -> Feature:
     """Return a range of numbers: those of the data, or with the ends that are said."""
-    beside = [plain_number(number) for number in dict.fromkeys(special)]
+    ends = spec.ends
+    beside = [plain_number(number) for number in dict.fromkeys(spec.special)]
     numbers: Any = [cell for cell in cells if cell is not None and cell not in beside]
     if not all(is_number(number) for number in numbers):
         raise DomainError(f"the column {name!r} is no range: it has words")
@@ -163,8 +169,122 @@ def _range(
     whole = are_whole([*numbers, None] if None in cells else numbers)
     if whole and math.isfinite(low) and math.isfinite(high):
         low, high = math.ceil(low), math.floor(high)
+    has_missing = spec.has_missing or None in cells
     return Feature.real(
-        name, low, high, whole=whole, special=beside, missing=None in cells
+        name, low, high, whole=whole, special=beside, missing=has_missing
+    )
+
+
+def special_value_warnings(
+    features: Iterable[Feature], columns: Iterable[Column], said: Iterable[str]
+) -> list[SpecialValueWarning]:
+    """Return a warning for each range whose ends look like codes, such as 999.
+
+    Features in `said` are as the user wants them, and get none.
+    """
+    declared = set(said)
+    hints = []
+    for feature, column in zip(features, columns, strict=True):
+        if feature.limits is None or feature.name in declared or column.rows is None:
+            continue
+        low, high = feature.limits
+        cells: Any = values_of(feature.name, column.cells)
+        numbers = sorted({c for c in cells if is_number(c) and low <= c <= high})
+        if not _isolated_ends(numbers):
+            continue  # most columns: their rows need not be counted
+        counts = Counter(values_of(feature.name, column.rows()))
+        codes, others = _split_codes(numbers, counts)
+        if codes:
+            hints.append(_special_value_warning(feature.name, codes, others, counts))
+    return hints
+
+
+def _split_codes(
+    numbers: list[float], counts: Counter[Value]
+) -> tuple[list[float], list[float]]:
+    """Return the numbers that look like codes, and the others."""
+    codes: list[float] = []
+    others = numbers
+    if counts.total() < _FEWEST_ROWS:
+        return [], numbers
+    while True:
+        frequent = [end for end in _isolated_ends(others) if _is_code(end, counts)]
+        if not frequent:
+            return sorted(codes), others
+        codes.append(frequent[0].number)
+        others = frequent[0].others
+
+
+@dataclass(frozen=True)
+class _End:
+    """The minimum or the maximum of a column, and its other numbers in order."""
+
+    number: float
+    others: list[float]
+
+    @property
+    def gap(self) -> float:
+        return max(self.number - self.others[-1], self.others[0] - self.number)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is farther from the others than they are from each other."""
+        return self.gap > self.others[-1] - self.others[0]
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether only this end is far; in 1, 10, 100, … the next one is, too."""
+        next_one = _ends(self.others)[self.number < self.others[0]]
+        return self.is_far and not next_one.is_far
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether it is apart from the others; a typical code needs less for that."""
+        if self.number in _CODES:
+            return self.gap > max(b - a for a, b in pairwise(self.others))
+        return len(self.others) >= _FEWEST_OTHERS and self.is_lone
+
+
+def _ends(numbers: list[float]) -> tuple[_End, _End]:
+    """Return the maximum and the minimum."""
+    return _End(numbers[-1], numbers[:-1]), _End(numbers[0], numbers[1:])
+
+
+def _isolated_ends(numbers: list[float]) -> list[_End]:
+    if len(numbers) < 3:
+        return []
+    return [end for end in _ends(numbers) if end.is_isolated]
+
+
+def _is_code(end: _End, counts: Counter[Value]) -> bool:
+    """Tell whether an isolated number occurs too often to be an outlier.
+
+    Of typical codes that are far from all others, a single one is enough; but 9 and -1
+    are common numbers, too.
+    """
+    count = counts[end.number]
+    if not end.is_far:
+        return count >= _FREQUENT
+    if end.number in _CODES and abs(end.number) > 9:
+        return True
+    return count >= _FREQUENT or count >= max(2, 0.01 * counts.total())
+
+
+def _special_value_warning(
+    name: str, codes: list[float], others: list[float], counts: Counter[Value]
+) -> SpecialValueWarning:
+    low, high = plain_number(others[0]), plain_number(others[-1])
+    shown = [plain_number(code) for code in codes]
+    text = ",".join([f"range:{low},{high}", *(f"special:{code}" for code in shown)])
+    occurring = " and ".join(
+        f"{code} (in {counts[code]:,} row{'' if counts[code] == 1 else 's'})"
+        for code in shown
+    )
+    are, they = ("is", "it is a code") if len(codes) == 1 else ("are", "they are codes")
+    return SpecialValueWarning(
+        f"column {name!r}: {occurring} {are} apart from all other numbers ({low} to "
+        f"{high}), but part of the range; if {they}, such as for unknown, declare this "
+        f"by domain={{{name!r}: {text!r}}} (--values {name}={text})"
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from nn2rules.device import torch_device
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.budget import Progress
 from nn2rules.errors import OptionError
@@ -127,8 +126,6 @@ class Looking:
         Where to stop, with an error.
     time : float or None
         Where to stop, in seconds, with what is there.
-    device : str or None
-        Where thousands of boxes are bounded at once, as PyTorch names it.
     progress : callable or None
         Whom to tell how far the work is.
     """
@@ -139,12 +136,9 @@ class Looking:
     budget: Budget | None = None
     progress: Progress | None = None
     time: float | None = None
-    device: str | None = None
 
     def __post_init__(self) -> None:
         self._check_time()
-        if self.device is not None:
-            torch_device(self.device)  # is there one
         self._check_whole("effort", "0, 1, 2, …", lambda n: n >= 0)
         self._check_whole("seed", "a whole number from 0 on", lambda n: n >= 0)
         if self.n_jobs is not None:

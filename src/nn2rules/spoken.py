@@ -19,9 +19,12 @@ MOST_VALUES = 1000
 """A column with more different values must be said to have fewer."""
 
 TEXTS = (
-    "'range:18,100', 'observed', '17..90', '0..100:2.5', 'quantiles:10' or "
-    "'bins:25,40,65'"
+    "'range:18,100', 'range:18,100,missing,special:999', 'observed', '17..90', "
+    "'0..100:2.5', 'quantiles:10', 'bins:25,40,65' or 'ordered:low,medium,high'"
 )
+
+_RANGE = re.compile(r"range(:.*|(,\s*(missing|special:[^,]*))*)", re.DOTALL)
+"""A range with ends, or with those of the data; *range,oven* lists two categories."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def values_of(name: str, cells: Iterable[object]) -> list[Value]:
 def is_range(said: Said) -> bool:
     """Tell whether a user says that a feature is a range."""
     if isinstance(said, str):
-        return said.partition(":")[0] == "range"
+        return _RANGE.fullmatch(said) is not None
     is_pair = isinstance(said, tuple) and len(said) == 2
     return is_pair and all(is_number(_plain(end)) for end in said)
 
@@ -67,20 +70,55 @@ def _plain(end: object) -> object:
     return end.item() if isinstance(end, np.generic) else end
 
 
-def ends_of(
-    name: str, said: Said
-) -> tuple[tuple[float, float] | None, tuple[float, ...]]:
-    """Return the ends of a range as a user says them, and the special values."""
+@dataclass(frozen=True)
+class RangeSpec:
+    """A range as a user describes it.
+
+    Attributes
+    ----------
+    ends : (float, float), optional
+        By default those of the data.
+    special : tuple of numbers
+        Numbers that are not part of the range, such as 999 for *unknown*.
+    has_missing : bool
+        Whether it can be missing, even if it never is in the data.
+    """
+
+    ends: tuple[float, float] | None = None
+    special: tuple[float, ...] = ()
+    has_missing: bool = False
+
+
+def range_spec(name: str, said: Said) -> RangeSpec:
+    """Return the range that a pair of numbers or a text describes.
+
+    Examples
+    --------
+    >>> range_spec("age", "range:18,100,missing,special:999")
+    RangeSpec(ends=(18, 100), special=(999,), has_missing=True)
+    >>> range_spec("age", "range,special:999")
+    RangeSpec(ends=None, special=(999,), has_missing=False)
+    """
     if not isinstance(said, str):
         low, high = map(_plain, said)
-        return (low, high), ()  # type: ignore[return-value]
-    _, colon, rest = said.partition(":")
-    if not colon:
-        return None, ()
-    numbers = [_number(name, said, text) for text in rest.split(",")]
-    if len(numbers) < 2:
+        return RangeSpec((low, high))  # type: ignore[arg-type]
+    if said == "range":
+        return RangeSpec()
+    has_ends = said.startswith("range:")
+    parts, has_missing = _without_missing(said[len("range:") :])
+    if has_ends and len(parts) < 2:
         raise _misspoken(name, said)
-    return (numbers[0], numbers[1]), tuple(numbers[2:])
+    n_ends = 2 if has_ends else 0
+    ends = [_number(name, said, part) for part in parts[:n_ends]]
+    special = [part.removeprefix("special:") for part in parts[n_ends:]]
+    numbers = tuple(_number(name, said, part) for part in special)
+    return RangeSpec((ends[0], ends[1]) if has_ends else None, numbers, has_missing)
+
+
+def _without_missing(text: str) -> tuple[list[str], bool]:
+    """Split a list at its commas, and tell whether it has the word *missing*."""
+    parts = [part.strip() for part in text.split(",")]
+    return [part for part in parts if part != "missing"], "missing" in parts
 
 
 def spoken(name: str, said: str, column: Column, *, has_missing: bool) -> Feature:
@@ -89,6 +127,8 @@ def spoken(name: str, said: str, column: Column, *, has_missing: bool) -> Featur
     if kind == "bins":
         edges = [_number(name, said, text) for text in rest.split(",")]
         return Feature.bins(name, tuple(edges), missing=has_missing)
+    if kind == "ordered":
+        return _ordered(name, said, rest, has_missing=has_missing)
     numbers: Sequence[float]
     if kind == "quantiles":
         numbers = _quantiles(name, said, rest, column)
@@ -101,6 +141,17 @@ def spoken(name: str, said: str, column: Column, *, has_missing: bool) -> Featur
         raise _misspoken(name, said)
     values = tuple(plain_number(number) for number in numbers)
     return Feature(name, (*values, None) if has_missing else values, ordered=True)
+
+
+def _ordered(name: str, said: str, rest: str, *, has_missing: bool) -> Feature:
+    """Return categories in the order in which they are listed."""
+    parts, is_missing = _without_missing(rest)
+    if not all(parts) or not parts:
+        raise _misspoken(name, said)
+    numbers = [number_of(part) for part in parts]
+    values: list[Value] = [*parts] if None in numbers else [*numbers]
+    gaps = [None] if has_missing or is_missing else []
+    return Feature(name, (*values, *gaps), ordered=True)
 
 
 def _quantiles(name: str, said: str, rest: str, column: Column) -> list[float]:

@@ -1,5 +1,6 @@
 """Values of features, and the texts that stand for them."""
 
+import datetime
 import math
 import re
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ def value_of(item: object) -> Value:
     >>> value_of(np.int64(3)), value_of(np.str_("red")), value_of(float("nan"))
     (3, 'red', None)
     """
+    if isinstance(item, np.datetime64) and not np.isnat(item):
+        item = item.astype("datetime64[us]").item()  # of nanoseconds it is an integer
     if isinstance(item, np.generic):
         item = item.item()
     if item is None or isinstance(item, str | bool | int):
@@ -42,6 +45,12 @@ def value_of(item: object) -> Value:
         return None if math.isnan(item) else item
     if is_missing(item):
         return None
+    if isinstance(item, datetime.date):  # pandas' Timestamp is one, too
+        raise DomainError(
+            f"a date ({item!r}) cannot be a value, as nothing says in which unit it is "
+            f"a number; convert the column before training, as in (frame[column] - "
+            f"pandas.Timestamp('2020-01-01')).dt.days, and give these numbers as data"
+        )
     raise DomainError(
         f"a {type(item).__name__} ({item!r}) cannot be a value; "
         f"use strings, integers, floats, booleans or None (missing)"
@@ -55,6 +64,23 @@ def is_missing(cell: object) -> bool:
     if isinstance(cell, float | np.floating):
         return math.isnan(cell)
     return type(cell).__name__ in {"NAType", "NaTType"}
+
+
+SPELLINGS = ("None", "NaN", "NA", "NaT")
+"""The ways in which a cell of a frame, or of a dict, can be missing."""
+
+
+def spelling_of(cell: object) -> str:
+    """Return which of `SPELLINGS` a missing cell holds.
+
+    Examples
+    --------
+    >>> spelling_of(None), spelling_of(float("nan"))
+    ('None', 'NaN')
+    """
+    if cell is None:
+        return "None"
+    return {"NAType": "NA", "NaTType": "NaT"}.get(type(cell).__name__, "NaN")
 
 
 def is_missing_text(text: str, *, among_numbers: bool) -> bool:

@@ -5,6 +5,7 @@ The bar comes after a second, on stderr, and only on a terminal or in a notebook
 
 import time
 import weakref
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -22,6 +23,7 @@ Shown: TypeAlias = Progress | Literal[False] | None
 
 _PATIENCE = 1.0  # seconds before a bar appears, or a word about compiling
 _PAUSE = 0.2  # seconds between two lines of a notebook
+_FIRST_LINE = 15.0  # seconds before a line in a log, and at least between two
 COMPILING = "compiling kernels, once per machine"
 
 
@@ -63,11 +65,36 @@ class Bar:
         self._task = self._bar.add_task("working", total=1.0)
         self._bar.start()
 
+    def pause(self) -> None:
+        """Take the bar away; it is back if the work goes on for a second."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar, self._started = None, time.monotonic()
+
     def close(self) -> None:
         """Take the bar away."""
         self._watch.stop()
         if self._bar is not None:
             self._bar.stop()
+
+
+class Lines:
+    """A line now and then, where nothing can be written anew: in logs and pipes."""
+
+    def __init__(
+        self, console: "Console", clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console, self._clock = console, clock
+        self._started = clock()
+        self._next = self._started + _FIRST_LINE
+
+    def __call__(self, what: str, share: float) -> None:
+        """Say what is being done, and the share that is done, if it is time."""
+        now = self._clock()
+        if now >= self._next:
+            spent = now - self._started
+            self._next = now + max(_FIRST_LINE, spent / 2)
+            self._console.print(f"after {spent:.0f} s: {what}, {share:.0%}")
 
 
 class NotebookBar(Bar):

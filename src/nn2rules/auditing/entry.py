@@ -127,7 +127,7 @@ def audit(
     rows = given_rows(network, data, labels)
     if not len(rows):
         raise OptionError("data: there is no row to count on")
-    names = _named(protected, network, data)
+    names = protected_names(protected, network, data)
     compile_judge(by_search=True)
     compile_judge(by_search=False)
     compile_search(Meter())
@@ -219,7 +219,7 @@ def _check(data: Rows, engine: object, labels: object) -> None:
     check_labels(labels)
 
 
-def _named(
+def protected_names(
     protected: Sequence[str] | str, network: Network, data: Rows
 ) -> tuple[str, ...]:
     """Return the protected names once each, refusing what nobody knows."""

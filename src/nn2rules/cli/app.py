@@ -10,19 +10,28 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    closing,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+    suppress,
+)
 from functools import wraps
 from types import FrameType
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 import nn2rules
 from nn2rules import cli
+from nn2rules.cli.output import Visible, visible
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-from nn2rules.waiting import Bar
+from nn2rules.waiting import Bar, Lines
 
 READING = "Reading the model"
 RULES = "Which rules"
@@ -40,8 +49,24 @@ def _plain_flags(options: list[Any]) -> list[Any]:
     return options
 
 
+def _keep_brackets(made: Any) -> None:
+    """Let Rich print the brackets in the texts of a command, not take them for styles.
+
+    Typer makes commands and options anew for each use, so no text is escaped twice.
+    """
+    if made.rich_markup_mode != "rich":  # where the user turned Rich off
+        return
+    made.help, made.epilog = escape(made.help or ""), escape(made.epilog or "")
+    for option in made.params:
+        option.help = escape(getattr(option, "help", None) or "")
+
+
 class Command(TyperCommand):
     """One command."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _keep_brackets(self)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options."""
@@ -50,6 +75,10 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """All commands, in the order of `COMMANDS` of this package."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _keep_brackets(self)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options that are not of a command."""
@@ -71,7 +100,18 @@ app = typer.Typer(
     epilog="Exit codes: 0 done or holds, 1 differs or does not hold, 2 bad input, "
     "3 a limit came first, 130 interrupted.",
 )
-stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+class VisibleConsole(Console):
+    """A console that spells out what a terminal would obey; see `Visible`."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts, all of them visible, and what else Rich can show."""
+        shown = (visible(each) if isinstance(each, str) else each for each in objects)
+        super().print(*shown, **options)
+
+
+stderr = VisibleConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -80,16 +120,6 @@ QuietOption = Annotated[
     bool,
     typer.Option(
         "--quiet", help="No notes, and no progress bar.", rich_help_panel=SHOWING
-    ),
-]
-
-
-DeviceOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DEVICE",
-        help="Work on a device of PyTorch: cuda, cuda:1, … or cpu.",
-        rich_help_panel=WORK,
     ),
 ]
 
@@ -132,7 +162,7 @@ def plain_errors(command: Function) -> Function:
         stderr.quiet = False
         try:
             stderr.quiet = quiet
-            with _remembered(), _warnings_as_notes():
+            with _remembered(), _warnings_as_notes(), _visible_output():
                 command(*args, **kwargs)
                 sys.stdout.flush()
         except Nn2RulesError as error:
@@ -157,6 +187,11 @@ def plain_errors(command: Function) -> Function:
 
     _add_option(wrapped, "quiet", QuietOption)
     return wrapped  # type: ignore[return-value]
+
+
+def _visible_output() -> AbstractContextManager[Any]:
+    """Let all that is printed go through `Visible`."""
+    return redirect_stdout(Visible(sys.stdout))
 
 
 def _add_option(function: Callable[..., None], name: str, kind: Any) -> None:
@@ -197,7 +232,9 @@ def _remembered() -> Iterator[None]:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(lost)
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:  # a job that is to go on, whatever is pressed
+        signal.signal(signal.SIGINT, interrupt)
     sys.unraisablehook, hook = unraisable, sys.unraisablehook
     try:
         yield
@@ -240,20 +277,38 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@contextmanager
-def progress_bar() -> Iterator[Callable[[str, float], None]]:
-    """Show how far the work is, on a terminal only."""
-    bar = Bar(stderr)
+class ProgressBar:
+    """Shows how far the work is, and notices Ctrl-C.
 
-    def show(what: str, share: float) -> None:
+    A bar on a terminal, elsewhere a line now and then.
+    """
+
+    def __init__(self) -> None:
+        self._bar, self._lines = Bar(stderr), Lines(stderr)
+
+    def __call__(self, what: str, share: float) -> None:
+        """Show what is being done, and the share that is done."""
         _notice_interrupt()
-        if stderr.is_terminal:
-            bar(what, share)
+        (self._bar if stderr.is_terminal else self._lines)(what, share)
 
-    try:
-        yield show
-    finally:
-        bar.close()
+    def print(self, text: str) -> None:
+        """Print a result while the work goes on: at once, and not into the bar.
+
+        While a bar is shown, standard output goes where the bar is, to standard error.
+        """
+        self._bar.pause()
+        print(text, flush=True)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+
+@contextmanager
+def progress_bar() -> Iterator[ProgressBar]:
+    """Show how far the work is: a bar on a terminal, elsewhere a line now and then."""
+    with closing(ProgressBar()) as progress:
+        yield progress
 
 
 @app.callback(invoke_without_command=True)

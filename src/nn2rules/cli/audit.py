@@ -29,9 +29,7 @@ def audit(
     model: ModelFile,
     data: Annotated[
         Path,
-        typer.Option(
-            metavar="ROWS.csv", help="The rows that everything is counted on."
-        ),
+        typer.Option(metavar="ROWS", help="The rows that everything is counted on."),
     ],
     protected: Annotated[
         list[str] | None,

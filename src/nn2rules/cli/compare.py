@@ -37,7 +37,7 @@ def compare(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROWS.csv", help="Rows on which differences are counted, too."
+            metavar="ROWS", help="Rows on which differences are counted, too."
         ),
     ] = None,
     common: Annotated[

@@ -18,7 +18,7 @@ def evaluate(
     data: Annotated[
         Path,
         typer.Option(
-            metavar="ROWS.csv",
+            metavar="ROWS",
             help="Rows to compare them on, such as test rows.",
             rich_help_panel=FILES,
         ),

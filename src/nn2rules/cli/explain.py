@@ -1,5 +1,6 @@
 """nn2rules explain: why rows get their classes, and what would turn that."""
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,24 +23,28 @@ from nn2rules.cli.models import (
 )
 from nn2rules.cli.paper_options import names_of
 from nn2rules.domain import Domain
-from nn2rules.errors import DomainError, FormatError, OptionError
+from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
+from nn2rules.explaining import Explanations
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import read_text
 from nn2rules.formats.node import Node, parse_json
-from nn2rules.formats.table import read_table
+from nn2rules.formats.table import Table, read_table
+from nn2rules.text import count
 from nn2rules.values import number_of
+
+_NAMED = 10  # so many rows that cannot be explained
 
 
 @command("explain model.onnx rows.csv --data train.csv")
 def explain(
     model: ModelFile,
     rows: Annotated[
-        Path, typer.Argument(metavar="ROWS.csv", help="Rows to explain, with a header.")
+        Path, typer.Argument(metavar="ROWS", help="Rows to explain, with a header.")
     ],
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="DATA.csv",
+            metavar="DATA",
             help="Rows as the model was trained on: what its features can be, where "
             "the model does not say it.",
         ),
@@ -93,7 +98,7 @@ def explain(
     codes: Annotated[
         Path | None,
         typer.Option(
-            metavar="CODES.csv",
+            metavar="CODES",
             help="Reason codes: columns feature, direction (low, high or any), text.",
         ),
     ] = None,
@@ -128,7 +133,8 @@ def explain(
 ) -> None:
     """Explain rows: what forces their class, and the fewest changes that turn it.
 
-    Exit 3 if the time ended before all was known.
+    Rows that cannot be explained do not stop the others; exit 2 then. Exit 3 if the
+    time ended before all was known.
     """
     given = Given(
         data=data,
@@ -166,14 +172,34 @@ def explain(
             codes=None if codes is None else _codes(codes),
             adverse=is_adverse,
             rules=None if rules is None else load_rules(rules),
+            skip=True,
             time=seconds,
             progress=progress,
         )
-    print(explained.to_json() if as_json else explained.text())
+    if explained.skipped and not len(explained):
+        row, reason = next(iter(explained.skipped.items()))
+        raise RowsError(f"{table.path}, line {table.lines[row]}: {reason}")
+    print(explained.to_json() if as_json else explained.text(), flush=True)
+    _refuse_skipped(table, explained)
     n_open = sum(bool(explanation.open) for explanation in explained)
     if n_open:
         stderr.print(f"note: of {n_open:,} of {len(explained):,} rows not all is known")
         raise typer.Exit(3)
+
+
+def _refuse_skipped(table: Table, explained: Explanations) -> None:
+    """Name the rows that cannot be explained, the first of them one by one."""
+    skipped = explained.skipped
+    if not skipped:
+        return
+    for row in islice(skipped, _NAMED):
+        stderr.print(f"note: {table.path}, line {table.lines[row]}: {skipped[row]}")
+    if len(skipped) > _NAMED:
+        stderr.print(f"note: and {count(len(skipped) - _NAMED, 'more row')}")
+    total = count(len(skipped) + len(explained), "row")
+    raise RowsError(
+        f"{table.path}: {len(skipped):,} of {total} cannot be explained; all others are"
+    )
 
 
 def _named(texts: list[str] | None, option: str, form: str) -> list[tuple[str, str]]:
@@ -227,7 +253,7 @@ def _forbidden(texts: list[str] | None, domain: Domain) -> dict[str, Any] | None
 def _codes(path: Path) -> dict[tuple[str, str], str]:
     """Read reason codes; an empty direction is "any"."""
     table = read_table(path)
-    columns = [table.column(name) for name in ("feature", "direction", "text")]
+    columns = [table.texts(name) for name in ("feature", "direction", "text")]
     return {
         (feature, direction or "any"): text
         for feature, direction, text in zip(*columns, strict=True)

@@ -7,6 +7,7 @@ import typer
 
 from nn2rules import exporting
 from nn2rules.cli.app import command
+from nn2rules.cli.output import check_printable, visible
 from nn2rules.errors import OptionError
 from nn2rules.exporting import EXPORTERS, options_of, tests_path
 from nn2rules.formats import load_rules
@@ -109,7 +110,19 @@ def export(
             f"rules{suffix}"
         )
     else:
+        made = _printable(made, format_name)
         print(made, end="" if made.endswith("\n") else "\n")
+
+
+def _printable(made: str, format_name: str) -> str:
+    """Return an export as it is printed: control characters by the format's escape."""
+    form = EXPORTERS[format_name]
+    if form.escape:
+        return visible(made, form.escape)
+    check_printable(
+        made, f"names or values, in the format {format_name!r},", f"rules{form.suffix}"
+    )
+    return made
 
 
 def _listing() -> str:

@@ -14,7 +14,6 @@ from nn2rules.cli.app import (
     SHOWING,
     WORK,
     ClusterOption,
-    DeviceOption,
     command,
     progress_bar,
     stderr,
@@ -56,7 +55,7 @@ def extract(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROWS.csv",
+            metavar="ROWS",
             help="Rows as the model was trained on: what its features can be, and how "
             "many rows each rule decides.",
             rich_help_panel=FILES,
@@ -92,6 +91,15 @@ def extract(
         typer.Option(
             metavar="COLUMN",
             help="The column of --data that holds the true classes.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROWS.csv",
+            help="Rows that rules are not made for: how many of them are covered. By "
+            "default a tenth of --data is held out for that, and then covered, too.",
             rich_help_panel=FILES,
         ),
     ] = None,
@@ -221,7 +229,6 @@ def extract(
             rich_help_panel=WORK,
         ),
     ] = False,
-    device: DeviceOption = None,
     cluster: ClusterOption = None,
     as_json: Annotated[
         bool,
@@ -231,16 +238,17 @@ def extract(
     ] = False,
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
-    check_places(output, network, (model, data, encoder))
+    check_places(output, network, (model, data, test, encoder))
     shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
     if proofs is not None:
-        check_writable(proofs, keep=(model, data, encoder, output, network))
+        check_writable(proofs, keep=(model, data, test, encoder, output, network))
     if checkpoint is not None:
-        kept = (model, data, encoder, output, network, proofs)
+        kept = (model, data, test, encoder, output, network, proofs)
         check_writable(checkpoint, keep=kept)
     given = Given(
         data=data,
         labels=labels,
+        test=test,
         encoder=encoder,
         values=tuple(values or ()),
         classes=classes,
@@ -265,6 +273,7 @@ def extract(
                 found.network,
                 data=found.rows,
                 labels=found.labels,
+                test=found.test,
                 form=form,
                 engine=engine,
                 scope=scope,
@@ -279,7 +288,6 @@ def extract(
                 n_jobs=jobs,
                 progress=progress,
                 proofs=proofs,
-                device=device,
                 checkpoint=checkpoint,
                 resume=resume,
             )

@@ -16,6 +16,7 @@ from nn2rules.cli.app import (
     stderr,
     working_on,
 )
+from nn2rules.cli.models import TrustOption
 from nn2rules.text import count
 
 
@@ -47,6 +48,15 @@ def extract_many(
             rich_help_panel=WORK,
         ),
     ] = False,
+    trust: TrustOption = False,
+    outside: Annotated[
+        bool,
+        typer.Option(
+            "--outside",
+            help="Also read files outside the folder of MODELS.toml.",
+            rich_help_panel=FILES,
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -64,7 +74,13 @@ def extract_many(
     try:
         with working_on(cluster), progress_bar() as progress:
             report = nn2rules.extract_many(
-                plan, output, again=again, n_jobs=jobs, progress=progress
+                plan,
+                output,
+                again=again,
+                trust=trust,
+                outside=outside,
+                n_jobs=jobs,
+                progress=progress,
             )
     except KeyboardInterrupt as stopped:
         _tell(getattr(stopped, "report", None))

@@ -28,7 +28,7 @@ ModelFile = Annotated[
     Path,
     typer.Argument(
         metavar="MODEL",
-        help="A network (.json) or a model: .onnx, .keras, .pt2, .skops; .pt, .joblib "
+        help="A network (.json) or a model: .onnx, .keras, .skops; .pt2, .pt, .joblib "
         "and .pkl with --trust.",
     ),
 ]
@@ -47,9 +47,10 @@ ValuesOption = Annotated[
     typer.Option(
         "--values",
         metavar="NAME=WHAT",
-        help="What a feature can be: range:18,100, observed, 17..90, 0..100:2.5, "
-        "quantiles:10, bins:25,40,65 or a list a,b,c. By default what --data has: the "
-        "words that occur, ranges of numbers. May be repeated.",
+        help="What a feature can be: range:18,100, range:18,100,missing,special:999, "
+        "observed, 17..90, 0..100:2.5, quantiles:10, bins:25,40,65, a list a,b,c or "
+        "ordered:a,b,c. By default what --data has: the words that occur, ranges of "
+        "numbers. May be repeated.",
         rich_help_panel=READING,
     ),
 ]

@@ -1,14 +1,58 @@
-"""Where rules go: to the screen, or to a file that nothing else needs."""
+"""Where rules go: to the screen, or to a file that nothing else needs.
 
+Names and values may come from a stranger, and a terminal obeys some characters. All
+that a command prints goes through `Visible`, which spells them out; what goes to a file
+keeps its bytes.
+"""
+
+import re
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
-from nn2rules.errors import FormatError
+from nn2rules.errors import FormatError, OptionError
 from nn2rules.formats import save, to_json
 from nn2rules.formats.files import check_writable
 from nn2rules.rules import RuleList, Top
+
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
+)
+"""Control characters other than tabs and line ends, and those that reverse text."""
+
+
+def visible(text: str, escape: str = "\\u{:04x}") -> str:
+    """Return a text with the characters spelled out that a terminal would obey.
+
+    The escape of JSON is the default: there, what is read is still the same.
+    """
+    return _OBEYED.sub(lambda found: escape.format(ord(found.group())), text)
+
+
+def check_printable(text: str, what: str, example: str) -> None:
+    """Refuse to print what a terminal would obey, if an escape would change it."""
+    found = _OBEYED.search(text)
+    if found is not None:
+        raise OptionError(
+            f"{what} hold the control character {found.group()!a}, which is not "
+            f"printed; write to a file: -o {example}"
+        )
+
+
+class Visible:
+    """A stream that spells out what a terminal would obey."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, all of it visible."""
+        return self._stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def paper(
         ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="ROWS.csv", help="Your own rows instead.")
+        Path | None, typer.Option(metavar="ROWS", help="Your own rows instead.")
     ] = None,
     labels: Annotated[
         str | None,

@@ -7,12 +7,12 @@ import numpy as np
 import typer
 
 from nn2rules.cli.app import command, stderr
+from nn2rules.cli.output import check_printable
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.exporting.bulk import predict_file
-from nn2rules.exporting.bulk_source import PARQUET
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import check_writable, write_text
-from nn2rules.formats.table import CsvTable, read_table, table_text
+from nn2rules.formats.table import PARQUET, Table, cell_text, read_table, table_text
 from nn2rules.matching import NO_RULE
 from nn2rules.rules import OUTSIDE, RuleList
 from nn2rules.text import count, unused
@@ -30,7 +30,7 @@ def predict(
     rows: Annotated[
         Path,
         typer.Argument(
-            metavar="ROWS", help="A CSV file with a header line, or a Parquet file."
+            metavar="ROWS", help="Rows with a header: CSV, Parquet or Excel (.xlsx)."
         ),
     ],
     unknown: Annotated[
@@ -41,12 +41,12 @@ def predict(
         ),
     ] = "error",
     undecided: Annotated[
-        Literal["default", "none", "error"],
+        Literal["none", "default", "error"],
         typer.Option(
-            help="A row that no rule of scope support decides, of which nothing is "
-            "known: answer with the default class, leave the answer empty, or stop."
+            help="A row that no rule of scope support covers, of which nothing is "
+            "proved: leave the prediction empty, give the default class, or stop."
         ),
-    ] = "default",
+    ] = "none",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -63,14 +63,14 @@ def predict(
     """Answer rows: prints them with two more columns, the class and the rule.
 
     Rules have the names that `nn2rules extract` prints: 1, 2, …, or those of a set
-    A1, A2, … Parquet and large CSV files go through DuckDB, part by part.
+    A1, A2, … With -o, Parquet and large CSV files go through DuckDB, part by part.
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
     loaded = load_rules(rules)
-    if _is_bulk(rows, output, memory):
-        if output is None:
-            raise OptionError("a Parquet file is answered by a file; give -o FILE")
+    if output is not None and output.suffix.lower() == ".xlsx":
+        raise OptionError("-o: predictions are written to CSV and Parquet files")
+    if output is not None and _is_bulk(rows, output, memory):
         written = predict_file(
             loaded, rows, output, unknown=unknown, undecided=undecided, memory=memory
         )
@@ -80,22 +80,23 @@ def predict(
     table = read_table(rows)
     text = _answers(loaded, table, unknown, undecided)
     if output is None:
+        check_printable(text, f"{rows}: cells", "answers.csv")
         print(text, end="")
     else:
         write_text(output, text)
         print(f"{count(len(table.rows), 'row')} written to {output}")
 
 
-def _is_bulk(rows: Path, output: Path | None, memory: str | None) -> bool:
-    """Tell whether rows go through DuckDB: Parquet, or CSV of many rows to a file."""
-    paths = [rows] if output is None else [rows, output]
-    if any(path.name.lower().endswith(PARQUET) for path in paths):
+def _is_bulk(rows: Path, output: Path, memory: str | None) -> bool:
+    """Tell whether rows go through DuckDB: Parquet, or CSV of many rows."""
+    if any(path.name.lower().endswith(PARQUET) for path in (rows, output)):
         return True
-    is_large = rows.is_file() and rows.stat().st_size > _LARGE
-    return output is not None and (is_large or memory is not None)
+    is_sheet = rows.suffix.lower() == ".xlsx"  # which DuckDB is not given
+    is_large = not is_sheet and rows.is_file() and rows.stat().st_size > _LARGE
+    return is_large or memory is not None
 
 
-def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> str:
+def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str:
     table.check(rules.domain)
     with table.naming_lines():
         fired = rules.apply(
@@ -109,18 +110,18 @@ def _answers(rules: RuleList, table: CsvTable, unknown: str, undecided: str) -> 
         unproved = (str(rules.default), "default (not proved)")
         shown[NO_RULE] = unproved if undecided == "default" else nothing
     lines = [
-        [*row.values(), *shown[index]]
+        [*map(cell_text, row.values()), *shown[index]]
         for row, index in zip(table.rows, fired.tolist(), strict=True)
     ]
     added = [unused(name, table.header) for name in ("prediction", "rule")]
     return table_text([*table.header, *added], lines)
 
 
-def _tell_open(rows: list[int], table: CsvTable, undecided: str) -> None:
+def _tell_open(rows: list[int], table: Table, undecided: str) -> None:
     """Say how many rows no rule decides, or stop at the first."""
     if rows and undecided == "error":
         raise RowsError(
-            f"{table.path}, line {table.lines[rows[0]]}: "
+            f"{table.place(rows[0])}: "
             f"{_undecided(len(rows), len(table.rows))}; this is the first"
         )
     _note_open(len(rows), len(table.rows), undecided)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
+from nn2rules.auditing.entry import SECONDS, protected_names
 from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import (
     ClassesOption,
@@ -37,7 +38,7 @@ def report(
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROWS.csv",
+            metavar="ROWS",
             help="Rows as the model was trained on; everything is counted on them.",
         ),
     ] = None,
@@ -93,7 +94,8 @@ def report(
             "--time",
             min=0,
             metavar="SECONDS",
-            help="For the rules, and as long again for the audit.",
+            help="For the rules, and as long again for the audit; by default 60 each, "
+            "and no limit for the rules of --scope domain.",
         ),
     ] = None,
     values: ValuesOption = None,
@@ -126,7 +128,11 @@ def report(
         trust=trust,
     )
     loaded = load(model, given)
+    if protected:  # before any work is done
+        protected_names(protected, loaded.network, loaded.rows)
     scope = scope or ("domain" if data is None else "support")
+    if seconds is None and scope == "support":
+        seconds = SECONDS
     warnings.simplefilter("ignore", ByHeartWarning)  # the page says it
     with progress_bar() as progress, loaded.naming_lines():
         found = nn2rules.extract(

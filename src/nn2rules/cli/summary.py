@@ -1,6 +1,7 @@
 """What was extracted, in a few lines: what stands there when rules go to a file."""
 
 from nn2rules.rules import RuleList
+from nn2rules.rules.coverage import coverage_of
 from nn2rules.text import count, label_text, share
 
 
@@ -63,7 +64,7 @@ def _answers(rules: RuleList) -> list[str]:
         elif not n_rows:
             rest = "what none decides is not proved"
         said = [f"right wherever a rule decides; {rest}"]
-        said += _left(rules)
+        said += [*_left(rules), *filter(None, [coverage_of(rules)])]
     return [
         f"answers  {said[0]}",
         *(f"         {more}" for more in (*said[1:], *warned)),

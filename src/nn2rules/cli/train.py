@@ -12,7 +12,7 @@ from nn2rules.cli.models import typed_frame
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
 from nn2rules.formats import to_json
 from nn2rules.formats.folder import Results
-from nn2rules.formats.table import CsvTable, read_table, table_text
+from nn2rules.formats.table import Table, read_table, table_text
 from nn2rules.text import count
 
 _NETWORK, _RULES, _TEXT = "network.json", "rules.json", "rules.txt"
@@ -26,7 +26,7 @@ FILES = Results(
 @command("train train.csv --target y -o model")
 def train(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA.csv", help="Rows with a header line.")
+        Path, typer.Argument(metavar="DATA", help="Rows with a header line.")
     ],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column with the true classes.")
@@ -119,11 +119,11 @@ def _read(data: Path, target: str, drop: list[str]) -> tuple[Any, list[Any]]:
     return typed_frame(table), labels
 
 
-def _labels(table: CsvTable, target: str) -> list[Any]:
-    for cell, line in zip(table.column(target), table.lines, strict=True):
+def _labels(table: Table, target: str) -> list[Any]:
+    for row, cell in enumerate(table.texts(target)):
         if cell == "":
             raise RowsError(
-                f"{table.path}, line {line}: the column {target!r} is empty; leave out "
+                f"{table.place(row)}: the column {target!r} is empty; leave out "
                 f"rows without a class"
             )
     return [row[target] for row in table.typed()]

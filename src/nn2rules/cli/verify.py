@@ -8,7 +8,7 @@ import typer
 
 import nn2rules
 from nn2rules.claims import read_book
-from nn2rules.cli.app import command, progress_bar
+from nn2rules.cli.app import command, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
     EncoderOption,
@@ -44,15 +44,22 @@ def verify(
     book: Annotated[
         Path | None,
         typer.Option(
-            metavar="CLAIMS.csv",
-            help="A file of claims: a CSV file with a column claim (and name), or a "
-            "JSON list of texts.",
+            metavar="CLAIMS",
+            help="A file of claims: a CSV, Excel or Parquet file with a column claim "
+            "(and name), or a JSON list of texts.",
         ),
     ] = None,
+    book_files: Annotated[
+        bool,
+        typer.Option(
+            "--book-files",
+            help="Let claims in --book name rules files in the folder of the book.",
+        ),
+    ] = False,
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROWS.csv",
+            metavar="ROWS",
             help="Rows: those that break a claim are counted, and counterexamples are "
             "near to them.",
         ),
@@ -99,9 +106,9 @@ def verify(
     """Prove or refute claims about a model, on every input.
 
     Exits with 0 if all hold, 1 if one does not, and 3 if one is open, as the time ended
-    first.
+    first. Verdicts are printed as soon as they are known; Ctrl-C keeps those.
     """
-    asked = _claims(claim or [], book)
+    asked = _claims(claim or [], book, book_files=book_files)
     given = Given(
         data=data,
         encoder=encoder,
@@ -113,29 +120,50 @@ def verify(
         trust=trust,
     )
     loaded = load(model, given)
-    with progress_bar() as progress, loaded.naming_lines():
-        is_one = len(asked) == 1
-        answered = nn2rules.verify(
-            loaded.network,
-            next(iter(asked.values())) if is_one else asked,
-            loaded.rows,
-            on=on,
-            within=within,
-            impossible=impossible,
-            count=count,
-            time=time,
-            progress=progress,
-        )
-    found: dict[str, Verdict] = dict.fromkeys(asked, answered) if is_one else answered
-    print(_json(found, rules=rules) if as_json else _text(found, rules=rules))
+    found: dict[str, Verdict] = {}
+    is_one = len(asked) == 1
+    names = list(asked)
+
+    def tell(name: str, verdict: Verdict) -> None:
+        own = names[0] if is_one else name
+        found[own] = verdict
+        if not as_json:
+            progress.print(_text("" if is_one else own, verdict, rules=rules))
+
+    try:
+        with progress_bar() as progress, loaded.naming_lines():
+            nn2rules.verify(
+                loaded.network,
+                asked[names[0]] if is_one else asked,
+                loaded.rows,
+                on=on,
+                within=within,
+                impossible=impossible,
+                count=count,
+                time=time,
+                progress=progress,
+                on_verdict=tell,
+            )
+    except KeyboardInterrupt:
+        if as_json:
+            print(_json(found, rules=rules))
+        n_left = len(asked) - len(found)
+        stderr.print(f"{summary(list(found.values()))}; {n_left:,} not verified")
+        raise
+    if as_json:
+        print(_json(found, rules=rules))
+    elif not is_one:
+        print(summary(list(found.values())))
     codes = {_CODES[verdict.status] for verdict in found.values()}
     if codes != {0}:
         raise typer.Exit(1 if 1 in codes else 3)
 
 
-def _claims(texts: list[str], book: Path | None) -> dict[str, str]:
+def _claims(texts: list[str], book: Path | None, *, book_files: bool) -> dict[str, str]:
     """Return all claims by their names."""
-    found = {} if book is None else read_book(book)
+    if book_files and book is None:
+        raise OptionError("--book-files needs --book, the book that may name files")
+    found = {} if book is None else read_book(book, files=book_files)
     for number, text in enumerate(texts, 1):
         found[f"--claim {number}" if book is not None else str(number)] = text
     if not found:
@@ -143,17 +171,13 @@ def _claims(texts: list[str], book: Path | None) -> dict[str, str]:
     return found
 
 
-def _text(found: dict[str, Verdict], *, rules: bool) -> str:
-    parts = []
-    for name, verdict in found.items():
-        title = f"{name}. " if len(found) > 1 else ""
-        parts.append(f"{title}{verdict}")
-        if rules and verdict.status == "refuted":
-            own = verdict.rules
-            said = "  there is no table of the inputs to make rules from"
-            parts.append(said if own is None else str(own))
-    if len(found) > 1:
-        parts.append(summary(list(found.values())))
+def _text(name: str, verdict: Verdict, *, rules: bool) -> str:
+    """Return a verdict as text, below the name of its claim if there are several."""
+    parts = [f"{name}. {verdict}" if name else str(verdict)]
+    if rules and verdict.status == "refuted":
+        own = verdict.rules
+        said = "  there is no table of the inputs to make rules from"
+        parts.append(said if own is None else str(own))
     return "\n".join(parts)
 
 

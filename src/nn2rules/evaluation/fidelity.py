@@ -6,8 +6,6 @@ from typing import Literal
 
 from nn2rules.text import count, share
 
-_QUANTILE = 1.959963984540054  # of the normal distribution, for 95 % on two sides
-
 
 @dataclass(frozen=True, slots=True)
 class DomainFidelity:
@@ -58,22 +56,3 @@ class DomainFidelity:
         floor, ceiling = math.floor(1000 * self.low), math.ceil(1000 * self.high)
         high = "> 99.9 %" if self.high < 1 and ceiling == 1000 else share(ceiling, 1000)
         return f"{share(floor, 1000)} to {high}"
-
-
-def wilson(same: int, inputs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for a share, of which a sample shows `same`.
-
-    Examples
-    --------
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 4), round(high, 4)
-    (0.4902, 0.9433)
-    """
-    if inputs == 0:
-        return 0.0, 1.0
-    part, square = same / inputs, _QUANTILE**2 / inputs
-    centre, scale = part + square / 2, 1 + square
-    spread = math.sqrt(part * (1 - part) * square + square**2 / 4)
-    low = 0.0 if same == 0 else (centre - spread) / scale
-    high = 1.0 if same == inputs else (centre + spread) / scale
-    return low, high

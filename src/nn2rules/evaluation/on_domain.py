@@ -32,10 +32,11 @@ from nn2rules.evaluation.answers import (
     translation,
 )
 from nn2rules.evaluation.claims import Claims, Compared, claims_of
-from nn2rules.evaluation.fidelity import DomainFidelity, wilson
+from nn2rules.evaluation.fidelity import DomainFidelity
 from nn2rules.extraction import COVERED_INPUTS
 from nn2rules.feature import Feature
 from nn2rules.frames import Rows
+from nn2rules.intervals import wilson
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList

@@ -1,4 +1,4 @@
-"""The user's CSV file as a data set: few numbers as they are, many in bins."""
+"""The user's file of rows as a data set: few numbers as they are, many in bins."""
 
 import os
 import warnings
@@ -19,7 +19,7 @@ from nn2rules.domain import Domain
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.experiments.case import Case, Part
 from nn2rules.feature import Feature
-from nn2rules.formats.table import CsvTable, read_table
+from nn2rules.formats.table import Table, read_table
 from nn2rules.observed import feature_of
 from nn2rules.spoken import Column
 from nn2rules.text import count
@@ -57,7 +57,7 @@ class Own:
 
 
 def own_case(own: Own, seed: int) -> Case:
-    """Read the user's CSV file, split it, and say how its columns are prepared.
+    """Read the user's file, split it, and say how its columns are prepared.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def own_case(own: Own, seed: int) -> Case:
     )
 
 
-def _classes(table: CsvTable, name: str, labels: Sequence[Value]) -> tuple[Value, ...]:
+def _classes(table: Table, name: str, labels: Sequence[Value]) -> tuple[Value, ...]:
     """Return the classes in ascending order, refusing a column that has none."""
     place = f"{table.path}: the column {name!r}"
     if len(labels) < LEAST_ROWS:
@@ -95,8 +95,8 @@ def _classes(table: CsvTable, name: str, labels: Sequence[Value]) -> tuple[Value
             f"{table.path}: {count(len(labels), 'row')}, expected {LEAST_ROWS} or more"
         )
     if None in labels:
-        line = table.lines[labels.index(None)]
-        raise RowsError(f"{place} has an empty cell in line {line}, expected a class")
+        row = table.place(labels.index(None))
+        raise RowsError(f"{row}: the column {name!r} is empty, expected a class")
     found = sorted(set(labels), key=lambda v: (not is_number(v), v))
     if not 2 <= len(found) <= MOST_CLASSES:
         raise RowsError(
@@ -123,7 +123,7 @@ def _frame(rows: list[dict[str, Value]]) -> Any:
 
 
 def _parts(
-    table: CsvTable, frame: Any, labels: list[Value], seed: int
+    table: Table, frame: Any, labels: list[Value], seed: int
 ) -> tuple[Part, Part]:
     """Split the rows, four fifths to train on, each class in proportion."""
     numbers = np.arange(len(labels))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nn2rules.network import Network
 from nn2rules.reporting.subject import Subject
 from nn2rules.rules import RuleList
+from nn2rules.rules.coverage import coverage_of
 from nn2rules.rules.head import proof_of
 from nn2rules.rules.known import (
     certified_number,
@@ -126,6 +127,8 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
         found += _of_rows(rules, rows)
     if rules.scope == "support" and is_right(rules):
         found.append(("Open inputs", _open(rules)))
+    if covered := coverage_of(subject.rules):
+        found.append(("New rows", covered))
     return found
 
 

@@ -47,10 +47,12 @@ def predictions(
 
 
 def _check(undecided: Any) -> None:
-    is_word = isinstance(undecided, str) and undecided in ("default", "none", "error")
+    if undecided is None:
+        return
+    is_word = isinstance(undecided, str) and undecided in ("none", "default", "error")
     if not is_word and not callable(getattr(undecided, "predict", None)):
         raise OptionError(
-            f"undecided: {undecided!r}, expected 'default', 'none', 'error' or a model "
+            f"undecided: {undecided!r}, expected 'none', 'default', 'error' or a model "
             f"with predict"
         )
 
@@ -60,19 +62,19 @@ def _open_positions(
 ) -> Any:
     """Return the positions of the answers to the rows that no rule decides."""
     where, n_rows = np.flatnonzero(is_open), len(is_open)
-    if not isinstance(undecided, str):
-        asked = columns_for(undecided, picked_rows(rows, where))
-        labels = undecided.predict(asked)
-        return rules.positions(labels, len(where))
     if undecided == "error":
         raise OpenRowsError(int(where[0]), len(where), n_rows)
-    if undecided == "none":
+    if undecided == "default":
+        return rules.classes.index(rules.default)
+    if undecided is None:
+        warnings.warn(
+            f"no rule covers {len(where):,} of {count(n_rows, 'row')}; the prediction "
+            f"there is None (undecided='default' gives {rules.default!r}, which is not "
+            f"proved; undecided=model asks the model)",
+            OpenRowsWarning,
+            stacklevel=4,
+        )
+    if undecided is None or undecided == "none":
         return len(rules.classes)
-    warnings.warn(
-        f"no rule decides {len(where):,} of {count(n_rows, 'row')}; the answer there "
-        f"is the default, {rules.default!r}, which is not proved (undecided= says what "
-        f"else to do)",
-        OpenRowsWarning,
-        stacklevel=4,
-    )
-    return rules.classes.index(rules.default)
+    asked = columns_for(undecided, picked_rows(rows, where))
+    return rules.positions(undecided.predict(asked), len(where))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nn2rules.rules.coverage import coverage_of
 from nn2rules.rules.known import (
     certified_number,
     class_inputs,
@@ -52,9 +53,10 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
     numbers = [*_impossible(rules), *_numbers(rules)]
     if is_small or not rules.certificate:
         words = proof_of(rules) if rules.form == "set" else ""
-        return Head(
-            "", "", warnings, (*([f"{words}."] * bool(words)), *numbers), "", ()
-        )
+        proof = [f"{words}."] * bool(words)
+        covered = [coverage_of(rules)] * bool(rules.certificate.get("coverage"))
+        short = (*proof, *numbers, *covered)
+        return Head("", "", warnings, tuple(filter(None, short)), "", ())
     proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
     labels = _LABELS if has_labels and is_right(rules) else ""
     said = [
@@ -64,6 +66,7 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
         _reading(rules),
         labels,
         *numbers,
+        coverage_of(rules),
     ]
     return Head(
         _title(rules),
@@ -157,7 +160,7 @@ def _open(rules: "RuleList") -> str:
     is_all = bool(rows) and left == 0
     text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
     if is_all:
-        text = f"all rows are decided; {text}"
+        text = f"all rows are decided, as rules are made for them; {text}"
     elif left and rows:
         verb = "is" if left == 1 else "are"
         text = f"{left:,} of {count(rows, 'row')} {verb} left open; {text}"

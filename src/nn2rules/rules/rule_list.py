@@ -358,7 +358,7 @@ class RuleList:
         rows: Rows,
         *,
         unknown: Unknown = "error",
-        undecided: Undecided | Any = "default",
+        undecided: Undecided | Any = None,
     ) -> NDArray[Any]:
         """Return the class label of each row.
 
@@ -369,10 +369,13 @@ class RuleList:
         unknown : {"error", "default", "none"}
             A row with a value outside the domain raises `UnknownValueError`, or gets
             the default class, or None.
-        undecided : {"default", "none", "error"}, or a model with predict
+        undecided : {"none", "default", "error"}, or a model with predict, optional
             Rules of scope "support" claim nothing about a row that none of them
-            decides. It gets the default class, with an `OpenRowsWarning`; or None; or
-            raises `OpenRowsError`; or the model is asked about such rows.
+            covers. By default it gets None, with an `OpenRowsWarning` that counts such
+            rows; "none" does the same without the warning. "default" gives it the
+            default class, which is not proved; "error" raises `OpenRowsError`; a model
+            is asked about such rows. Where the default is proved, a row that no rule
+            covers has that class.
         """
         return predictions(self, rows, unknown, undecided)
 

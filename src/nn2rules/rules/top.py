@@ -20,6 +20,7 @@ _COUNTED = (
     "undecided",
     "undecided_at_least",
     "undecided_at_most",
+    "coverage",
 )
 
 

@@ -35,7 +35,12 @@ def origin_warnings(origin: object) -> list[str]:
     """Say what is not proved of how a model was read, by the origin of its network."""
     if not isinstance(origin, Mapping):
         return []
-    return [*_stood_for(origin), *_probed(origin)]
+    return [
+        *_stood_for(origin),
+        *_spelled(origin),
+        *_rounded(origin),
+        *_probed(origin),
+    ]
 
 
 def by_heart(rules: "RuleList") -> list[str]:
@@ -64,6 +69,37 @@ def _stood_for(origin: Mapping[str, Any]) -> list[str]:
     return [
         f"OTHER VALUES: the model itself answers otherwise on {n_other:,} of "
         f"{count(n_rows, 'given row')}, where a word stands for all others here"
+    ]
+
+
+def _spelled(origin: Mapping[str, Any]) -> list[str]:
+    """Say which spellings of missing the model does not take for missing."""
+    refused = origin.get("not_missing")
+    if not isinstance(refused, Mapping) or not refused:
+        return []
+    shown = "; ".join(
+        f"{name}: {' or '.join(map(str, spellings))}"
+        for name, spellings in refused.items()
+        if isinstance(spellings, list)
+    )
+    return [
+        f"MISSING VALUES: the model tells some from its missing value ({shown}); rows "
+        f"that hold one are refused as unknown values"
+    ]
+
+
+def _rounded(origin: Mapping[str, Any]) -> list[str]:
+    """Say on how many of the user's rows the model's own rounding decides."""
+    compared = origin.get("compared_rows")
+    if not isinstance(compared, Mapping):
+        return []
+    n_rows, n_given = compared.get("given_rounded_otherwise"), compared.get("given")
+    if not isinstance(n_rows, int) or not isinstance(n_given, int) or n_rows < 1:
+        return []
+    return [
+        f"ROUNDING: on {n_rows:,} of your rows ({n_given:,} were compared) the model's "
+        f"own rounding decides otherwise; such rows are fragile: their scores tie "
+        f"within the model's rounding error, and the rules follow exact arithmetic"
     ]
 
 
