@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo quick test lint kernels engines docs fuzz bench paper release-check lock clean
+.PHONY: demo quick golden test lint kernels engines docs fuzz bench paper release-check lock clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo -o demo-report.html
@@ -23,6 +23,11 @@ test: .venv/dev
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 	NN2RULES_HYPOTHESIS=fresh $(BIN)/python -m pytest -q -n auto --dist worksteal tests \
 	  -m hypothesis --hypothesis-seed=$(SEED)
+
+# Rewrite golden files and the output of examples; read the difference before committing.
+golden: .venv/dev
+	-NN2RULES_GOLDEN=1 $(BIN)/python -m pytest -q tests/exporting/test_documents.py
+	$(BIN)/python scripts/rewrite_examples.py README.md $(shell find docs -name '*.md')
 
 engines: .venv/dev
 	@tests/engines.sh

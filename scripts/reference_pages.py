@@ -101,6 +101,7 @@ GROUPS = {
             "CertificateWarning",
             "OpenRowsWarning",
             "RetryWarning",
+            "SpecialValueWarning",
         ),
     ),
 }

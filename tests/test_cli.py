@@ -1946,7 +1946,7 @@ def test_a_search_out_of_time_writes_a_partial_file():
     assert rules.certificate["complete"] is False
     assert "different" not in rules.certificate
     text = done("check", "net.json", "rules.partial.json", "--samples", "100")
-    assert text.startswith("NO DIFFERENCE FOUND")
+    assert text.startswith("PROVED: the rules answer as the network does")
 
 
 # Files that cannot be written
@@ -2262,7 +2262,7 @@ def test_numbers_from_the_network_to_the_answers(ranged_files):
     answers = read_table("answers.csv").column("prediction")
     assert answers == network.predict(rows).tolist()
     shown = done("check", "net.json", "rules.json", "--data", "rows.csv")
-    assert shown.startswith("NO DIFFERENCE FOUND, in a sample of the inputs.")
+    assert shown.startswith("PROVED: the rules answer as the network does")
     text = run("extract", "net.json", "--data", "rows.csv").stdout
     assert "\nNumbers: age 17 to 90 (whole), or 999, or missing; amount" in text
 
@@ -2372,9 +2372,9 @@ def test_missing_special_values_and_order_on_the_command_line(tmp_path, monkeypa
 
     Path("models.toml").write_text(
         f'[[model]]\nname = "loan"\nmodel = "model.joblib"\ndata = "rows.csv"\n'
-        f"trust = true\nvalues = {json.dumps(values)}\n"
+        f"values = {json.dumps(values)}\n"
     )
-    result = run("extract-many", "models.toml", "-o", "portfolio")
+    result = run("extract-many", "models.toml", "-o", "portfolio", "--trust")
     assert result.exit_code == 0, result.output
     written = json.loads(Path("portfolio/loan.json").read_text())
     assert written["features"] == features

@@ -175,9 +175,9 @@ def test_many_models_go_there(engine, tmp_path):
             for name in ("tomato", "car")
         )
     )
-    there = nn2rules.extract_many(plan, tmp_path / "there")
+    there = nn2rules.extract_many(plan, tmp_path / "there", outside=True)
     with nn2rules.cluster("threads"):
-        here = nn2rules.extract_many(plan, tmp_path / "here", n_jobs=1)
+        here = nn2rules.extract_many(plan, tmp_path / "here", n_jobs=1, outside=True)
     assert there.is_done
     assert here.is_done
     for name in ("tomato.json", "car.json"):

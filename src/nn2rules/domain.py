@@ -326,14 +326,21 @@ class Domain:
         return np.asarray(codes, dtype=np.int64)
 
     def decode(
-        self, codes: Any, numbers: NDArray[np.float64] | None = None
+        self,
+        codes: Any,
+        numbers: NDArray[np.float64] | None = None,
+        *,
+        accepted: bool = False,
     ) -> list[dict[str, Value]]:
         """Return the rows that `codes` stand for, as dicts of values.
 
-        With the `numbers` of the inputs, ranges have these for values.
+        With the `numbers` of the inputs, ranges have these for values. A missing value
+        is None; with `accepted`, it is NaN where the model tells None from it
+        (`Feature.not_missing`), so that `encode` and the model read it as missing.
         """
+        values = [f.cells if accepted else f.values for f in self.features]
         rows: list[dict[str, Value]] = [
-            {f.name: f.values[c] for f, c in zip(self.features, row, strict=True)}
+            {name: own[c] for name, own, c in zip(self.names, values, row, strict=True)}
             for row in self.checked_codes(codes).tolist()
         ]
         for index, feature in enumerate(self.features):

@@ -234,7 +234,7 @@ class CertificateWarning(Nn2RulesWarning):
 
 
 class OpenRowsWarning(Nn2RulesWarning):
-    """No rule covers some rows, and nothing is proved of them: they get None."""
+    """No rule covers some rows, so their prediction is None."""
 
 
 class RetryWarning(Nn2RulesWarning):

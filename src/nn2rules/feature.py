@@ -331,6 +331,13 @@ class Feature:
         return is_missing(cell) and spelling_of(cell) in self.not_missing
 
     @property
+    def cells(self) -> tuple[Value, ...]:
+        """The values as cells of a row: missing in a spelling that is accepted."""
+        if "None" not in self.not_missing:
+            return self.values
+        return tuple(math.nan if value is None else value for value in self.values)
+
+    @property
     def n_plain(self) -> int:
         """How many values come before those for missing, others, and special ones."""
         if self.edges is not None:

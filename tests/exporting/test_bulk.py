@@ -177,7 +177,7 @@ def test_columns_of_another_type_are_looked_up(tmp_path_factory, rules, rng):
     predict_file(rules, folder / "rows.parquet", folder / "out.csv", unknown="none")
     with (folder / "out.csv").open(newline="", encoding="utf-8") as stream:
         _, *found = list(csv.reader(stream))
-    expected = _expected(rules, table.to_pylist(), "none", "default")
+    expected = _expected(rules, table.to_pylist(), "none", "none")
     assert [tuple(row[-2:]) for row in found] == [
         ("", "") if rule is None else (str(label), rule) for label, rule in expected
     ]
@@ -231,7 +231,7 @@ def test_many_values_take_several_words(tmp_path, as_text):
     )
     found = pq.read_table(tmp_path / "out.parquet").to_pylist()
     answers = [(row["prediction"], row["rule"]) for row in found]
-    assert answers == _expected(rules, rows, "none", "default")
+    assert answers == _expected(rules, rows, "none", "none")
     assert len({rule for _, rule in answers}) > 10
     assert [{k: row[k] for k in "abcd"} for row in found] == rows
 
@@ -248,7 +248,7 @@ def test_cases_in_bulk(name, tmp_path):
     )
     found = pq.read_table(tmp_path / "out.parquet").to_pylist()
     answers = [(row["prediction"], row["rule"]) for row in found]
-    assert answers == _expected(rules, rows, "none", "default")
+    assert answers == _expected(rules, rows, "none", "none")
 
 
 def _tomatoes(scope: str = "domain") -> RuleList:
@@ -277,6 +277,9 @@ def test_open_rows_are_counted_or_refused(tmp_path):
     out = tmp_path / "out.parquet"
     written = predict_file(_tomatoes("support"), rows, out)
     assert (written.n_rows, written.n_open) == (3, 2)
+    assert pq.read_table(out)["prediction"].to_pylist() == ["ripe", None, None]
+    assert pq.read_table(out)["rule"].to_pylist()[1:] == [None, None]
+    predict_file(_tomatoes("support"), rows, out, undecided="default")
     assert pq.read_table(out)["rule"].to_pylist()[1:] == ["default (not proved)"] * 2
     message = "row 2: no rule decides 2 of 3 rows; this is the first"
     with pytest.raises(RowsError, match=message):
@@ -403,9 +406,12 @@ def test_the_command_answers_parquet(tmp_path):
     code, printed, _ = _told(tmp_path, "predict", "rules.json", "r.parquet")
     assert (code, printed) == (
         0,
-        "color,size,prediction,rule\n"
-        "red,1,ripe,1\nyellow,2,unripe,default (not proved)\n",
+        "color,size,prediction,rule\nred,1,ripe,1\nyellow,2,,\n",
     )
+    told = _told(
+        tmp_path, "predict", "rules.json", "r.parquet", "--undecided", "default"
+    )
+    assert told[1].endswith("yellow,2,unripe,default (not proved)\n")
 
 
 def test_both_ways_of_the_command_write_the_same(tmp_path):

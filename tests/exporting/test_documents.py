@@ -16,6 +16,7 @@ from exporting.engines import in_latex, in_markdown
 from exporting.executing import check_export, needs
 from exporting.exportable import HOSTILE_TEXTS, exportable, rows_for
 from exporting.test_books import hostile_rules
+from golden import assert_golden
 from nn2rules.exporting import latex, markdown, program_of
 from nn2rules.text import quoted
 from nn2rules.version import __version__
@@ -33,7 +34,7 @@ def test_documents_are_as_they_were(form, name):
     made = rules.export(form).replace(r"\allowbreak{}", "")
     made = made.replace(rules.digest, "DIGEST")
     made = made.replace(rules.certificate["network"], "NETWORK")
-    assert made.replace(__version__, "VERSION") == path.read_text("utf-8")
+    assert_golden(path, made.replace(__version__, "VERSION"))
 
 
 @pytest.mark.parametrize("form", ENDINGS)

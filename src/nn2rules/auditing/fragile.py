@@ -35,7 +35,7 @@ def fragile_rows(
     if not len(order):
         return ()
     amounts = None if numbers is None else numbers[order]
-    chosen = network.domain.decode(codes[order], amounts)
+    chosen = network.domain.decode(codes[order], amounts, accepted=True)
     asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
     asked |= {"impossible": impossible, "n_jobs": n_jobs}
     try:

@@ -74,9 +74,9 @@ class TreeOracle:
 
     def _rows(self, codes: NDArray[np.int64]) -> Rows:
         if isinstance(self.like, list | tuple):
-            return self.domain.decode(codes)
+            return self.domain.decode(codes, accepted=True)
         columns = {
-            feature.name: [feature.values[code] for code in column]
+            feature.name: [feature.cells[code] for code in column]
             for feature, column in zip(self.domain.features, codes.T, strict=True)
         }
         frame = nw.from_native(self.like, eager_only=True)

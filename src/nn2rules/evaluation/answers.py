@@ -151,12 +151,14 @@ def rows_like(
         cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
         place = domain.index(name)
         if numbers is not None and domain.features[place].limits is not None:
-            made = domain.decode(codes, numbers)
+            made = domain.decode(codes, numbers, accepted=True)
             table[name] = [row[name] for row in made]
             continue
-        spelling = dict(enumerate(domain.features[place].values))
+        spelling = dict(enumerate(domain.features[place].cells))
         seen = dict(zip(shown[:, place].tolist(), cells, strict=True))
-        if len(seen) < len(spelling) and any(seen[c] != spelling[c] for c in seen):
+        if len(seen) < len(spelling) and any(
+            not _is_same(seen[c], spelling[c]) for c in seen
+        ):
             return None
         spelling |= seen
         table[name] = [spelling[code] for code in codes[:, place].tolist()]
@@ -164,3 +166,8 @@ def rows_like(
         columns = zip(*table.values(), strict=True)
         return [dict(zip(names, cells, strict=True)) for cells in columns]
     return nw.from_dict(table, backend=frame.implementation).to_native()
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Tell whether two cells are equal; NaN equals itself."""
+    return one == other or (one != one and other != other)

@@ -54,12 +54,12 @@ class Trial:
     @cached_property
     def train_rows(self) -> list[dict[str, Value]]:
         """The rows it was trained on, as dicts of values."""
-        return self.network.domain.decode(self.train)
+        return self.network.domain.decode(self.train, accepted=True)
 
     @cached_property
     def test_rows(self) -> list[dict[str, Value]]:
         """The rows it is tested on, as dicts of values."""
-        return self.network.domain.decode(self.test)
+        return self.network.domain.decode(self.test, accepted=True)
 
 
 def trained(case: Case, seed: int) -> Trial:

@@ -33,12 +33,17 @@ def _counted(covered: int, rows: int, which: str) -> str:
     --------
     >>> print(_counted(28, 80, "held-out rows"))
     About 35% of new rows are covered (28 of 80 held-out rows; 95% interval 25% to 46%).
+    >>> print(_counted(3243, 3256, "held-out rows").partition(" held")[0])
+    About 99.6% of new rows are covered (3,243 of 3,256
     >>> print(_counted(80, 80, "test rows"))
     About 100% of new rows are covered (80 of 80 test rows; 95% interval 95% to 100%).
     """
     low, high = wilson(covered, rows)
     counted = f"{covered:,} of {count(rows, which.removesuffix('s'))}"
+    share = 100 * covered / rows
+    digits = 0 if covered == rows or share < 99 else 1
+    shown = "more than 99.9" if 99.9 < share < 100 else f"{share:.{digits}f}"
     return (
-        f"About {100 * covered / rows:.0f}% of new rows are covered ({counted}; 95% "
-        f"interval {100 * low:.0f}% to {100 * high:.0f}%)."
+        f"About {shown}% of new rows are covered ({counted}; 95% interval "
+        f"{100 * low:.{digits}f}% to {100 * high:.{digits}f}%)."
     )

@@ -38,6 +38,8 @@ def top_of(rules: "RuleList", k: int) -> "RuleList":
         "method": f"the first {k:,} of {len(rules):,} rules",
         "different": different,
     }
+    if not different and "coverage" in rules.certificate:  # of every input, still
+        kept["coverage"] = rules.certificate["coverage"]
     return rules.take(range(k)).replace(default=default, certificate=kept)
 
 

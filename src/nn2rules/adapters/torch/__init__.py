@@ -74,9 +74,10 @@ def prepare(model: object) -> nn.Module | ExportedProgram:
             raise UnsupportedModelError(
                 f"{path or 'the model'} ({kind}): {reason_of(kind)}"
             )
-        _refuse_hooks(path, module)
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         _refuse_tensor(name, tensor)
+    for path, module in model.named_modules():
+        _refuse_hooks(path, module)
     return model
 
 
