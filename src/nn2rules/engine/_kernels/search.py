@@ -8,9 +8,19 @@ from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
 from nn2rules.engine._kernels.compiled import inlined, kernel
 from nn2rules.engine._kernels.loops import copy_rows, copy_to, stable_order
-from nn2rules.engine._kernels.network import finish_forward, point_scores
+from nn2rules.engine._kernels.network import (
+    HARD_SIGMOID,
+    HARD_TANH,
+    IDENTITY,
+    LEAKY_RELU,
+    finish_forward,
+    point_scores,
+)
 
-PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
+PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP, TOUCHING = 0, 1, 2, 3, 4, 5
+
+ROUNDING = 4.0
+"""Within so many times its slack of a kink, a unit counts as touching it."""
 
 FEW = 16
 """After so many boxes a search may see that it would take too long."""
@@ -212,7 +222,32 @@ def push_halves(net, space, feature, stack, top):
 
 
 @kernel
-def search(net, space, stack, top, ignored, ties, limit, patience):
+def is_affine(net, space):
+    """Tell whether no hidden unit passes a kink in the box, but for rounding.
+
+    The bound of a score is then its smallest value, but for rounding.
+    """
+    for layer in range(net.sizes.size - 2):
+        kind, kink = net.activations[layer], 0.0
+        if kind == IDENTITY:
+            continue
+        if kind == HARD_TANH:
+            kink = 1.0
+        elif kind == HARD_SIGMOID:
+            kink = 3.0
+        elif kind > LEAKY_RELU:
+            return False
+        start = net.unit_at[layer]
+        for unit in range(start, start + net.sizes[layer + 1]):
+            slack = ROUNDING * net.slack[unit]
+            low, high = space.low[unit] + slack, space.high[unit] - slack
+            if not (low >= kink or high <= kink) or not (low >= -kink or high <= -kink):
+                return False
+    return True
+
+
+@kernel
+def search(net, space, stack, top, ignored, ties, limit, patience, touching):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
     Parameters
@@ -229,11 +264,15 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
     patience : float
         Stop early if the share of the boxes that is done says that it would take more
         than so many.
+    touching : bool
+        Whether to stop at a box that touches the border between two classes, where
+        splitting does not help.
 
     Returns
     -------
-    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL, or
-        TOO_DEEP: the boxes have become so narrow that the stack is full
+    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL,
+        TOO_DEEP (the boxes have become so narrow that the stack is full), or
+        TOUCHING (the box is in `space`, and its halves are the uppermost boxes)
     top : int
         How many boxes are left on the stack.
     n_ties, n_boxes : int
@@ -264,6 +303,8 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
             done -= share
+            if touching and not most < 0.0 and is_affine(net, space):
+                return TOUCHING, top, n_ties, n_boxes
         elif not (most < 0.0 or least > 0.0):
             note(ties, n_ties, space)
             n_ties += 1
