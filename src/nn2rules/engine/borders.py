@@ -15,9 +15,14 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.boxes import Boxes, Stack
 from nn2rules.engine._kernels.network import FlatNetwork
-from nn2rules.engine._kernels.search import PROVED, TIES_FULL, TOO_DEEP, TOUCHING
+from nn2rules.engine._kernels.search import (
+    PROVED,
+    REFUTED,
+    TOO_DEEP,
+    TOUCHING,
+)
 from nn2rules.engine.answer import Answer
-from nn2rules.engine.deciding import Decider
+from nn2rules.engine.deciding import MOST_NUMBERS, Decider
 from nn2rules.errors import BudgetExceededError
 
 _MOST_SET_ASIDE = 256
@@ -25,6 +30,13 @@ _MOST_SET_ASIDE = 256
 
 _MOST_IN_VAIN = 16
 """So many boxes more may stay open than are decided, until exact arithmetic is left."""
+
+_FIRST_TRY = 256
+"""After so many boxes, exact arithmetic is tried on those that wait; later more rarely,
+as long as it decides none."""
+
+_PATIENCE = 8
+"""The next box may take so many times the work of the one decided before."""
 
 Point: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 """An input, as codes and numbers."""
@@ -35,6 +47,8 @@ class Borders:
 
     Parameters
     ----------
+    net : FlatNetwork
+        That is searched.
     decider : Decider or None
         Decides single boxes in exact arithmetic, where that is possible.
     ignored : Boxes
@@ -48,81 +62,115 @@ class Borders:
         How many boxes were decided in exact arithmetic.
     """
 
-    def __init__(self, decider: Decider | None, ignored: Boxes) -> None:
+    def __init__(
+        self, net: FlatNetwork, decider: Decider | None, ignored: Boxes
+    ) -> None:
         self._decider, self._ignored = decider, ignored
         self.n_set_aside = self.n_decided = self._n_in_vain = 0
+        self._wait, self._n_boxes, self._cost, self._gain = _FIRST_TRY, 0, 0, 0
+        self._per_box = 8 + len(net.weights) // 20  # some percent of a box's time
 
     @property
     def is_exact(self) -> bool:
-        """Whether exact arithmetic is worth another try."""
+        """Whether exact arithmetic is worth a try where a box touches a border."""
         n_left = _MOST_IN_VAIN + self.n_decided - self._n_in_vain
         return self._decider is not None and n_left > 0
 
-    def decide(
-        self, allowed: NDArray[np.bool_], ends: NDArray[np.float64]
-    ) -> Answer | None:
-        """Decide a box in exact arithmetic; None if it stays open."""
-        if self._decider is None or not self.is_exact:
-            return None
-        answer = self._decider.decide(allowed, ends, self._ignored)
-        if answer is None:
-            self._n_in_vain += 1
-        else:
-            self.n_decided += 1
-        return answer
+    def allowance(self, most: int) -> int:
+        """Return how many boxes may be searched before `settle` is called."""
+        if self._decider is None:
+            return most
+        return min(most, max(1, self._wait - self._n_boxes))
 
     def settle(
-        self, status: int, space: Workspace, stack: Stack, top: int
+        self, status: int, n_boxes: int, space: Workspace, stack: Stack, top: int
     ) -> tuple[int, Point | None]:
-        """Settle what a search has come upon; return what is left, or an input.
+        """Settle what a search of `n_boxes` has come upon.
+
+        Returns
+        -------
+        top : int
+            How many boxes are left on the stack.
+        found : tuple or None
+            An input that answers the question, if one was found.
 
         Raises
         ------
         BudgetExceededError
             If nothing is left to search, but boxes were set aside.
         """
-        answer: Answer | None = None
+        answer = None
+        self._n_boxes += n_boxes
         if status == TOUCHING:
-            answer = self.decide(space.box, space.ends)
+            answer = self._decide(space.box, space.ends, MOST_NUMBERS)
             if answer is not None:
                 top -= 2  # the halves of the box
-        elif status in (TOO_DEEP, TIES_FULL):
-            top, answer = self._clear(stack, top, is_full=status == TOO_DEEP)
+        elif status == TOO_DEEP:
+            top, answer = self._clear(stack, top)
         elif status == PROVED:
             self.refuse_open()
+        elif status != REFUTED and self._n_boxes >= self._wait:
+            top, answer = self._try(stack, top)
+        if answer is not None and answer.proved:
+            top, answer = self._go_on(stack, top)
         if answer is None or answer.counterexample is None or answer.numbers is None:
             return top, None
         return top, (answer.counterexample, answer.numbers)
 
-    def _clear(self, stack: Stack, top: int, *, is_full: bool) -> tuple[int, Answer]:
-        """Decide boxes on a stack, from the uppermost down to the first that is open.
+    def _decide(
+        self, allowed: NDArray[np.bool_], ends: NDArray[np.float64], limit: int
+    ) -> Answer | None:
+        """Decide a box in exact arithmetic; None if it stays open."""
+        if self._decider is None:
+            return None
+        begun = self._decider.n_numbers
+        answer = self._decider.decide(allowed, ends, self._ignored, limit)
+        self._cost = self._decider.n_numbers - begun
+        self._gain += self._cost if answer is not None else -self._cost
+        self.n_decided += answer is not None
+        self._n_in_vain += answer is None and limit == MOST_NUMBERS
+        return answer
 
-        A depth-first search splits one box over and over, so the upper half of a full
-        stack lies in a small part of the box that was asked about. What is open there
-        is set aside.
+    def _go_on(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Go on to the next boxes on a stack, up to the first that is open.
 
-        Returns
-        -------
-        top : int
-            How many boxes are left.
-        answer : Answer
-            With an input if one of the boxes has a counterexample.
+        These are larger. What is spent in vain is no more than what was of use.
         """
-        half, n_open = (top // 2 if is_full else top), 0
-        while top > 0:
-            answer = self.decide(stack.allowed[top - 1], stack.ends[top - 1])
-            if answer is None and top <= half:
-                break
-            if answer is None:
-                n_open += 1
-            elif not answer.proved:
-                return top, answer
+        answer: Answer | None = Answer(True)
+        while top > 0 and answer is not None and answer.proved:
+            limit = min(MOST_NUMBERS - 1, max(_PATIENCE * self._cost, self._gain))
+            answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
+            top -= answer is not None
+        return top, answer
+
+    def _try(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Decide the uppermost box on a stack, if that takes little work."""
+        limit = self._n_boxes * self._per_box
+        answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
+        self._wait = 2 * self._wait if answer is None else _FIRST_TRY
+        self._n_boxes = 0
+        return top - (answer is not None), answer
+
+    def _clear(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Decide the boxes in the upper half of a stack, and set aside what is open.
+
+        A depth-first search splits one box over and over, so these lie in a small part
+        of the box that was asked about.
+        """
+        half, n_open, answer = top // 2, 0, None
+        while top > half:
             top -= 1
+            answer = None
+            if self.is_exact:
+                answer = self._decide(stack.allowed[top], stack.ends[top], MOST_NUMBERS)
+            n_open += answer is None
+            if answer is not None and not answer.proved:
+                return top, answer
         if n_open:
             self.n_set_aside += 1
             if self.n_set_aside == _MOST_SET_ASIDE:
                 self.refuse_open()
-        return top, Answer(True)
+        return top, answer
 
     def refuse_open(self) -> None:
         """Raise an error if a search that found nothing else has set boxes aside."""

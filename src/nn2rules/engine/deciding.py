@@ -29,8 +29,11 @@ from nn2rules.network import Network
 _MOST_CELLS = 64
 _MOST_REGIONS = 256
 _MOST_VARIABLES = 32
-_MOST_NUMBERS = 5_000_000
-"""What one box is worth: some seconds. What is not decided by then stays open."""
+MOST_NUMBERS = 5_000_000
+"""What one box is worth, at most: about a second. Then it stays open."""
+
+_STEP = 500
+"""A step takes as long as so many numbers, however few it works out."""
 
 
 class _TooLargeError(Exception):
@@ -42,13 +45,14 @@ class _Effort:
     """The work for one box, and the budget of the search that asks."""
 
     meter: Meter
+    limit: int
     n_numbers: int = 0
     n_regions: int = 0
 
     def spend(self, numbers: int) -> None:
-        """Count numbers that are worked out."""
-        self.n_numbers += numbers
-        if self.n_numbers > _MOST_NUMBERS:
+        """Count numbers that are worked out in one step."""
+        self.n_numbers += numbers + _STEP
+        if self.n_numbers > self.limit:
             raise _TooLargeError
 
     def open_region(self) -> None:
@@ -131,6 +135,11 @@ class Decider:
         The budget of the search that asks.
     never : bool
         Whether to show that no input is of the class, instead of every one.
+
+    Attributes
+    ----------
+    n_numbers : int
+        How much work was done so far: about how many numbers were worked out.
     """
 
     def __init__(
@@ -139,19 +148,24 @@ class Decider:
         self._never, self._index = never, index
         if never and network.is_binary:  # every input is of the other class
             self._never, self._index = False, 1 - index
-        self._network, self._meter = network, meter
+        self._network, self._meter, self.n_numbers = network, meter, 0
         self._pieces = Pieces(network.layers)
         self._leads = leads_of(network, self._index)
 
     def decide(
-        self, box: NDArray[np.bool_], ends: NDArray[np.float64], ignored: Boxes
+        self,
+        box: NDArray[np.bool_],
+        ends: NDArray[np.float64],
+        ignored: Boxes,
+        limit: int = MOST_NUMBERS,
     ) -> Answer | None:
         """Return whether a box is as claimed, or an input that is not; None if open.
 
         A proof holds for all real numbers between the ends of a range, but for those
-        between the end of an ignored box and the next float.
+        between the end of an ignored box and the next float. What takes more than
+        `limit` numbers is open.
         """
-        effort, is_open = _Effort(self._meter), False
+        effort, is_open = _Effort(self._meter, limit), False
         cells = cells_of(self._network, box, ends)
         if cells is None:
             return None
@@ -164,6 +178,8 @@ class Decider:
                     return answer
         except _TooLargeError:
             return None
+        finally:
+            self.n_numbers += effort.n_numbers
         return None if is_open else Answer(True)
 
     def _decide_cell(
@@ -187,6 +203,7 @@ class Decider:
         if len(cell.variables) > _MOST_VARIABLES:
             return None
         is_open = False
+        effort.spend(0)
         for region in self._pieces.regions(cell, effort):
             for sides in self._broken(region, effort):
                 is_open = True

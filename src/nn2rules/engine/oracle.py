@@ -134,9 +134,9 @@ class Oracle:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return an input of the box on the stack that is not of a class, or None."""
         net, space, ties = self.nets[index], self._spaces[index], self._ties
-        top, total, borders = 1, 0, Borders(self._decider(index), ignored)
+        top, total, borders = 1, 0, Borders(net, self._decider(index), ignored)
         while True:
-            allowance = self.meter.allowance(boxes_at_once(net))
+            at_once = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
                 net,
                 space,
@@ -144,7 +144,7 @@ class Oracle:
                 top,
                 ignored,
                 ties,
-                allowance,
+                borders.allowance(at_once),
                 np.inf,
                 borders.is_exact,
             )
@@ -163,7 +163,7 @@ class Oracle:
                     return codes.copy(), numbers.copy()
             self.meter.spend(n_boxes)
             n_decided = borders.n_decided
-            top, found = borders.settle(status, space, self._stack, top)
+            top, found = borders.settle(status, n_boxes, space, self._stack, top)
             self.n_settled += borders.n_decided - n_decided
             if found is not None:
                 return found

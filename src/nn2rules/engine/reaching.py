@@ -62,7 +62,7 @@ def find_class(
 
     decider = decider_of(network, index, meter, never=True)
     for box in range(len(within.allowed)):
-        borders, order = Borders(decider, ignoring), (nothing, ranks, False)
+        borders, order = Borders(net, decider, ignoring), (nothing, ranks, False)
         found = _search(net, within, box, ignoring, order, is_found, meter, borders)
         if found is not None:
             return Answer(False, *found)
@@ -119,7 +119,7 @@ def find_twins(
 
     doubled = twin.both(within)
     for box in range(len(within.allowed)):
-        borders = Borders(None, ignored)
+        borders = Borders(net, None, ignored)
         found = _search(net, doubled, box, ignored, order, is_found, meter, borders)
         if found is not None:
             return twin.parted(*found)
@@ -145,7 +145,7 @@ def _search(
     stack.depth[0] = 0
     top = 1
     while True:
-        allowance = meter.allowance(boxes_at_once(net))
+        allowance = borders.allowance(meter.allowance(boxes_at_once(net)))
         status, top, n_ties, n_boxes = reach(
             net,
             space,
@@ -172,6 +172,6 @@ def _search(
         if status == REFUTED:
             return space.choice.copy(), space.numbers.copy()
         meter.spend(n_boxes)
-        top, decided = borders.settle(status, space, stack, top)
+        top, decided = borders.settle(status, n_boxes, space, stack, top)
         if decided is not None or status == PROVED:
             return decided
