@@ -35,6 +35,10 @@ _FIRST_TRY = 256
 """After so many boxes, exact arithmetic is tried on those that wait; later more rarely,
 as long as it decides none."""
 
+_REGIONS, _REGION = 4, 5_000
+"""So many regions of a box are looked at before exact arithmetic has been of use; what
+one takes of a tiny network, in numbers."""
+
 _PATIENCE = 8
 """The next box may take so many times the work of the one decided before."""
 
@@ -69,6 +73,8 @@ class Borders:
         self.n_set_aside = self.n_decided = self._n_in_vain = 0
         self._wait, self._n_boxes, self._cost, self._gain = _FIRST_TRY, 0, 0, 0
         self._per_box = 8 + len(net.weights) // 20  # some percent of a box's time
+        n_ranges = int((net.ranges >= 0).sum())
+        self._first = _REGIONS * (len(net.weights) * (1 + n_ranges) + _REGION)
 
     @property
     def is_exact(self) -> bool:
@@ -102,7 +108,8 @@ class Borders:
         answer = None
         self._n_boxes += n_boxes
         if status == TOUCHING:
-            answer = self._decide(space.box, space.ends, MOST_NUMBERS)
+            limit = max(self._first, self._gain)
+            answer = self._decide(space.box, space.ends, limit)
             if answer is not None:
                 top -= 2  # the halves of the box
         elif status == TOO_DEEP:
@@ -123,12 +130,12 @@ class Borders:
         """Decide a box in exact arithmetic; None if it stays open."""
         if self._decider is None:
             return None
-        begun = self._decider.n_numbers
+        begun, limit = self._decider.n_numbers, min(limit, MOST_NUMBERS)
         answer = self._decider.decide(allowed, ends, self._ignored, limit)
         self._cost = self._decider.n_numbers - begun
         self._gain += self._cost if answer is not None else -self._cost
         self.n_decided += answer is not None
-        self._n_in_vain += answer is None and limit == MOST_NUMBERS
+        self._n_in_vain += answer is None
         return answer
 
     def _go_on(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
@@ -138,7 +145,7 @@ class Borders:
         """
         answer: Answer | None = Answer(True)
         while top > 0 and answer is not None and answer.proved:
-            limit = min(MOST_NUMBERS - 1, max(_PATIENCE * self._cost, self._gain))
+            limit = max(_PATIENCE * self._cost, self._gain)
             answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
             top -= answer is not None
         return top, answer

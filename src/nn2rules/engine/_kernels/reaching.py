@@ -19,7 +19,6 @@ from nn2rules.engine._kernels.search import (
     TOUCHING,
     choose_feature,
     evaluate_choice,
-    is_affine,
     is_open,
     note,
     pop,
@@ -165,6 +164,6 @@ def reach(
             n_ties += 1
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
-            if touching and above <= ROUNDING * slack and is_affine(net, space):
+            if touching and above < ROUNDING * slack:
                 return TOUCHING, top, n_ties, n_boxes
     return PROVED, top, n_ties, n_boxes

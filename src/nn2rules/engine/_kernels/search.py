@@ -8,19 +8,12 @@ from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
 from nn2rules.engine._kernels.compiled import inlined, kernel
 from nn2rules.engine._kernels.loops import copy_rows, copy_to, stable_order
-from nn2rules.engine._kernels.network import (
-    HARD_SIGMOID,
-    HARD_TANH,
-    IDENTITY,
-    LEAKY_RELU,
-    finish_forward,
-    point_scores,
-)
+from nn2rules.engine._kernels.network import finish_forward, point_scores
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP, TOUCHING = 0, 1, 2, 3, 4, 5
 
-ROUNDING = 4.0
-"""Within so many times its slack of a kink, a unit counts as touching it."""
+ROUNDING = 2.0
+"""A score may be 0 at its smallest if its bound is within so many times its slack."""
 
 FEW = 16
 """After so many boxes a search may see that it would take too long."""
@@ -221,29 +214,13 @@ def push_halves(net, space, feature, stack, top):
     return top + 2
 
 
-@kernel
-def is_affine(net, space):
-    """Tell whether no hidden unit passes a kink in the box, but for rounding.
-
-    The bound of a score is then its smallest value, but for rounding.
-    """
-    for layer in range(net.sizes.size - 2):
-        kind, kink = net.activations[layer], 0.0
-        if kind == IDENTITY:
-            continue
-        if kind == HARD_TANH:
-            kink = 1.0
-        elif kind == HARD_SIGMOID:
-            kink = 3.0
-        elif kind > LEAKY_RELU:
-            return False
-        start = net.unit_at[layer]
-        for unit in range(start, start + net.sizes[layer + 1]):
-            slack = ROUNDING * net.slack[unit]
-            low, high = space.low[unit] + slack, space.high[unit] - slack
-            if not (low >= kink or high <= kink) or not (low >= -kink or high <= -kink):
-                return False
-    return True
+@inlined
+def largest_slack(net):
+    """Return the largest slack of a score."""
+    start, largest = net.unit_at[net.sizes.size - 2], 0.0
+    for unit in range(start, start + net.sizes[net.sizes.size - 1]):
+        largest = max(largest, net.slack[unit])
+    return largest
 
 
 @kernel
@@ -265,8 +242,8 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
         Stop early if the share of the boxes that is done says that it would take more
         than so many.
     touching : bool
-        Whether to stop at a box that touches the border between two classes, where
-        splitting does not help.
+        Whether to stop at a box that seems to touch the border between two classes:
+        it is so near that no bound can tell.
 
     Returns
     -------
@@ -292,7 +269,8 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
         done += share
         if is_inside(net, space.box, space.ends, ignored):
             continue
-        if bound_worst(net, space, is_new) > 0.0:
+        worst = bound_worst(net, space, is_new)
+        if worst > 0.0:
             continue
         feature = choose_feature(net, space)
         most, least = evaluate_choice(net, space)
@@ -303,7 +281,7 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
             done -= share
-            if touching and not most < 0.0 and is_affine(net, space):
+            if touching and worst > -ROUNDING * largest_slack(net):
                 return TOUCHING, top, n_ties, n_boxes
         elif not (most < 0.0 or least > 0.0):
             note(ties, n_ties, space)
