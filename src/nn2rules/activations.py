@@ -39,6 +39,8 @@ class Activation:
         The function on mpmath intervals; None when `exact` is given.
     mirror
         Numbers (s, a, b) such that f(-y) = s f(y) + a + b y; None if there are none.
+    kinks
+        Where `exact` changes its slope, in ascending order.
     """
 
     floats: Callable[[Array], Array]
@@ -48,6 +50,7 @@ class Activation:
     exact: Callable[[Fraction], Fraction] | None = None
     interval: Callable[[Any], Any] | None = None
     mirror: tuple[int, int, int] | None = None
+    kinks: tuple[int, ...] = ()
 
     @property
     def at_zero_exact(self) -> Fraction | None:
@@ -77,6 +80,7 @@ def _leaky_relu(slope: float) -> Activation:
         lipschitz=max(1.0, abs(slope)),
         rounding=1.0 + abs(slope),
         exact=lambda y: y if y > 0 else exact_slope * y,
+        kinks=(0,),
     )
 
 
@@ -159,9 +163,13 @@ ACTIVATIONS: dict[str, Activation] = {
         at_zero=0.5,
         rounding=4.0,
         exact=lambda y: _clip(y / 6 + Fraction(1, 2), 0, 1),
+        kinks=(-3, 3),
     ),
     "hard_tanh": Activation(
-        lambda y: np.clip(y, -1.0, 1.0), lipschitz=1.0, exact=lambda y: _clip(y, -1, 1)
+        lambda y: np.clip(y, -1.0, 1.0),
+        lipschitz=1.0,
+        exact=lambda y: _clip(y, -1, 1),
+        kinks=(-1, 1),
     ),
     "identity": Activation(lambda y: y, lipschitz=1.0, exact=lambda y: y),
     "leaky_relu": _leaky_relu(0.01),
@@ -169,6 +177,7 @@ ACTIVATIONS: dict[str, Activation] = {
         lambda y: np.maximum(y, 0.0),
         lipschitz=1.0,
         exact=lambda y: max(y, Fraction(0)),
+        kinks=(0,),
     ),
     "sigmoid": Activation(
         _sigmoid,

@@ -1,45 +1,183 @@
-"""Boxes that become narrower than rounding before a search can decide them.
+"""Boxes that touch the border between two classes, where bounds decide nothing.
 
 Where two classes tie along a border, bounds never settle the boxes that touch it, and
-a depth-first search would split them until its stack is full. Such boxes are set
-aside, and the search goes on: elsewhere there may be a counterexample.
+a depth-first search would split them until its stack is full. Of a piecewise-linear
+network such boxes are decided in exact arithmetic. What that cannot decide either is
+set aside, and the search goes on: elsewhere there may be a counterexample.
 """
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.boxes import Stack
+from nn2rules.engine._kernels.bounds import Workspace
+from nn2rules.engine._kernels.boxes import Boxes, Stack
 from nn2rules.engine._kernels.network import FlatNetwork
+from nn2rules.engine._kernels.search import (
+    PROVED,
+    REFUTED,
+    TOO_DEEP,
+    TOUCHING,
+)
+from nn2rules.engine.answer import Answer
+from nn2rules.engine.deciding import MOST_NUMBERS, Decider
 from nn2rules.errors import BudgetExceededError
 
 _MOST_SET_ASIDE = 256
 """So often a search goes on; a border of many dimensions would keep it for ever."""
 
+_MOST_IN_VAIN = 16
+"""So many boxes more may stay open than are decided, until exact arithmetic is left."""
+
+_FIRST_TRY = 256
+"""After so many boxes, exact arithmetic is tried on those that wait; later more rarely,
+as long as it decides none."""
+
+_REGIONS, _REGION = 4, 5_000
+"""So many regions of a box are looked at before exact arithmetic has been of use; what
+one takes of a tiny network, in numbers."""
+
+_PATIENCE = 8
+"""The next box may take so many times the work of the one decided before."""
+
+Point: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""An input, as codes and numbers."""
+
 
 class Borders:
-    """The boxes that one search has set aside.
+    """The boxes of one search that touch a border.
+
+    Parameters
+    ----------
+    net : FlatNetwork
+        That is searched.
+    decider : Decider or None
+        Decides single boxes in exact arithmetic, where that is possible.
+    ignored : Boxes
+        Inputs inside these do not count.
 
     Attributes
     ----------
     n_set_aside : int
-        How many times the stack was full.
+        How many times boxes were given up.
+    n_decided : int
+        How many boxes were decided in exact arithmetic.
     """
 
-    def __init__(self) -> None:
-        self.n_set_aside = 0
+    def __init__(
+        self, net: FlatNetwork, decider: Decider | None, ignored: Boxes
+    ) -> None:
+        self._decider, self._ignored = decider, ignored
+        self.n_set_aside = self.n_decided = self._n_in_vain = 0
+        self._wait, self._n_boxes, self._cost, self._gain = _FIRST_TRY, 0, 0, 0
+        self._per_box = 8 + len(net.weights) // 20  # some percent of a box's time
+        n_ranges = int((net.ranges >= 0).sum())
+        self._first = _REGIONS * (len(net.weights) * (1 + n_ranges) + _REGION)
 
-    def set_aside(self, top: int) -> int:
-        """Give up the upper half of a full stack; return how many boxes are left.
+    @property
+    def is_exact(self) -> bool:
+        """Whether exact arithmetic is worth a try where a box touches a border."""
+        n_left = _MOST_IN_VAIN + self.n_decided - self._n_in_vain
+        return self._decider is not None and n_left > 0
 
-        A depth-first search splits one box over and over, so the upper half lies in a
-        small part of the box that was asked about.
+    def allowance(self, most: int) -> int:
+        """Return how many boxes may be searched before `settle` is called."""
+        if self._decider is None:
+            return most
+        return min(most, max(1, self._wait - self._n_boxes))
+
+    def settle(
+        self, status: int, n_boxes: int, space: Workspace, stack: Stack, top: int
+    ) -> tuple[int, Point | None]:
+        """Settle what a search of `n_boxes` has come upon.
+
+        Returns
+        -------
+        top : int
+            How many boxes are left on the stack.
+        found : tuple or None
+            An input that answers the question, if one was found.
+
+        Raises
+        ------
+        BudgetExceededError
+            If nothing is left to search, but boxes were set aside.
         """
-        self.n_set_aside += 1
-        if self.n_set_aside == _MOST_SET_ASIDE:
+        answer = None
+        self._n_boxes += n_boxes
+        if status == TOUCHING:
+            limit = max(self._first, self._gain)
+            answer = self._decide(space.box, space.ends, limit)
+            if answer is not None:
+                top -= 2  # the halves of the box
+        elif status == TOO_DEEP:
+            top, answer = self._clear(stack, top)
+        elif status == PROVED:
             self.refuse_open()
-        return top // 2
+        elif status != REFUTED and self._n_boxes >= self._wait:
+            top, answer = self._try(stack, top)
+        if answer is not None and answer.proved:
+            top, answer = self._go_on(stack, top)
+        if answer is None or answer.counterexample is None or answer.numbers is None:
+            return top, None
+        return top, (answer.counterexample, answer.numbers)
+
+    def _decide(
+        self, allowed: NDArray[np.bool_], ends: NDArray[np.float64], limit: int
+    ) -> Answer | None:
+        """Decide a box in exact arithmetic; None if it stays open."""
+        if self._decider is None:
+            return None
+        begun, limit = self._decider.n_numbers, min(limit, MOST_NUMBERS)
+        answer = self._decider.decide(allowed, ends, self._ignored, limit)
+        self._cost = self._decider.n_numbers - begun
+        self._gain += self._cost if answer is not None else -self._cost
+        self.n_decided += answer is not None
+        self._n_in_vain += answer is None
+        return answer
+
+    def _go_on(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Go on to the next boxes on a stack, up to the first that is open.
+
+        These are larger. What is spent in vain is no more than what was of use.
+        """
+        answer: Answer | None = Answer(True)
+        while top > 0 and answer is not None and answer.proved:
+            limit = max(_PATIENCE * self._cost, self._gain)
+            answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
+            top -= answer is not None
+        return top, answer
+
+    def _try(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Decide the uppermost box on a stack, if that takes little work."""
+        limit = self._n_boxes * self._per_box
+        answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
+        self._wait = 2 * self._wait if answer is None else _FIRST_TRY
+        self._n_boxes = 0
+        return top - (answer is not None), answer
+
+    def _clear(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
+        """Decide the boxes in the upper half of a stack, and set aside what is open.
+
+        A depth-first search splits one box over and over, so these lie in a small part
+        of the box that was asked about.
+        """
+        half, n_open, answer = top // 2, 0, None
+        while top > half:
+            top -= 1
+            answer = None
+            if self.is_exact:
+                answer = self._decide(stack.allowed[top], stack.ends[top], MOST_NUMBERS)
+            n_open += answer is None
+            if answer is not None and not answer.proved:
+                return top, answer
+        if n_open:
+            self.n_set_aside += 1
+            if self.n_set_aside == _MOST_SET_ASIDE:
+                self.refuse_open()
+        return top, answer
 
     def refuse_open(self) -> None:
         """Raise an error if a search that found nothing else has set boxes aside."""
@@ -50,9 +188,7 @@ class Borders:
             )
 
 
-def corners(
-    net: FlatNetwork, stack: Stack, place: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+def corners(net: FlatNetwork, stack: Stack, place: int) -> Iterator[Point]:
     """Yield the two inputs at the ends of a box on the stack, as codes and numbers.
 
     The box is so narrow that either may be on the other side of a border, which exact

@@ -24,6 +24,7 @@ from nn2rules.engine.answer import (
 )
 from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.budget import Meter
+from nn2rules.engine.deciding import Decider, decider_of
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.table import settle_codes
 from nn2rules.errors import DomainError
@@ -45,8 +46,8 @@ class Oracle:
     Attributes
     ----------
     n_questions, n_immediate, n_settled : int
-        Questions asked, those answered without splitting the box, and inputs that
-        needed exact arithmetic.
+        Questions asked, those answered without splitting the box, and inputs and boxes
+        that needed exact arithmetic.
 
     Examples
     --------
@@ -71,6 +72,7 @@ class Oracle:
         # For each class, inputs that were found not to be of it.
         self._known = [points(net, _REMEMBERED) for _ in network.classes]
         self._n_known = [0] * len(network.classes)
+        self._deciders: dict[int, Decider | None] = {}
 
     def ask(
         self,
@@ -132,11 +134,19 @@ class Oracle:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return an input of the box on the stack that is not of a class, or None."""
         net, space, ties = self.nets[index], self._spaces[index], self._ties
-        top, total, borders = 1, 0, Borders()
+        top, total, borders = 1, 0, Borders(net, self._decider(index), ignored)
         while True:
-            allowance = self.meter.allowance(boxes_at_once(net))
+            at_once = self.meter.allowance(boxes_at_once(net))
             status, top, n_ties, n_boxes = search(
-                net, space, self._stack, top, ignored, ties, allowance, np.inf
+                net,
+                space,
+                self._stack,
+                top,
+                ignored,
+                ties,
+                borders.allowance(at_once),
+                np.inf,
+                borders.is_exact,
             )
             total += n_boxes
             unsure: Iterable[Any] = zip(
@@ -152,16 +162,23 @@ class Oracle:
                     self.meter.spend(n_boxes)
                     return codes.copy(), numbers.copy()
             self.meter.spend(n_boxes)
-            if status == TOO_DEEP:
-                top = borders.set_aside(top)
-            if status == PROVED:
-                borders.refuse_open()
+            n_decided = borders.n_decided
+            top, found = borders.settle(status, n_boxes, space, self._stack, top)
+            self.n_settled += borders.n_decided - n_decided
+            if found is not None:
+                return found
             if status in (PROVED, REFUTED):
                 self.n_immediate += total == 1
                 is_refuted = status == REFUTED
                 return (
                     (space.choice.copy(), space.numbers.copy()) if is_refuted else None
                 )
+
+    def _decider(self, index: int) -> Decider | None:
+        """Return who decides single boxes in exact arithmetic, if anybody can."""
+        if index not in self._deciders:
+            self._deciders[index] = decider_of(self.network, index, self.meter)
+        return self._deciders[index]
 
     def ask_value(self, box: NDArray[np.bool_], column: int, index: int) -> Answer:
         """Tell whether `box`, known to be of class `index`, stays so with a value more.

@@ -18,6 +18,7 @@ from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP
 from nn2rules.engine.answer import Answer
 from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.budget import Meter
+from nn2rules.engine.deciding import decider_of
 from nn2rules.engine.flat import (
     boxes_at_once,
     claim,
@@ -59,10 +60,10 @@ def find_class(
     def is_found(codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
         return settle_codes(network, codes, numbers) == index
 
+    decider = decider_of(network, index, meter, never=True)
     for box in range(len(within.allowed)):
-        found = _search(
-            net, within, box, ignoring, (nothing, ranks, False), is_found, meter
-        )
+        borders, order = Borders(net, decider, ignoring), (nothing, ranks, False)
+        found = _search(net, within, box, ignoring, order, is_found, meter, borders)
         if found is not None:
             return Answer(False, *found)
     return Answer(True)
@@ -118,7 +119,8 @@ def find_twins(
 
     doubled = twin.both(within)
     for box in range(len(within.allowed)):
-        found = _search(net, doubled, box, ignored, order, is_found, meter)
+        borders = Borders(net, None, ignored)
+        found = _search(net, doubled, box, ignored, order, is_found, meter, borders)
         if found is not None:
             return twin.parted(*found)
     return None
@@ -132,6 +134,7 @@ def _search(
     order: tuple[NDArray[np.int64], NDArray[np.float64], bool],
     is_found: Callable[[NDArray[np.int64], NDArray[np.float64]], bool],
     meter: Meter,
+    borders: Borders,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """Return an input of a box that is looked for, or None if there is none.
 
@@ -140,11 +143,19 @@ def _search(
     space, stack, ties = workspace(net), stack_of(net), points(net, _TIES)
     stack.allowed[0], stack.ends[0] = within.allowed[box], within.ends[box]
     stack.depth[0] = 0
-    top, borders = 1, Borders()
+    top = 1
     while True:
-        allowance = meter.allowance(boxes_at_once(net))
+        allowance = borders.allowance(meter.allowance(boxes_at_once(net)))
         status, top, n_ties, n_boxes = reach(
-            net, space, stack, top, ignored, *order, ties, allowance
+            net,
+            space,
+            stack,
+            top,
+            ignored,
+            *order,
+            ties,
+            allowance,
+            borders.is_exact,
         )
         unsure: Iterable[Any] = zip(
             ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
@@ -161,8 +172,6 @@ def _search(
         if status == REFUTED:
             return space.choice.copy(), space.numbers.copy()
         meter.spend(n_boxes)
-        if status == TOO_DEEP:
-            top = borders.set_aside(top)
-        if status == PROVED:
-            borders.refuse_open()
-            return None
+        top, decided = borders.settle(status, n_boxes, space, stack, top)
+        if decided is not None or status == PROVED:
+            return decided

@@ -84,7 +84,15 @@ def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
         return REFUTED
     desk.stack.depth[0] = 0
     status, _, n_ties, n_boxes = search(
-        net, space, desk.stack, ONE, desk.ignored, desk.ties, limit, patience * limit
+        net,
+        space,
+        desk.stack,
+        ONE,
+        desk.ignored,
+        desk.ties,
+        limit,
+        patience * limit,
+        False,
     )
     desk.counts[1] += n_boxes
     desk.counts[2] += 1

@@ -13,8 +13,10 @@ from nn2rules.engine._kernels.search import (
     PAUSED,
     PROVED,
     REFUTED,
+    ROUNDING,
     TIES_FULL,
     TOO_DEEP,
+    TOUCHING,
     choose_feature,
     evaluate_choice,
     is_open,
@@ -94,7 +96,8 @@ def rank_at(net, space, feature, ranks):
 def highest_bounds(net, space):
     """Return the lowest of the upper bounds of all scores; the layers are bounded.
 
-    ``space`` is left with what belongs to that score, as `bound_worst` leaves it.
+    And the slack of that score. ``space`` is left with what belongs to it, as
+    `bound_worst` leaves it.
     """
     last = net.sizes.size - 2
     lowest, lowest_at = np.inf, NOUGHT
@@ -104,16 +107,18 @@ def highest_bounds(net, space):
         if above < lowest:
             lowest, lowest_at = above, k
     score_lower(net, space, lowest_at, -1.0)
-    return lowest
+    return lowest, net.slack[net.unit_at[last] + lowest_at]
 
 
 @kernel
-def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit):
+def reach(
+    net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit, touching
+):
     """Look for an input all of whose scores are above 0, in the boxes on a stack.
 
     Parameters
     ----------
-    stack, top, ignored, ties, limit
+    stack, top, ignored, ties, limit, touching
         As in `search`.
     pairs : ndarray of int64, shape (n_pairs, 2)
         Of a twin network, the features that the two inputs do not share.
@@ -126,7 +131,7 @@ def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit
     Returns
     -------
     status : PROVED if there is none, REFUTED if one is picked in `space`, PAUSED,
-        TIES_FULL or TOO_DEEP
+        TIES_FULL, TOO_DEEP or TOUCHING
     top, n_ties, n_boxes : int
     """
     n_boxes, n_ties = 0, 0
@@ -145,7 +150,8 @@ def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit
         if is_idle(net, space, pairs, ranks, is_ordered):
             continue
         bound_layers(net, space, is_new)
-        if highest_bounds(net, space) < 0.0:
+        above, slack = highest_bounds(net, space)
+        if above < 0.0:
             continue
         feature = choose_feature(net, space)
         most, least = evaluate_choice(net, space)
@@ -158,4 +164,6 @@ def reach(net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit
             n_ties += 1
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
+            if touching and above < ROUNDING * slack:
+                return TOUCHING, top, n_ties, n_boxes
     return PROVED, top, n_ties, n_boxes

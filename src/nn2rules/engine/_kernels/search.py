@@ -10,7 +10,10 @@ from nn2rules.engine._kernels.compiled import inlined, kernel
 from nn2rules.engine._kernels.loops import copy_rows, copy_to, stable_order
 from nn2rules.engine._kernels.network import finish_forward, point_scores
 
-PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4
+PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP, TOUCHING = 0, 1, 2, 3, 4, 5
+
+ROUNDING = 2.0
+"""A score may be 0 at its smallest if its bound is within so many times its slack."""
 
 FEW = 16
 """After so many boxes a search may see that it would take too long."""
@@ -211,8 +214,17 @@ def push_halves(net, space, feature, stack, top):
     return top + 2
 
 
+@inlined
+def largest_slack(net):
+    """Return the largest slack of a score."""
+    start, largest = net.unit_at[net.sizes.size - 2], 0.0
+    for unit in range(start, start + net.sizes[net.sizes.size - 1]):
+        largest = max(largest, net.slack[unit])
+    return largest
+
+
 @kernel
-def search(net, space, stack, top, ignored, ties, limit, patience):
+def search(net, space, stack, top, ignored, ties, limit, patience, touching):
     """Look for an input whose worst score is not above 0, in the boxes on a stack.
 
     Parameters
@@ -229,11 +241,15 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
     patience : float
         Stop early if the share of the boxes that is done says that it would take more
         than so many.
+    touching : bool
+        Whether to stop at a box that seems to touch the border between two classes:
+        it is so near that no bound can tell.
 
     Returns
     -------
-    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL, or
-        TOO_DEEP: the boxes have become so narrow that the stack is full
+    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL,
+        TOO_DEEP (the boxes have become so narrow that the stack is full), or
+        TOUCHING (the box is in `space`, and its halves are the uppermost boxes)
     top : int
         How many boxes are left on the stack.
     n_ties, n_boxes : int
@@ -253,7 +269,8 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
         done += share
         if is_inside(net, space.box, space.ends, ignored):
             continue
-        if bound_worst(net, space, is_new) > 0.0:
+        worst = bound_worst(net, space, is_new)
+        if worst > 0.0:
             continue
         feature = choose_feature(net, space)
         most, least = evaluate_choice(net, space)
@@ -264,6 +281,8 @@ def search(net, space, stack, top, ignored, ties, limit, patience):
         if feature >= 0:
             top = push_halves(net, space, feature, stack, top)
             done -= share
+            if touching and worst > -ROUNDING * largest_slack(net):
+                return TOUCHING, top, n_ties, n_boxes
         elif not (most < 0.0 or least > 0.0):
             note(ties, n_ties, space)
             n_ties += 1
