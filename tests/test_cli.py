@@ -1294,8 +1294,9 @@ def test_evaluate_prints_what_the_function_returns():
     rows, labels = [{"color": "red", "size": "big"}] * 2, ["ripe", "unripe"]
     found = nn2rules.evaluate(rules, network, rows, labels)
     assert done(*command, "--labels", "label") == f"{found}\n"
-    assert json.loads(done(*command, "--labels", "label", "--json"))["accuracy"] == 0.5
-    assert json.loads(done(*command, "--json"))["accuracy"] is None
+    document = json.loads(done(*command, "--labels", "label", "--json"))
+    assert document["on_covered"]["accuracy"] == 0.5
+    assert json.loads(done(*command, "--json"))["on_covered"]["accuracy"] is None
 
 
 def test_json_is_printed_by_extract_and_check():

@@ -63,7 +63,7 @@ def test_adult_is_far_below_two_megabytes(adult):
 def test_numbers_are_those_of_the_library(adult):
     made, found = case("adult"), adult.data
     curve = made.rules.curve(made.rows, made.labels)
-    for name in ("decided", "fidelity", "accuracy"):
+    for name in {"decided", "fidelity", "accuracy"} & curve.keys():
         assert found["curve"][name] == curve[name].tolist()
     for told, rule in zip(found["rules"], made.rules, strict=True):
         assert (told["name"], told["fits"]) == (rule.name, rule.fits)
