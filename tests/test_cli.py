@@ -1097,8 +1097,9 @@ def test_check_notes_that_the_rules_are_of_another_network():
     result = run("check", "net.json", "rules.json")
     assert (result.exit_code, result.stdout) == (0, EQUAL)
     assert result.stderr == (
-        "note: these rules were extracted from another network, or from this model "
-        "read with other data\n"
+        "note: this is not the network that the rules were extracted from: it has the "
+        "features and classes of the rules but other weights; give the model that the "
+        "rules were extracted from, or extract them again\n"
     )
 
 

@@ -7,7 +7,14 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import FILES, SHOWING, WORK, command
-from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
+from nn2rules.cli.models import (
+    EncoderOption,
+    Given,
+    ModelFile,
+    TrustOption,
+    load,
+    note_other_network,
+)
 from nn2rules.formats import load_rules
 
 
@@ -63,6 +70,7 @@ def evaluate(
         trust=trust,
     )
     found = load(model, given)
+    note_other_network(loaded, found.network)
     with found.naming_lines():
         report = nn2rules.evaluate(
             loaded,

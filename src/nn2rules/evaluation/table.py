@@ -84,7 +84,7 @@ def _coverage(found: "Evaluation") -> dict[str, str]:
     return {
         "rows": f"{rows:,}",
         "covered": f"{share(covered, rows)} of rows ({covered:,} of {rows:,}); "
-        f"for the other {found.n_uncovered:,} nothing is predicted"
+        f"for the other {found.n_uncovered:,} nothing is predicted",
     }
 
 
