@@ -22,6 +22,13 @@ MISSING_TEXTS = frozenset(
 )
 """What pandas reads as missing, in a column of numbers."""
 
+DAYS = (
+    "(pandas.to_datetime(list(frame[column]), utc=True) - "
+    "pandas.Timestamp('2020-01-01', tz='UTC')).days"
+)
+SECONDS = "pandas.to_timedelta(list(frame[column])).total_seconds()"
+"""How dates, and durations, become numbers, in pandas and Polars alike."""
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -48,8 +55,14 @@ def value_of(item: object) -> Value:
     if isinstance(item, datetime.date):  # pandas' Timestamp is one, too
         raise DomainError(
             f"a date ({item!r}) cannot be a value, as nothing says in which unit it is "
-            f"a number; convert the column before training, as in (frame[column] - "
-            f"pandas.Timestamp('2020-01-01')).dt.days, and give these numbers as data"
+            f"a number; convert the column before training, as in {DAYS}, and give "
+            f"these numbers as data"
+        )
+    if isinstance(item, datetime.timedelta):
+        raise DomainError(
+            f"a duration ({item!r}) cannot be a value, as nothing says in which unit "
+            f"it is a number; convert the column before training, as in {SECONDS}, "
+            f"and give these numbers as data"
         )
     raise DomainError(
         f"a {type(item).__name__} ({item!r}) cannot be a value; "
