@@ -1,9 +1,10 @@
 """Values of features, and the texts that stand for them."""
 
 import datetime
+import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -68,6 +69,20 @@ def value_of(item: object) -> Value:
         f"a {type(item).__name__} ({item!r}) cannot be a value; "
         f"use strings, integers, floats, booleans or None (missing)"
     )
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return the end of a sentence that names what is nearest to `name`, if any is.
+
+    Examples
+    --------
+    >>> did_you_mean("Age", ["age", "income"]), did_you_mean("x", ["age"])
+    ("; did you mean 'age'?", '')
+    """
+    listed = list(known)
+    folded = [str(one).casefold() for one in listed]
+    near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+    return f"; did you mean {listed[folded.index(near[0])]!r}?" if near else ""
 
 
 def is_missing(cell: object) -> bool:
