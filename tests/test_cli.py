@@ -1097,8 +1097,9 @@ def test_check_notes_that_the_rules_are_of_another_network():
     result = run("check", "net.json", "rules.json")
     assert (result.exit_code, result.stdout) == (0, EQUAL)
     assert result.stderr == (
-        "note: these rules were extracted from another network, or from this model "
-        "read with other data\n"
+        "note: this is not the network that the rules were extracted from: it has the "
+        "features and classes of the rules but other weights; give the model that the "
+        "rules were extracted from, or extract them again\n"
     )
 
 
@@ -1294,8 +1295,9 @@ def test_evaluate_prints_what_the_function_returns():
     rows, labels = [{"color": "red", "size": "big"}] * 2, ["ripe", "unripe"]
     found = nn2rules.evaluate(rules, network, rows, labels)
     assert done(*command, "--labels", "label") == f"{found}\n"
-    assert json.loads(done(*command, "--labels", "label", "--json"))["accuracy"] == 0.5
-    assert json.loads(done(*command, "--json"))["accuracy"] is None
+    document = json.loads(done(*command, "--labels", "label", "--json"))
+    assert document["on_covered"]["accuracy"] == 0.5
+    assert json.loads(done(*command, "--json"))["on_covered"]["accuracy"] is None
 
 
 def test_json_is_printed_by_extract_and_check():

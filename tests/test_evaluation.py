@@ -2,6 +2,7 @@
 
 import json
 import math
+import operator
 from fractions import Fraction
 
 import numpy as np
@@ -112,13 +113,16 @@ LABELS = ["ripe", "ripe", "ripe", "ripe", "unripe"]
 def test_rows_by_hand():
     found = evaluate(THREE, MODEL, ROWS, LABELS, samples=0)
     assert found.n_rows == 5
-    assert found.fidelity == 3 / 5  # not rows 1 and 4
-    assert found.accuracy == 3 / 5  # rows 0, 1, 3
+    assert found.on_covered.fidelity == 3 / 5  # not rows 1 and 4
+    assert found.on_covered.accuracy == 3 / 5  # rows 0, 1, 3
     assert found.model_accuracy == 3 / 5  # rows 0, 3, 4
-    assert (found.same_where_right, found.model_right) == (2, 3)  # rows 0, 3
-    assert (found.same_where_wrong, found.model_wrong) == (1, 2)  # row 2
-    assert found.fidelity_where_right == 2 / 3
-    assert found.fidelity_where_wrong == 1 / 2
+    assert (found.on_covered.same_where_right, found.model_right) == (2, 3)  # rows 0, 3
+    assert (found.on_covered.same_where_wrong, found.on_covered.model_wrong) == (
+        1,
+        2,
+    )  # row 2
+    assert found.on_covered.fidelity_where_right == 2 / 3
+    assert found.on_covered.fidelity_where_wrong == 1 / 2
     assert found.overlap == 2 / 5
     assert found.rules_per_row == 6 / 5
     assert found.decided_share == 4 / 5
@@ -128,7 +132,7 @@ def test_rows_by_hand():
 def test_rules_by_hand():
     found = evaluate(THREE, MODEL, ROWS, samples=0)
     assert found.n_rules == 3
-    assert [one.n_rules for one in found.by_class] == [1, 2, 0]
+    assert [one.n_rules for one in found.on_covered.by_class] == [1, 2, 0]
     assert found.conditions_per_rule == 4 / 3
     assert found.most_conditions == 2
     assert found.values_per_condition == 5 / 4
@@ -145,7 +149,9 @@ def test_first_rules_by_hand():
 
 
 def test_classes_by_hand():
-    unripe, ripe, rotten = evaluate(THREE, MODEL, ROWS, LABELS, samples=0).by_class
+    unripe, ripe, rotten = evaluate(
+        THREE, MODEL, ROWS, LABELS, samples=0
+    ).on_covered.by_class
     assert unripe.label == "unripe"
     assert (unripe.n_rows, unripe.fidelity) == (3, 1 / 3)
     assert (unripe.recall, unripe.precision) == (0.0, 0.0)
@@ -157,24 +163,37 @@ def test_classes_by_hand():
 
 def test_without_labels_there_is_no_accuracy():
     found = evaluate(THREE, MODEL, ROWS, samples=0)
-    assert found.accuracy is found.model_accuracy is None
-    assert found.fidelity_where_right is found.fidelity_where_wrong is None
-    assert found.model_wrong is found.same_where_wrong is None
-    assert {(one.recall, one.precision) for one in found.by_class} == {(None, None)}
+    assert found.on_covered.accuracy is found.model_accuracy is None
+    assert (
+        found.on_covered.fidelity_where_right
+        is found.on_covered.fidelity_where_wrong
+        is None
+    )
+    assert found.on_covered.model_wrong is found.on_covered.same_where_wrong is None
+    assert {(one.recall, one.precision) for one in found.on_covered.by_class} == {
+        (None, None)
+    }
 
 
 def test_a_model_without_errors_has_no_fidelity_on_them():
     found = evaluate(THREE, MODEL, ROWS, MODEL.answers, samples=0)
-    assert (found.model_wrong, found.fidelity_where_wrong) == (0, None)
+    assert (found.on_covered.model_wrong, found.on_covered.fidelity_where_wrong) == (
+        0,
+        None,
+    )
     found = evaluate(THREE, MODEL, ROWS, ["rotten"] * 5, samples=0)
-    assert (found.model_right, found.fidelity_where_right) == (0, None)
-    assert found.fidelity_where_wrong == found.fidelity
+    assert (found.model_right, found.on_covered.fidelity_where_right) == (0, None)
+    assert found.on_covered.fidelity_where_wrong == found.on_covered.fidelity
 
 
 def test_no_rules_and_one_row():
     nothing = THREE.take([])
     found = evaluate(nothing, Answering(["rotten"]), ROWS[:1], ["ripe"], samples=0)
-    assert (found.n_rules, found.fidelity, found.accuracy) == (0, 1.0, 0.0)
+    assert (found.n_rules, found.on_covered.fidelity, found.on_covered.accuracy) == (
+        0,
+        1.0,
+        0.0,
+    )
     assert found.conditions_per_rule is found.values_per_condition is None
     assert (found.overlap, found.rules_per_row, found.decided_share) == (0, 0, 0)
     assert found.decided_by_first == {}
@@ -195,7 +214,7 @@ def test_a_constant_network():
     network = looks_at_first([3, 2], [1.0, 1.0, 1.0])
     for form in ("list", "set", "paper"):
         found = evaluate(extract(network, form=form), network, every(network.domain))
-        assert found.fidelity == 1
+        assert found.on_covered.fidelity == 1
         assert found.domain == DomainFidelity(1.0, 1.0, "counted", 6, 6)
 
 
@@ -207,7 +226,12 @@ def test_labels_of_any_type(answers, given_as):
     rows = [{"f0": "v0"}, {"f0": "v1"}]
     model, labels = Answering(given_as(answers)), given_as(answers)
     found = evaluate(rules, model, rows, labels, samples=0)
-    assert found.fidelity == found.accuracy == found.model_accuracy == 1
+    assert (
+        found.on_covered.fidelity
+        == found.on_covered.accuracy
+        == found.model_accuracy
+        == 1
+    )
 
 
 def test_a_network_with_everything_in_another_order():
@@ -216,9 +240,9 @@ def test_a_network_with_everything_in_another_order():
     yes = Rule((Condition("f0", ("v1",)), Condition("f1", ("v0", "v1"))), "yes")
     rules = RuleList(turned, (yes,), "no", ("yes", "no"))
     found = evaluate(rules, network, every(network.domain), ["yes"] * 6)
-    assert found.fidelity == 5 / 6
+    assert found.on_covered.fidelity == 5 / 6
     assert (found.domain.same, found.domain.inputs) == (5, 6)
-    assert [one.n_rows for one in found.by_class] == [3, 3]
+    assert [one.n_rows for one in found.on_covered.by_class] == [3, 3]
     text = refused(RowsError, rules, network, np.zeros((2, 2), dtype=int))
     assert text.startswith("an array of rows has no names of columns; give a data fr")
 
@@ -236,7 +260,12 @@ def test_rows_equal_the_naive_loop(rules, data):
     held = [sum(naive.holds(r.conditions, row) for r in rules.rules) for row in rows]
     fired = [naive.first_match(rules, row) for row in rows]
     same = [naive.answer(rules, r) == a for r, a in zip(rows, answers, strict=True)]
-    assert found.same == sum(same)
+    covered = [rules.scope == "domain" or f >= 0 for f in fired]
+    assert found.n_covered == sum(covered)
+    assert found.on_covered.same == sum(map(operator.and_, same, covered))
+    whole = found.with_unproved_default
+    assert (whole is None) == all(covered)
+    assert whole is None or (whole.n_rows, whole.same) == (len(rows), sum(same))
     assert found.overlapping == sum(number > 1 for number in held)
     assert found.holding == sum(held)
     for k in range(len(rules) + 1):
@@ -251,7 +280,12 @@ def test_rows_equal_the_naive_loop(rules, data):
 @given(rule_lists(max_rules=4), st.data())
 def test_rules_for_is_the_first_that_is_enough(rules, data):
     codes = data.draw(rows_of(rules.domain).filter(len))
-    found = evaluate(rules, rules, rules.domain.decode(codes), samples=0)
+    found = evaluate(
+        rules,
+        Answering([rules.classes[0]] * len(codes)),
+        rules.domain.decode(codes),
+        samples=0,
+    )
     reached = [rows / found.n_rows for rows in found.decided]
     share = data.draw(st.floats(0, 1) | st.sampled_from(reached))
     enough = [k for k in range(len(rules) + 1) if found.decided_by(k) >= share]
@@ -285,13 +319,17 @@ def test_numbers_equal_those_of_scikit_learn(seed):
     rows = rules.domain.decode(codes)
     found = evaluate(rules, Answering(answers), rows, labels, samples=0)
     given_ = rules.predict(rows)
-    assert found.fidelity == accuracy_score(answers, given_)
-    assert found.accuracy == accuracy_score(labels, given_)
+    assert found.on_covered.fidelity == accuracy_score(answers, given_)
+    assert found.on_covered.accuracy == accuracy_score(labels, given_)
     assert found.model_accuracy == accuracy_score(labels, answers)
     right = labels == answers
-    assert found.fidelity_where_right == accuracy_score(answers[right], given_[right])
-    assert found.fidelity_where_wrong == accuracy_score(answers[~right], given_[~right])
-    for one in found.by_class:
+    assert found.on_covered.fidelity_where_right == accuracy_score(
+        answers[right], given_[right]
+    )
+    assert found.on_covered.fidelity_where_wrong == accuracy_score(
+        answers[~right], given_[~right]
+    )
+    for one in found.on_covered.by_class:
         only = {"labels": [one.label], "average": None, "zero_division": np.nan}
         assert one.fidelity == recall_score(answers, given_, **only)[0]
         assert one.recall == recall_score(labels, given_, **only)[0]
@@ -305,9 +343,9 @@ def test_extracted_rules_have_a_fidelity_of_one(network, data):
     rows = network.domain.decode(data.draw(rows_of(network.domain).filter(len)))
     found = evaluate(extract(network, effort=0), network, rows)
     n_inputs = network.domain.n_inputs
-    assert found.fidelity == 1
+    assert found.on_covered.fidelity == 1
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", n_inputs, n_inputs)
-    assert all(one.fidelity in (None, 1) for one in found.by_class)
+    assert all(one.fidelity in (None, 1) for one in found.on_covered.by_class)
 
 
 @settings(max_examples=60)
@@ -404,19 +442,24 @@ def test_a_certificate_that_claims_too_much_is_not_believed(beyond_counting):
     assert evaluate(stopped, network, rows, samples=300).domain.how == "sampled"
 
 
-def test_rules_for_rows_are_bounded(beyond_counting):
+def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
     found = evaluate(rules, network, rows, samples=500)
-    same = 1728 - nn2rules.check(network, rules.replace(scope="domain")).different
     decided = 1728 - rules.certificate["undecided"]
-    assert (found.fidelity, found.decided_share) == (1, 1)
-    assert 0 < decided < same < 1728
-    assert found.domain == DomainFidelity(decided / 1728, 1.0, "bounded", None, 1728)
+    assert (found.on_covered.fidelity, found.covered_share) == (1, 1)
+    assert 0 < decided < 1728
+    assert found.domain == DomainFidelity(
+        1.0, 1.0, "proved", decided, 1728, uncovered=1728 - decided
+    )
+    assert str(found.domain) == (
+        f"100 % of {decided:,} covered inputs (proved); "
+        f"{100 * decided / 1728:.1f} % of 1,728 inputs are covered"
+    )
     shorter = rules.top(len(rules) - 1)
-    lower = evaluate(shorter, network, rows, samples=500).domain
-    assert (lower.how, lower.high) == ("bounded", 1.0)
-    assert lower.low <= (shorter.apply(every(network.domain)) >= 0).mean()
+    fewer = evaluate(shorter, network, rows, samples=500).domain
+    covered = int((shorter.apply(every(network.domain)) >= 0).sum())
+    assert (fewer.how, fewer.low, fewer.covered) == ("proved", 1.0, covered)
     wrong = rules.replace(
         answers=1 - rules.answers,
         facts=rules.facts,
@@ -439,8 +482,101 @@ def test_rules_for_rows_are_counted_where_they_can_be():
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
     found = evaluate(rules, network, rows).domain
-    wrong = nn2rules.check(network, rules.replace(scope="domain")).different
-    assert (found.how, found.same, found.inputs) == ("counted", 1728 - wrong, 1728)
+    covered = 1728 - rules.certificate["undecided"]
+    assert (found.how, found.same, found.inputs) == ("counted", covered, 1728)
+    assert (found.low, found.high, found.uncovered) == (1, 1, 1728 - covered)
+
+
+# Rows that no rule covers
+
+RED_ONLY = RuleList(TOMATOES, (RED,), "rotten", THREE.classes, scope="support")
+
+
+def test_the_default_of_rules_for_rows_counts_apart():
+    """On rows 0 and 1 the rule predicts ripe; the others have no prediction."""
+    labels = ["ripe", "ripe", "rotten", "rotten", "rotten"]
+    model = Answering(["ripe", "unripe", "rotten", "rotten", "unripe"])
+    found = evaluate(RED_ONLY, model, ROWS, labels, samples=0)
+    assert (found.n_rows, found.n_covered, found.n_uncovered) == (5, 2, 3)
+    assert found.covered_share == 2 / 5
+    assert (found.on_covered.fidelity, found.on_covered.accuracy) == (1 / 2, 1)
+    assert (found.on_covered.model_accuracy, found.model_accuracy) == (1 / 2, 3 / 5)
+    whole = found.with_unproved_default
+    assert (whole.fidelity, whole.accuracy, whole.n_rows) == (3 / 5, 1, 5)
+    rotten = found.on_covered.by_class[2]
+    assert (rotten.n_rows, rotten.answered, rotten.labelled) == (0, 0, 0)
+    assert whole.by_class[2].answered == 3
+    given = RED_ONLY.predict(ROWS, undecided="none")
+    assert found.n_uncovered == sum(label is None for label in given)
+
+
+def test_text_json_and_frame_name_the_default_as_unproved():
+    labels = ["ripe", "ripe", "rotten", "rotten", "rotten"]
+    found = evaluate(RED_ONLY, MODEL, ROWS, labels, samples=0)
+    lines = dict(line.split("  ", 1) for line in str(found).splitlines()[:11])
+    lines = {name: text.strip() for name, text in lines.items()}
+    assert lines["covered"] == (
+        "40.0 % of rows (2 of 5); for the other 3 nothing is predicted"
+    )
+    assert lines["fidelity"] == "50.0 % of covered rows"
+    assert lines["accuracy of the rules"] == "100 % of covered rows"
+    assert (
+        lines["accuracy of the model"] == "50.0 % of covered rows; 20.0 % of all rows"
+    )
+    assert lines["with UNPROVED default"] == (
+        "fidelity 20.0 % of all rows, accuracy 100 % of all rows"
+    )
+    document = json.loads(found.to_json())
+    assert "fidelity" not in document
+    assert document["scope"] == "support"
+    assert document["covered_share"] == 0.4
+    assert document["on_covered"]["fidelity"] == 0.5
+    assert document["with_unproved_default"]["fidelity"] == 0.2
+    frame = found.to_frame("polars")
+    rows = dict(zip(frame["metric"], frame["value"], strict=True))
+    assert not [name for name in rows if name.startswith(("fidelity", "accuracy"))]
+    assert rows["on_covered.fidelity"] == 0.5
+    assert rows["with_unproved_default.accuracy"] == 1
+    assert rows["with_unproved_default.recall[rotten]"] == 1
+
+
+def test_nothing_is_said_of_the_default_where_every_row_is_covered():
+    found = evaluate(RED_ONLY, Answering(["ripe"] * 2), ROWS[:2], samples=0)
+    assert found.with_unproved_default is None
+    assert "UNPROVED" not in str(found)
+    assert json.loads(found.to_json())["with_unproved_default"] is None
+
+
+def test_no_row_is_covered():
+    found = evaluate(RED_ONLY, Lookup(lambda _row: "ripe"), ROWS[-1:], ["ripe"])
+    assert (found.covered_share, found.on_covered.fidelity) == (0, None)
+    assert "fidelity                    – of covered rows" in str(found)
+    json.loads(found.to_json())
+
+
+def test_the_domain_leaves_out_what_is_not_covered():
+    model = Lookup(lambda _row: "rotten")
+    found = evaluate(RED_ONLY, model, ROWS).domain
+    assert found == DomainFidelity(0.0, 0.0, "counted", 0, 9, uncovered=7)
+    assert str(found) == (
+        "0 % of 2 covered inputs (counted); 22.2 % of 9 inputs are covered"
+    )
+    drawn = evaluate(RED_ONLY, model, ROWS, samples=5).domain
+    assert (drawn.how, drawn.inputs) == ("sampled", 5)
+    covered = drawn.covered
+    assert f"from the {covered} covered of 5 random inputs" in str(drawn)
+    nothing = evaluate(RED_ONLY.take([]), model, ROWS).domain
+    assert str(nothing) == "not measured: no rule covers any of 9 inputs"
+
+
+def test_rules_that_do_not_cover_a_row_are_no_model_for_it():
+    """Their default counted as the model's prediction."""
+    text = refused(OptionError, THREE, RED_ONLY, ROWS)
+    assert text == (
+        "the model is a rule list that covers only 2 of 5 rows; give a model that "
+        "predicts every row, or only the rows it covers"
+    )
+    assert evaluate(THREE, RED_ONLY, ROWS[:2]).domain is None
 
 
 def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
@@ -498,7 +634,7 @@ def test_other_features_or_values_are_not_compared_in_the_domain():
     for shape in ([2, 2], [3, 2, 2]):
         rules = RuleList(plain_domain(shape), (), "yes", ("no", "yes"))
         found = evaluate(rules, network, rows)
-        assert (found.fidelity, found.domain) == (1.0, None)
+        assert (found.on_covered.fidelity, found.domain) == (1.0, None)
         assert "not measured" in str(found)
 
 
@@ -561,8 +697,8 @@ def fitted(classifier):
 def test_a_pipeline_is_compared_as_the_network_it_is():
     pipeline, rows, labels = fitted(MLPClassifier((4,), max_iter=30, random_state=0))
     found = evaluate(extract(pipeline, effort=0), pipeline, rows, labels)
-    assert found.fidelity == 1
-    assert found.accuracy == pipeline.score(rows, labels)
+    assert found.on_covered.fidelity == 1
+    assert found.on_covered.accuracy == pipeline.score(rows, labels)
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", 1728, 1728)
 
 
@@ -585,7 +721,7 @@ def test_rules_can_be_compared_with_rules():
     other = THREE.replace(default="ripe")
     for rows in (ROWS, pd.DataFrame(ROWS)):
         found = evaluate(THREE, other, rows)
-        assert found.fidelity == 4 / 5
+        assert found.on_covered.fidelity == 4 / 5
         assert found.domain == DomainFidelity(6 / 9, 6 / 9, "counted", 6, 9)
 
 
@@ -629,7 +765,7 @@ def test_frames_are_made_like_those_given(frame):
 def test_columns_that_are_no_features_cannot_be_made_up():
     for rows in ([{**ROWS[0], "id": 7}], pd.DataFrame([{**ROWS[0], "id": 7}])):
         found = evaluate(THREE, Answering(["ripe"]), rows)
-        assert (found.fidelity, found.domain) == (1.0, None)
+        assert (found.on_covered.fidelity, found.domain) == (1.0, None)
 
 
 # Text, JSON, frames
@@ -641,13 +777,14 @@ def test_the_text():
         "rules                       3; 1.3 conditions each, 2 at most; "
         "1.2 values in a condition",
         "rows                        5; 80.0 % decided by a rule",
+        "covered                     100 % of rows",
         "overlap                     40.0 % of rows; 1.2 rules hold for a row",
         "fidelity                    60.0 % of rows",
         "  where the model is right  66.7 % of 3 rows",
         "  where it is wrong         50.0 % of 2 rows",
         "  in the domain             not measured",
-        "accuracy of the rules       60.0 %",
-        "accuracy of the model       60.0 %",
+        "accuracy of the rules       60.0 % of rows",
+        "accuracy of the model       60.0 % of rows",
         "",
         "class   rules  rows  fidelity  recall  precision",
         "unripe      1     3    33.3 %     0 %        0 %",
@@ -675,19 +812,16 @@ def test_almost_all_rows_are_not_all():
     answers = ["yes"] + ["no"] * 2999
     text = str(evaluate(rules, Answering(answers), rows, samples=0))
     assert "fidelity         > 99.9 % of rows" in text
-    assert "100" not in text.splitlines()[3]
+    assert "100" not in text.splitlines()[4]
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (
-            DomainFidelity(0.9999, 1.0, "bounded", None, 7),
-            "99.9 % to 100 % of 7 inputs",
-        ),
-        (DomainFidelity(0.5, 0.99999, "bounded", None, 7), "50.0 % to > 99.9 % of 7"),
+        (DomainFidelity(0.9999, 1.0, "sampled", 7, 7, 0.95), "99.9 % to 100 % with"),
+        (DomainFidelity(0.5, 0.99999, "sampled", 7, 9, 0.95), "50.0 % to > 99.9 % w"),
         (DomainFidelity(0.0, 0.0004, "sampled", 0, 9, 0.95), "0 % to 0.1 % with 95 %"),
-        (DomainFidelity(0.98765, 0.98765, "bounded", None, 7), "98.7 % to 98.8 %"),
+        (DomainFidelity(0.98765, 0.98765, "sampled", 7, 8, 0.95), "98.7 % to 98.8 %"),
     ],
 )
 def test_bounds_are_rounded_outwards(found, text):
@@ -711,8 +845,8 @@ def test_json_holds_every_number():
     assert text == evaluate(THREE, MODEL, ROWS, LABELS, samples=0).to_json()
     document = json.loads(text)
     assert document["n_rows"] == 5
-    assert document["fidelity"] == 0.6
-    assert document["fidelity_where_right"] == 2 / 3
+    assert document["on_covered"]["fidelity"] == 0.6
+    assert document["on_covered"]["fidelity_where_right"] == 2 / 3
     assert document["decided_by_first"] == {"1": 0.4, "2": 0.6, "3": 0.8}
     assert document["rules_for"] == {
         "0.9": None,
@@ -720,7 +854,7 @@ def test_json_holds_every_number():
         "0.99": None,
         "1.0": None,
     }
-    assert document["by_class"][1] == {
+    assert document["on_covered"]["by_class"][1] == {
         "label": "ripe",
         "n_rules": 2,
         "n_rows": 2,
@@ -740,9 +874,12 @@ def test_json_holds_every_number():
 def test_json_text_and_frame_of_anything(rules, data):
     codes = data.draw(rows_of(rules.domain).filter(len))
     labels = data.draw(st.none() | st.just([rules.classes[0]] * len(codes)))
-    found = evaluate(rules, rules, rules.domain.decode(codes), labels)
+    model = Lookup(lambda _row: rules.classes[0])
+    found = evaluate(rules, model, rules.domain.decode(codes), labels)
     document = json.loads(found.to_json())
-    assert [one["label"] for one in document["by_class"]] == list(rules.classes)
+    assert [one["label"] for one in document["on_covered"]["by_class"]] == list(
+        rules.classes
+    )
     assert document["domain"]["how"] == "counted"
     assert "NaN" not in found.to_json()
     frame = found.to_frame("polars")
@@ -756,13 +893,13 @@ def test_frames(backend):
     frame = found.to_frame(backend)
     assert type(frame).__module__.partition(".")[0] == backend
     rows = dict(zip(*(list(map(plain, frame[c])) for c in COLUMNS), strict=True))
-    assert rows["fidelity"] == 1
-    assert rows["accuracy"] == 0.6
+    assert rows["on_covered.fidelity"] == 1
+    assert rows["on_covered.accuracy"] == 0.6
     assert rows["n_rules"] == 3
     assert rows["decided_by_first[2]"] == 0.6
-    assert rows["recall[ripe]"] == 0.75
+    assert rows["on_covered.recall[ripe]"] == 0.75
     assert rows["domain_low"] == rows["domain_confidence"] == 1
-    missing = rows["recall[rotten]"]
+    missing = rows["on_covered.recall[rotten]"]
     assert missing is None or math.isnan(missing)
 
 
@@ -888,7 +1025,7 @@ def test_impossible_inputs_of_another_domain_are_refused(listed):
 
 def test_labels_may_be_a_generator():
     found = evaluate(THREE, MODEL, ROWS, (label for label in LABELS), samples=0)
-    assert found.accuracy == 0.6
+    assert found.on_covered.accuracy == 0.6
     assert refused(OptionError, THREE, MODEL, ROWS, 7) == (
         "y: a int, expected one class label for each row"
     )

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -354,7 +355,7 @@ def test_missing_special_values_and_order_in_texts(cells, said, feature):
 )
 def test_dates_are_refused_with_the_conversion(cell):
     with pytest.raises(
-        DomainError, match=r"column 'f': a date .* cannot be a value.*\.dt\.days"
+        DomainError, match=r"column 'f': a date .* cannot be a value.*\.days, and give"
     ):
         feature_of("f", Column([cell]))
 
@@ -447,3 +448,43 @@ def test_ordinary_numbers_get_no_hint(cells):
 @pytest.mark.parametrize("said", ["range", (0, 999), "range:0,999", "observed"])
 def test_declared_columns_get_no_hint(said):
     assert not hints([*AGES, *[999] * 12], said)
+
+
+DAYS = pd.date_range("2020-02-02", periods=4)
+PLAIN_DAYS = [day.date() for day in DAYS]
+LENGTHS = DAYS - DAYS[0]
+
+
+@pytest.mark.parametrize(
+    ("frame", "numbers"),
+    [
+        (pd.DataFrame({"day": DAYS}), [32, 33, 34, 35]),
+        (pd.DataFrame({"day": DAYS.tz_localize("UTC")}), [32, 33, 34, 35]),
+        (pd.DataFrame({"day": DAYS.tz_localize("Asia/Tokyo")}), [31, 32, 33, 34]),
+        (pd.DataFrame({"day": PLAIN_DAYS}), [32, 33, 34, 35]),
+        (pd.DataFrame({"day": [DAYS[0], pd.NaT]}), [32, None]),
+        (pl.DataFrame({"day": PLAIN_DAYS}), [32, 33, 34, 35]),
+        (pl.DataFrame({"day": [*PLAIN_DAYS, None]}), [32, 33, 34, 35, None]),
+        (pl.DataFrame({"day": list(DAYS.to_pydatetime())}), [32, 33, 34, 35]),
+        (
+            pl.DataFrame({"day": list(DAYS.to_pydatetime())}).with_columns(
+                pl.col("day").dt.replace_time_zone("UTC")
+            ),
+            [32, 33, 34, 35],
+        ),
+        (pd.DataFrame({"day": LENGTHS}), [0, 86400, 172800, 259200]),
+        (pd.DataFrame({"day": [LENGTHS[1], pd.NaT]}), [86400, None]),
+        (
+            pl.DataFrame({"day": list(LENGTHS.to_pytimedelta())}),
+            [0, 86400, 172800, 259200],
+        ),
+    ],
+)
+def test_dates_and_durations_are_refused_with_code_that_works(frame, numbers):
+    """The code was an error for time zones, date objects and Polars."""
+    with pytest.raises(DomainError) as error:
+        Domain.from_data(frame)
+    found = re.search(r"before training, as in (.*), and give these", str(error.value))
+    made = eval(found[1], {"pandas": pd, "frame": frame, "column": "day"})
+    assert [None if math.isnan(number) else number for number in made] == numbers
+    Domain.from_data(pd.DataFrame({"day": made}))

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -269,6 +271,13 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
         ]
         assert with_labels["rules"][k] == k
         assert with_labels["decided"][k] == (n_rows - len(left)) / n_rows * bool(rows)
+        if rules.scope == "support":
+            same = [naive.same(a, b) for a, b in zip(whole, labels, strict=True)]
+            right = sum(s for s, f in zip(same, fired, strict=True) if f >= 0)
+            decided, found = len(rows) - len(left), with_labels["accuracy_on_decided"]
+            assert math.isnan(found[k]) if not decided else found[k] == right / decided
+            assert not {"fidelity", "accuracy"} & with_labels.keys()
+            continue
         assert (
             with_labels["fidelity"][k] == sum(map(naive.same, given_, whole)) / n_rows
         )
@@ -278,6 +287,16 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
     for name, column in without.items():
         assert len(column) == len(rules) + 1
         assert column.tolist() == with_labels[name].tolist()
+
+
+def test_the_curve_does_not_count_the_default_of_rules_for_rows():
+    """The last of its shares was 1, also where rules decide few rows."""
+    rule = Rule((Condition("f0", ("v0",)),), 1)
+    rules = RuleList(plain_domain([2]), (rule,), 0, (0, 1), scope="support")
+    curve = rules.curve(rules.domain.decode([[0], [1], [1], [1]]), [1, 0, 0, 0])
+    assert curve["decided"].tolist() == [0, 0.25]
+    assert sorted(curve) == ["accuracy_on_decided", "decided", "rules"]
+    assert curve["accuracy_on_decided"][1] == 1
 
 
 def test_a_curve_of_rows_from_a_file():

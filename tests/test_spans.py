@@ -443,7 +443,7 @@ def test_volume_that_is_only_bounded_says_both_ends():
 
 def test_evaluation_with_ranges():
     found = evaluate(RULES, NETWORK, ROWS)
-    assert found.fidelity == 1
+    assert found.on_covered.fidelity == 1
     assert found.domain is not None
     assert found.domain.how == "sampled"
     assert "inputs of" not in str(found)
@@ -465,7 +465,7 @@ def test_evaluation_finds_rules_that_are_wrong():
     wrong = rules_of({"age": ((17, 90), 999, None)}, scope="domain")
     found = evaluate(wrong, NETWORK, ROWS)
     expected = (NETWORK.predict(ROWS) == "yes").mean()
-    assert found.fidelity == expected
+    assert found.on_covered.fidelity == expected
     assert found.domain is not None
     assert found.domain.high < 1
 

@@ -339,3 +339,11 @@ def test_gzip_is_known_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a\n1\n"))
 
     assert read_table(tmp_path / "a.csv.gz").rows == [{"a": "1"}]
+
+
+def test_durations_in_parquet_are_refused_with_the_conversion(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"wait": pd.to_timedelta([1, 2], unit="D")}).to_parquet(path)
+    with pytest.raises(FormatError, match="to_timedelta") as error:
+        read_table(path)
+    assert "the column 'wait' is of the type duration" in str(error.value)

@@ -23,7 +23,7 @@ from nn2rules.spans import (
     spans_of,
     special_values,
 )
-from nn2rules.values import Value
+from nn2rules.values import Value, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def _check_rules(domain: Domain, rules: Sequence[Sequence[Condition]]) -> None:
         for condition in conditions:
             name = condition.feature
             if name not in domain.names:
-                raise DomainError(f"{place}: there is no feature {name!r}")
+                hint = did_you_mean(name, domain.names)
+                raise DomainError(f"{place}: there is no feature {name!r}{hint}")
             if names.count(name) > 1:
                 raise DomainError(f"{place}: feature {name!r} has two conditions")
             if not condition.values:

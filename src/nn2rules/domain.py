@@ -22,7 +22,7 @@ from nn2rules.feature import UNKNOWN, Feature, Lookup
 from nn2rules.frames import Rows, cells_of, column_names, listed_rows, observed_columns
 from nn2rules.observed import feature_of, said_of, special_value_warnings
 from nn2rules.spoken import Said
-from nn2rules.values import Value, plain_number
+from nn2rules.values import Value, did_you_mean, plain_number
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 """Inputs as an integer array of shape (n_rows, n_features)."""
@@ -233,7 +233,8 @@ class Domain:
         """Return the position of the feature called `name`."""
         if name not in self.names:
             known = ", ".join(repr(known) for known in self.names)
-            raise DomainError(f"there is no feature {name!r}; there are {known}")
+            hint = did_you_mean(name, self.names)
+            raise DomainError(f"there is no feature {name!r}; there are {known}{hint}")
         return self.names.index(name)
 
     def code(self, name: str, value: object) -> int:

@@ -16,6 +16,7 @@ from nn2rules.grids import Grid, grid_of, has_cells
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.rules.answering import covers
 from nn2rules.rules.labels import label_positions
 
 try:
@@ -198,7 +199,7 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         """Return the moved rows, the rule that decides each, and which are open."""
         moved = self.moved(X)
         fired = self.rules_.apply(self._rows(moved))
-        return moved, fired, (fired == NO_RULE) & (self.rules_.scope == "support")
+        return moved, fired, ~covers(self.rules_, fired)
 
     def _answers(self, fired: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the position of the class that each rule answers."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from nn2rules.feature import UNKNOWN
 from nn2rules.frames import Rows
 from nn2rules.given_rows import GivenRows
-from nn2rules.matching import NO_RULE
 from nn2rules.rules import RuleList
+from nn2rules.rules.answering import covers
 
 FEWEST = 50
 """Of fewer rows none are held out: what they tell would be of no use."""
@@ -82,6 +82,5 @@ def on_test(rules: RuleList, test: Rows) -> dict[str, Any]:
     codes = rules.domain.encode(test, unknown="mark")
     inside = (codes != UNKNOWN).all(axis=1)
     covered = inside.copy()
-    if rules.scope == "support":
-        covered[inside] = rules.match(codes[inside]) != NO_RULE
+    covered[inside] = covers(rules, rules.match(codes[inside]))
     return {"on": "test rows", "rows": len(codes), "covered": int(covered.sum())}

@@ -25,7 +25,14 @@ from nn2rules.spoken import (
     spoken,
     values_of,
 )
-from nn2rules.values import Value, is_missing, is_number, plain_number, value_of
+from nn2rules.values import (
+    Value,
+    did_you_mean,
+    is_missing,
+    is_number,
+    plain_number,
+    value_of,
+)
 
 _FEWEST_NAMES, _SHARE_OF_NAMES = 100, 0.95
 """So many words, and in so large a share of the rows, are no categories."""
@@ -312,7 +319,10 @@ def said_of(
     for name in said:
         if name not in names:
             known = ", ".join(repr(known) for known in names)
-            raise OptionError(f"there is no column {name!r}; the columns are {known}")
+            raise OptionError(
+                f"there is no column {name!r}; the columns are {known}"
+                f"{did_you_mean(name, names)}"
+            )
     return said
 
 

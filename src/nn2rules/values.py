@@ -1,9 +1,10 @@
 """Values of features, and the texts that stand for them."""
 
 import datetime
+import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -21,6 +22,13 @@ MISSING_TEXTS = frozenset(
     )
 )
 """What pandas reads as missing, in a column of numbers."""
+
+DAYS = (
+    "(pandas.to_datetime(list(frame[column]), utc=True) - "
+    "pandas.Timestamp('2020-01-01', tz='UTC')).days"
+)
+SECONDS = "pandas.to_timedelta(list(frame[column])).total_seconds()"
+"""How dates, and durations, become numbers, in pandas and Polars alike."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -48,13 +56,33 @@ def value_of(item: object) -> Value:
     if isinstance(item, datetime.date):  # pandas' Timestamp is one, too
         raise DomainError(
             f"a date ({item!r}) cannot be a value, as nothing says in which unit it is "
-            f"a number; convert the column before training, as in (frame[column] - "
-            f"pandas.Timestamp('2020-01-01')).dt.days, and give these numbers as data"
+            f"a number; convert the column before training, as in {DAYS}, and give "
+            f"these numbers as data"
+        )
+    if isinstance(item, datetime.timedelta):
+        raise DomainError(
+            f"a duration ({item!r}) cannot be a value, as nothing says in which unit "
+            f"it is a number; convert the column before training, as in {SECONDS}, "
+            f"and give these numbers as data"
         )
     raise DomainError(
         f"a {type(item).__name__} ({item!r}) cannot be a value; "
         f"use strings, integers, floats, booleans or None (missing)"
     )
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return the end of a sentence that names what is nearest to `name`, if any is.
+
+    Examples
+    --------
+    >>> did_you_mean("Age", ["age", "income"]), did_you_mean("x", ["age"])
+    ("; did you mean 'age'?", '')
+    """
+    listed = list(known)
+    folded = [str(one).casefold() for one in listed]
+    near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+    return f"; did you mean {listed[folded.index(near[0])]!r}?" if near else ""
 
 
 def is_missing(cell: object) -> bool:

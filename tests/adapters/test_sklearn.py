@@ -1396,8 +1396,9 @@ def test_dates():
     model = fitted(behind(OneHotEncoder(), "job day"), rows, labels(rows))
     told = sentence(model, rows)
     assert re.fullmatch(
-        r"column 'day': a datetime \(.*\) cannot be a value; use strings, integers, "
-        r"floats, booleans or None \(missing\)",
+        r"column 'day': a date \(.*\) cannot be a value, as nothing says in which unit "
+        r"it is a number; convert the column before training, as in (.*), and give "
+        r"these numbers as data",
         told,
     )
     unused = fitted(behind(OneHotEncoder(), "job"), rows, labels(rows))

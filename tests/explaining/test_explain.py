@@ -501,7 +501,10 @@ def test_parts_can_be_left_out():
             "adverse: 'maybe' is not a class; there are 'no', 'yes'",
         ),
         ({"rules": [1]}, "rules: a list, expected a RuleList"),
-        ({"rules": nn2rules.extract(TOMATO)}, "rules: they are of other features"),
+        (
+            {"rules": nn2rules.extract(TOMATO)},
+            "rules: this model is not the one they are of",
+        ),
         ({"engine": "magic"}, "engine: 'magic', expected"),
         ({"engine": "table"}, "a table lists every value"),
         ({"reasons": 0}, "reasons: 0, expected"),

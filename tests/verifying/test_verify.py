@@ -473,7 +473,7 @@ CAR = nn2rules.load(nn2rules.datasets.network_file("car"))
             claims.equivalent(RuleList(CAR.domain, (), "ripe", TOMATO.classes)),
             {},
             DomainError,
-            "the rules have other features than the model",
+            "the rules are not about the inputs of this model: only the rules have",
         ),
     ],
 )

@@ -24,7 +24,7 @@ from nn2rules.given_rows import GivenRows, given_rows
 from nn2rules.network import Network
 from nn2rules.options import Looking, check_labels
 from nn2rules.rules.warned import origin_warnings
-from nn2rules.values import Value, whole_number
+from nn2rules.values import Value, did_you_mean, whole_number
 from nn2rules.verifying.asking import Asker, Engine
 from nn2rules.verifying.searching import compile_search
 from nn2rules.verifying.tables import Tables
@@ -233,5 +233,6 @@ def protected_names(
         raise DomainError(
             f"protected: {name!r} is neither a feature of the model nor a column of "
             f"the data; the features are {', '.join(map(repr, features))}{said}"
+            f"{did_you_mean(name, [*features, *beside])}"
         )
     return tuple(dict.fromkeys(given))

@@ -205,7 +205,10 @@ def _check_head(
 ) -> None:
     """Refuse proofs of something else."""
     if head.get("network") != network:
-        raise FormatError(f"{path}: these are proofs for another network")
+        raise FormatError(
+            f"{path}: these are proofs for another network, or for this model read "
+            f"with other data; give the network that was written beside them"
+        )
     if head.get("rules") != rules:
         raise FormatError(f"{path}: these are proofs of other rules")
     if head.get("impossible") != n_impossible:

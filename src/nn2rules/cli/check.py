@@ -6,16 +6,21 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.certificate import network_digest
 from nn2rules.cli.app import (
     SHOWING,
     ClusterOption,
     command,
     progress_bar,
-    stderr,
     working_on,
 )
-from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
+from nn2rules.cli.models import (
+    EncoderOption,
+    Given,
+    ModelFile,
+    TrustOption,
+    load,
+    note_other_network,
+)
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.formats import load_rules
 from nn2rules.formats.files import read_text
@@ -87,9 +92,7 @@ def check(
         raise UnsupportedModelError(
             f"the features of these rules are not those of this model: {error}"
         ) from None
-    recorded = loaded.certificate.get("network")
-    if recorded not in (None, network_digest(found.network)):
-        stderr.print("note: these rules were extracted from another network")
+    note_other_network(loaded, found.network)
     with working_on(cluster), found.naming_lines(), progress_bar() as progress:
         report = nn2rules.check(
             found.network,

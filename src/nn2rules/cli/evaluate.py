@@ -7,7 +7,14 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import FILES, SHOWING, WORK, command
-from nn2rules.cli.models import EncoderOption, Given, ModelFile, TrustOption, load
+from nn2rules.cli.models import (
+    EncoderOption,
+    Given,
+    ModelFile,
+    TrustOption,
+    load,
+    note_other_network,
+)
 from nn2rules.formats import load_rules
 
 
@@ -48,10 +55,11 @@ def evaluate(
     encoder: EncoderOption = None,
     trust: TrustOption = False,
 ) -> None:
-    """Measure rules on rows: how often they answer as the model does, and as labelled.
+    """Measure rules on rows: coverage, fidelity to the model, accuracy on labels.
 
-    What no rule decides counts with the default. Says also how many rules decide how
-    many rows, and in the whole domain on what share they agree.
+    Fidelity and accuracy are of the rows that the rules cover. What the default would
+    add for others is not proved, and shown apart. Also shown: how many rules decide how
+    many rows, and on what share of the covered domain rules and model agree.
     """
     loaded = load_rules(rules)
     given = Given(
@@ -62,6 +70,7 @@ def evaluate(
         trust=trust,
     )
     found = load(model, given)
+    note_other_network(loaded, found.network)
     with found.naming_lines():
         report = nn2rules.evaluate(
             loaded,

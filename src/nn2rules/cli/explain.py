@@ -30,7 +30,7 @@ from nn2rules.formats.files import read_text
 from nn2rules.formats.node import Node, parse_json
 from nn2rules.formats.table import Table, read_table
 from nn2rules.text import count
-from nn2rules.values import number_of
+from nn2rules.values import did_you_mean, number_of
 
 _NAMED = 10  # so many rows that cannot be explained
 
@@ -155,6 +155,7 @@ def explain(
         known = ", ".join(str(label) for label in network.classes)
         raise OptionError(
             f"--adverse: there is no class {adverse!r}; the classes are {known}"
+            f"{did_you_mean(adverse, network.classes)}"
         )
     with working_on(cluster), progress_bar() as progress, table.naming_lines():
         explained = nn2rules.explain(

@@ -47,6 +47,7 @@ from nn2rules.formats.files import check_writable
 from nn2rules.formats.table import read_table
 from nn2rules.rules import RuleList
 from nn2rules.text import count
+from nn2rules.values import did_you_mean
 
 
 @command("extract model.onnx --data train.csv --labels y -o rules.json")
@@ -324,6 +325,7 @@ def _loaded(model: Path, given: Given, target: str | None) -> Loaded:
         raise OptionError(
             f"--target: there is no class {target!r}; the classes are {known}; the "
             f"column with the true classes is given by --labels"
+            f"{did_you_mean(target, found.network.classes)}"
         )
     return found
 

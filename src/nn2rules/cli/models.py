@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from nn2rules.cli.app import READING
+from nn2rules.cli.app import READING, stderr
 from nn2rules.given_files import (
     Given,
     Loaded,
@@ -14,12 +14,16 @@ from nn2rules.given_files import (
     refuse_for_network,
     typed_frame,
 )
+from nn2rules.network import Network
+from nn2rules.other_network import other_network
+from nn2rules.rules import RuleList
 
 __all__ = [
     "Given",
     "Loaded",
     "class_named",
     "load",
+    "note_other_network",
     "refuse_for_network",
     "typed_frame",
 ]
@@ -93,3 +97,12 @@ TrustOption = Annotated[
         rich_help_panel=READING,
     ),
 ]
+
+
+def note_other_network(rules: RuleList, network: Network) -> None:
+    """Say on standard error that rules were extracted from another network."""
+    if different := other_network(rules, network):
+        stderr.print(
+            f"note: this is not the network that the rules were extracted from: "
+            f"{different}"
+        )

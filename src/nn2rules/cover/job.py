@@ -17,7 +17,7 @@ from nn2rules.network import Network
 from nn2rules.options import Kind, Length, Looking
 from nn2rules.parts import refuse_parts
 from nn2rules.spans import special_values
-from nn2rules.values import Value
+from nn2rules.values import Value, did_you_mean
 
 Impossible: TypeAlias = (
     Sequence[Mapping[str, Sequence[Value]]] | Callable[[list[dict[str, Value]]], Any]
@@ -121,6 +121,7 @@ def _target(network: Network, target: Value) -> int | None:
         raise OptionError(
             f"target: {target!r} is not a class; there are {known}; the true "
             f"classes of the rows are given as labels"
+            f"{did_you_mean(target, network.classes)}"
         )
     if len(network.classes) != 2:
         raise OptionError(

@@ -2,18 +2,20 @@
 
 ::
 
-    measure    evaluate(): rules, a model and rows in, numbers out
-    answers    what the model answers, as positions of the rules' classes
-    on_domain  how many inputs of the domain are answered alike: counted or proved,
-               bounded, or estimated
-    claims     what a certificate proves, if it is of these rules and this network
-    fidelity   that number, and how it is known
-    report     the numbers, and the same as JSON and data frame
-    table      the numbers as text
+    measure      evaluate(): rules, a model and rows in, numbers out
+    answers      what the model predicts, as positions of the rules' classes
+    on_domain    the fidelity on covered inputs of the domain: counted, proved, or
+                 estimated
+    claims       what a certificate proves, if it is of these rules and this network
+    fidelity     that number, and how it is known
+    row_figures  what is counted on covered rows, and on all rows with the default
+    report       the numbers, and the same as JSON and data frame
+    table        the numbers as text
 """
 
 from nn2rules.evaluation.fidelity import DomainFidelity
 from nn2rules.evaluation.measure import evaluate
-from nn2rules.evaluation.report import ClassEvaluation, Evaluation
+from nn2rules.evaluation.report import Evaluation
+from nn2rules.evaluation.row_figures import ClassEvaluation, RowFigures
 
-__all__ = ["ClassEvaluation", "DomainFidelity", "Evaluation", "evaluate"]
+__all__ = ["ClassEvaluation", "DomainFidelity", "Evaluation", "RowFigures", "evaluate"]

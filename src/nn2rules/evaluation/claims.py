@@ -21,19 +21,19 @@ from nn2rules.rules import RuleList
 class Compared:
     """Inputs that were compared, and how many were left out, as impossible.
 
-    `different` holds those answered differently; `misjudged` tells whether a rule, and
-    not only the default, did so.
+    No rule covers `uncovered` of them; `different` holds those of the others whose
+    predictions differ.
     """
 
     inputs: int
     impossible: int
+    uncovered: int
     different: Codes
-    misjudged: bool
 
     @property
     def same(self) -> int:
-        """How many are answered alike."""
-        return self.inputs - len(self.different)
+        """On how many covered inputs the predictions are the same."""
+        return self.inputs - self.uncovered - len(self.different)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,16 @@ class Claims:
             return None
         inputs = self.rules.n_possible
         left_out = self.rules.domain.n_inputs - inputs
-        is_support = self.rules.scope == "support"
-        known = self._decided(sample) if is_support else self._same(sample)
+        if self.rules.scope == "support":
+            covered = self._decided(sample)
+            if covered is None:
+                return None
+            every = ("proved", covered, inputs, 1.0, left_out, inputs - covered)
+            return DomainFidelity(1.0, 1.0, *every)
+        known = self._same(sample)
         if known is None:
             return None
         low = _part(known, inputs)
-        if is_support and known < inputs:
-            return DomainFidelity(low, 1.0, "bounded", None, inputs, 1.0, left_out)
         return DomainFidelity(low, low, "proved", known, inputs, 1.0, left_out)
 
     def _endless(self, sample: Compared) -> DomainFidelity | None:
@@ -84,7 +87,9 @@ class Claims:
     def _decided(self, sample: Compared) -> int | None:
         """Return how many inputs rules decide, each of which is right."""
         decided = [facts.inputs or 0 for facts in self.rules.facts]
-        return None if sample.misjudged or not all(decided) else sum(decided) or None
+        return (
+            None if len(sample.different) or not all(decided) else sum(decided) or None
+        )
 
     def _same(self, sample: Compared) -> int | None:
         """Return on how many inputs rules for the whole domain are right."""

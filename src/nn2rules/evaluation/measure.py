@@ -1,17 +1,25 @@
 """Compare rules with a model and with true labels, row by row, and count."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError, RowsError
-from nn2rules.evaluation.answers import Codes, label_positions, model_answers
+from nn2rules.evaluation.answers import (
+    Codes,
+    given_classes,
+    label_positions,
+    model_answers,
+)
 from nn2rules.evaluation.on_domain import domain_fidelity
-from nn2rules.evaluation.report import ClassEvaluation, Evaluation
+from nn2rules.evaluation.report import Evaluation
+from nn2rules.evaluation.row_figures import ClassEvaluation, RowFigures
 from nn2rules.frames import Rows
 from nn2rules.matching import NO_RULE, bit_rows
 from nn2rules.rules import RuleList
+from nn2rules.rules.answering import covers
 from nn2rules.values import whole_number
 
 _CHUNK = 1 << 15  # rows at a time
@@ -46,8 +54,10 @@ def evaluate(
     Returns
     -------
     Evaluation
-        A row that no rule decides gets the default, which counts as the answer of the
-        rules, whatever their scope.
+        `on_covered` has the figures for rows that the rules cover, those to which
+        `rules.predict` gives a class. Rules of scope "support" leave other rows out:
+        nothing is proved of the default there, and only `with_unproved_default` counts
+        it.
 
     Raises
     ------
@@ -70,8 +80,8 @@ def evaluate(
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> rows = [{"color": "red", "size": "big"}, {"color": "yellow", "size": "big"}]
     >>> found = evaluate(nn2rules.extract(network), network, rows, ["ripe", "ripe"])
-    >>> found.fidelity, found.accuracy, found.rules_for(0.5)
-    (1.0, 0.5, 1)
+    >>> found.covered_share, found.on_covered.fidelity, found.on_covered.accuracy
+    (1.0, 1.0, 0.5)
     >>> print(found.domain)
     100 % of 6 inputs (counted)
     """
@@ -82,25 +92,51 @@ def evaluate(
     truth = None if y is None else label_positions(rules, y, len(codes), "y")
     wanted = model_answers(model, rules, X, len(codes))
     fired = rules.match(codes)
-    given = np.append(rules.answers, rules.classes.index(rules.default))[fired]
-    same, holding = given == wanted, _holding(rules, codes)
-    right = model_right = same_where_right = None
-    if truth is not None:
-        right, model_right = int((given == truth).sum()), int((wanted == truth).sum())
-        same_where_right = int((same & (wanted == truth)).sum())
+    is_covered, holding = covers(rules, fired), _holding(rules, codes)
+    compared = _Compared(rules, given_classes(rules, fired), wanted, truth)
     return Evaluation(
+        scope=rules.scope,
         n_rows=len(codes),
-        same=int(same.sum()),
-        right=right,
-        model_right=model_right,
-        same_where_right=same_where_right,
+        model_right=None if truth is None else int((wanted == truth).sum()),
+        on_covered=compared.figures(is_covered),
+        with_unproved_default=(
+            None if is_covered.all() else compared.figures(np.full(len(codes), True))
+        ),
         decided=_decided(rules, fired),
         overlapping=int((holding > 1).sum()),
         holding=int(holding.sum()),
         **_sizes(rules),
-        by_class=_by_class(rules, given, wanted, truth),
         domain=domain_fidelity(rules, model, X, samples=samples, seed=seed),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The classes that rules, model and labels give each row, by position."""
+
+    rules: RuleList
+    given: Codes
+    wanted: Codes
+    truth: Codes | None
+
+    def figures(self, rows: NDArray[np.bool_]) -> RowFigures:
+        """Count on these rows."""
+        given, wanted = self.given[rows], self.wanted[rows]
+        truth = None if self.truth is None else self.truth[rows]
+        same = given == wanted
+        right = model_right = same_where_right = None
+        if truth is not None:
+            right = int((given == truth).sum())
+            model_right = int((wanted == truth).sum())
+            same_where_right = int((same & (wanted == truth)).sum())
+        return RowFigures(
+            n_rows=len(given),
+            same=int(same.sum()),
+            right=right,
+            model_right=model_right,
+            same_where_right=same_where_right,
+            by_class=_by_class(self.rules, given, wanted, truth),
+        )
 
 
 def _check(rules: Any, samples: int, seed: int) -> None:

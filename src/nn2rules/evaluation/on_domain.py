@@ -1,10 +1,11 @@
-"""On how many inputs of the whole domain rules answer as a model does.
+"""On how many inputs of the whole domain rules predict what a model does.
 
-What is said is as strong as can be, and says how strong it is:
+An input that no rule covers has no part in it, and is counted beside it. What is said
+is as strong as can be, and says how strong it is:
 
 1. *counted*, where every input can be asked;
-2. *proved*, or *bounded* on both sides, where the certificate is of these very rules
-   and of this very network, and no input of a sample contradicts it;
+2. *proved*, where the certificate is of these very rules and of this very network, and
+   no input of a sample contradicts it;
 3. *sampled*, an estimate from random inputs, elsewhere.
 
 Inputs are left out as impossible only where such a certificate lists them, and the
@@ -27,6 +28,7 @@ from nn2rules.evaluation.answers import (
     Numbers,
     Translation,
     class_positions,
+    given_classes,
     model_answers,
     rows_like,
     translation,
@@ -37,9 +39,9 @@ from nn2rules.extraction import COVERED_INPUTS
 from nn2rules.feature import Feature
 from nn2rules.frames import Rows
 from nn2rules.intervals import wilson
-from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.rules.answering import covers
 from nn2rules.spans import cells_of, volumes
 
 _CONFIDENCE = 0.95
@@ -67,6 +69,8 @@ def domain_fidelity(
     DomainFidelity, or None if nothing is known: nothing may be drawn, or inputs of the
     domain cannot be given to the model.
     """
+    if isinstance(model, RuleList) and model.scope == "support":
+        return None  # it may not cover every input
     random = np.random.default_rng(seed)
     network = _network_of(model)
     if network is None:
@@ -97,15 +101,15 @@ def _network_of(model: Any) -> Network | None:
 
 
 def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
-    """Compare the answers of the rules with the model's `answers`."""
+    """Compare the predictions of the rules with the model's `answers`."""
     rules, possible = claims.rules, claims.possible(codes)
     n_drawn = len(codes)
     codes, answers = codes[possible], answers[possible]
     fired = rules.match(codes)
-    default = rules.classes.index(rules.default)
-    wrong = np.append(rules.answers, default)[fired] != answers
-    misjudged = bool((fired[wrong] != NO_RULE).any())
-    return Compared(len(codes), n_drawn - len(codes), codes[wrong], misjudged)
+    is_covered = covers(rules, fired)
+    wrong = (given_classes(rules, fired) != answers) & is_covered
+    n_uncovered = len(codes) - int(is_covered.sum())
+    return Compared(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
 
 
 def _every_answer(
@@ -183,13 +187,28 @@ def _counted(
     inputs, same = sum(p.inputs for p in parts), sum(p.same for p in parts)
     if inputs == 0:
         return None
-    left_out, part = sum(p.impossible for p in parts), same / inputs
-    return DomainFidelity(part, part, "counted", same, inputs, impossible=left_out)
+    uncovered, left_out = (
+        sum(p.uncovered for p in parts),
+        sum(p.impossible for p in parts),
+    )
+    covered = inputs - uncovered
+    low, high = (same / covered,) * 2 if covered else (0.0, 1.0)
+    return DomainFidelity(
+        low, high, "counted", same, inputs, impossible=left_out, uncovered=uncovered
+    )
 
 
 def _sampled(sample: Compared) -> DomainFidelity | None:
     if sample.inputs == 0:
         return None
-    low, high = wilson(sample.same, sample.inputs)
-    same, inputs, left_out = sample.same, sample.inputs, sample.impossible
-    return DomainFidelity(low, high, "sampled", same, inputs, _CONFIDENCE, left_out)
+    low, high = wilson(sample.same, sample.inputs - sample.uncovered)
+    return DomainFidelity(
+        low,
+        high,
+        "sampled",
+        sample.same,
+        sample.inputs,
+        _CONFIDENCE,
+        sample.impossible,
+        sample.uncovered,
+    )

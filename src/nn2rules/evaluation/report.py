@@ -13,127 +13,77 @@ import narwhals as nw
 
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.evaluation.fidelity import DomainFidelity
+from nn2rules.evaluation.row_figures import RowFigures, metrics_of, ratio
 from nn2rules.evaluation.table import SHARES, evaluation_html, evaluation_text, steps
-from nn2rules.values import Value, is_number, text_of, whole_number
-
-
-@dataclass(frozen=True, slots=True)
-class ClassEvaluation:
-    """What rules do for one class.
-
-    Attributes
-    ----------
-    label : str, int, float or bool
-    n_rules : int
-        How many rules answer it.
-    n_rows, same : int
-        The rows that the model answers so, and how many of them the rules do, too.
-    answered : int
-        The rows that the rules answer so.
-    labelled, right : int or None
-        The rows whose true label it is, and how many of them the rules answer so.
-    """
-
-    label: Value
-    n_rules: int
-    n_rows: int
-    same: int
-    answered: int
-    labelled: int | None = None
-    right: int | None = None
-
-    @property
-    def fidelity(self) -> float | None:
-        """The share of the rows that the model answers so that the rules do, too."""
-        return _ratio(self.same, self.n_rows)
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the rows of this true label that the rules answer so."""
-        return _ratio(self.right, self.labelled)
-
-    @property
-    def precision(self) -> float | None:
-        """The share of the rows that the rules answer so whose true label it is."""
-        return _ratio(self.right, self.answered)
+from nn2rules.rules.rule_list import Scope
+from nn2rules.values import is_number, whole_number
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """How good rules are: as text, a table; see also `to_frame` and `to_json`.
 
-    A share is None where there is nothing to have a share of, or no true label.
+    A row is covered if `rules.predict` gives it a class: by a rule, or by the default
+    of rules for the whole domain. Nothing is proved of the default of rules of scope
+    "support": figures that count it are apart, under a name that says so.
 
     Attributes
     ----------
-    n_rows, same : int
-        The rows, and how many of them the rules answer as the model does.
-    right, model_right, same_where_right : int or None
-        The rows that the rules answer as labelled; those that the model does; and of
-        these, those that the rules answer as the model does.
+    scope : {"domain", "support"}
+        The scope of the rules.
+    n_rows : int
+        The rows, covered or not.
+    model_right : int or None
+        The rows on which the model predicts the label.
+    on_covered : RowFigures
+        What holds on the rows that are covered.
+    with_unproved_default : RowFigures or None
+        The same on all rows, if the others get the default, of which nothing is proved.
+        None if every row is covered.
     decided : tuple of int
-        The rows that the first k rules decide, for k from 0 to all. Others fall to
-        the default.
+        The rows that the first k rules decide, for k from 0 to all.
     overlapping, holding : int
         The rows on which more than one rule holds; and how many rules hold, summed
         over all rows.
     n_conditions, most_conditions, n_values : int
         The conditions of all rules, the most of a rule, and the values that all
         conditions allow.
-    by_class : tuple of ClassEvaluation
     domain : DomainFidelity or None
-        On how many inputs of the whole domain the answers are the same.
+        The fidelity on covered inputs of the whole domain.
     """
 
+    scope: Scope
     n_rows: int
-    same: int
-    right: int | None
     model_right: int | None
-    same_where_right: int | None
+    on_covered: RowFigures
+    with_unproved_default: RowFigures | None
     decided: tuple[int, ...] = field(repr=False)
     overlapping: int
     holding: int
     n_conditions: int
     most_conditions: int
     n_values: int
-    by_class: tuple[ClassEvaluation, ...]
     domain: DomainFidelity | None
 
     @property
-    def fidelity(self) -> float:
-        """The share of rows that the rules answer as the model does."""
-        return self.same / self.n_rows
+    def n_covered(self) -> int:
+        """The number of rows that the rules cover."""
+        return self.on_covered.n_rows
 
     @property
-    def accuracy(self) -> float | None:
-        """The share of rows that the rules answer as labelled."""
-        return _ratio(self.right, self.n_rows)
+    def n_uncovered(self) -> int:
+        """The number of rows that they do not cover: there `predict` gives None."""
+        return self.n_rows - self.n_covered
+
+    @property
+    def covered_share(self) -> float:
+        """The share of rows that the rules cover."""
+        return self.n_covered / self.n_rows
 
     @property
     def model_accuracy(self) -> float | None:
-        """The share of rows that the model answers as labelled."""
-        return _ratio(self.model_right, self.n_rows)
-
-    @property
-    def fidelity_where_right(self) -> float | None:
-        """The fidelity on the rows that the model answers as labelled."""
-        return _ratio(self.same_where_right, self.model_right)
-
-    @property
-    def model_wrong(self) -> int | None:
-        """The number of rows that the model does not answer as labelled."""
-        return None if self.model_right is None else self.n_rows - self.model_right
-
-    @property
-    def same_where_wrong(self) -> int | None:
-        """How many of these the rules answer as the model does."""
-        right = self.same_where_right
-        return None if right is None else self.same - right
-
-    @property
-    def fidelity_where_wrong(self) -> float | None:
-        """The fidelity on the rows that the model does not answer as labelled."""
-        return _ratio(self.same_where_wrong, self.model_wrong)
+        """The share of all rows, covered or not, on which the model is right."""
+        return ratio(self.model_right, self.n_rows)
 
     @property
     def n_rules(self) -> int:
@@ -143,12 +93,12 @@ class Evaluation:
     @property
     def conditions_per_rule(self) -> float | None:
         """The mean number of conditions of a rule."""
-        return _ratio(self.n_conditions, self.n_rules)
+        return ratio(self.n_conditions, self.n_rules)
 
     @property
     def values_per_condition(self) -> float | None:
         """The mean number of values that a condition allows."""
-        return _ratio(self.n_values, self.n_conditions)
+        return ratio(self.n_values, self.n_conditions)
 
     @property
     def overlap(self) -> float:
@@ -188,16 +138,15 @@ class Evaluation:
     def to_json(self) -> str:
         """Return all numbers as JSON text; equal evaluations give equal text."""
         document: dict[str, Any] = {
-            name: getattr(self, name) for name in (*_COUNTS, *_SHARES)
+            name: getattr(self, name) for name in ("scope", *_NUMBERS)
         }
+        for part in _PARTS:
+            figures = getattr(self, part)
+            document[part] = figures and figures.as_dict()
         document["decided_by_first"] = {
             str(k): part for k, part in self.decided_by_first.items()
         }
         document["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
-        document["by_class"] = [
-            {name: getattr(part, name) for name in ("label", *_CLASS_NUMBERS)}
-            for part in self.by_class
-        ]
         domain = self.domain
         document["domain"] = domain and {
             name: getattr(domain, name) for name in _DOMAIN_NUMBERS
@@ -228,15 +177,16 @@ class Evaluation:
 
     def _metrics(self) -> dict[str, float | None]:
         """Return every number by a name of its own."""
-        metrics = {name: getattr(self, name) for name in (*_COUNTS, *_SHARES)}
-        for k, part in self.decided_by_first.items():
-            metrics[f"decided_by_first[{k}]"] = part
+        metrics = {name: getattr(self, name) for name in _NUMBERS}
+        labels = tuple(one.label for one in self.on_covered.by_class)
+        for part in _PARTS:
+            for name, number in metrics_of(getattr(self, part), labels).items():
+                metrics[f"{part}.{name}"] = number
+        for k, share in self.decided_by_first.items():
+            metrics[f"decided_by_first[{k}]"] = share
         for wanted in SHARES:
             metrics[f"rules_for[{wanted}]"] = self.rules_for(wanted)
-        for one in self.by_class:
-            for name in _CLASS_NUMBERS:
-                metrics[f"{name}[{text_of(one.label)}]"] = getattr(one, name)
-        for name in ("low", "high", "confidence"):
+        for name in ("low", "high", "confidence", "covered", "inputs"):
             metrics[f"domain_{name}"] = self.domain and getattr(self.domain, name)
         return metrics
 
@@ -247,51 +197,31 @@ class Evaluation:
         return evaluation_html(self)
 
 
-_COUNTS = (
+_PARTS = ("on_covered", "with_unproved_default")
+_NUMBERS = (
     "n_rows",
-    "same",
-    "right",
+    "n_covered",
+    "n_uncovered",
+    "covered_share",
     "model_right",
-    "same_where_right",
-    "model_wrong",
-    "same_where_wrong",
-    "overlapping",
-    "n_rules",
-    "most_conditions",
-)
-_SHARES = (
-    "fidelity",
-    "accuracy",
     "model_accuracy",
-    "decided_share",
-    "fidelity_where_right",
-    "fidelity_where_wrong",
+    "overlapping",
     "overlap",
     "rules_per_row",
+    "decided_share",
+    "n_rules",
+    "most_conditions",
     "conditions_per_rule",
     "values_per_condition",
-)
-_CLASS_NUMBERS = (
-    "n_rules",
-    "n_rows",
-    "same",
-    "fidelity",
-    "answered",
-    "labelled",
-    "right",
-    "recall",
-    "precision",
 )
 _DOMAIN_NUMBERS = (
     "low",
     "high",
     "how",
     "same",
+    "covered",
+    "uncovered",
     "inputs",
     "impossible",
     "confidence",
 )
-
-
-def _ratio(part: int | None, whole: int | None) -> float | None:
-    return None if part is None or not whole else part / whole

@@ -64,38 +64,87 @@ def _summary(found: "Evaluation") -> list[list[str]]:
     several, mean = share(found.overlapping, rows), found.rules_per_row
     lines = {
         "rules": size,
-        "rows": f"{rows:,}; {share(found.decided[-1], rows)} decided by a rule",
+        **_coverage(found),
         "overlap": f"{several} of rows; {mean:.1f} rules hold for a row",
-        "fidelity": f"{share(found.same, rows)} of rows",
+        "fidelity": _of_rows(found, found.on_covered.same),
         **_where(found),
         "  in the domain": str(found.domain or "not measured"),
+        **_accuracy(found),
+        **_with_default(found),
     }
-    if found.right is not None:
-        lines["accuracy of the rules"] = _share(found.right, rows)
-        lines["accuracy of the model"] = _share(found.model_right, rows)
     return [[name, text] for name, text in lines.items()]
+
+
+def _coverage(found: "Evaluation") -> dict[str, str]:
+    """Return how many rows are covered."""
+    covered, rows = found.n_covered, found.n_rows
+    if not found.n_uncovered:
+        decided = f"{share(found.decided[-1], rows)} decided by a rule"
+        return {"rows": f"{rows:,}; {decided}", "covered": "100 % of rows"}
+    return {
+        "rows": f"{rows:,}",
+        "covered": f"{share(covered, rows)} of rows ({covered:,} of {rows:,}); "
+        f"for the other {found.n_uncovered:,} nothing is predicted",
+    }
+
+
+def _of_rows(found: "Evaluation", part: int | None) -> str:
+    """Return a share of the rows that are covered."""
+    which = "covered rows" if found.n_uncovered else "rows"
+    return f"{_share(part, found.n_covered)} of {which}"
+
+
+def _accuracy(found: "Evaluation") -> dict[str, str]:
+    """Return the accuracy of the rules, and of the model on the same rows."""
+    covered = found.on_covered
+    if found.model_right is None:
+        return {}
+    model = _of_rows(found, covered.model_right)
+    if found.n_uncovered:
+        model += f"; {_share(found.model_right, found.n_rows)} of all rows"
+    return {
+        "accuracy of the rules": _of_rows(found, covered.right),
+        "accuracy of the model": model,
+    }
+
+
+def _with_default(found: "Evaluation") -> dict[str, str]:
+    """Return what the default would add, which is not proved."""
+    figures = found.with_unproved_default
+    if figures is None:
+        return {}
+    text = f"fidelity {_share(figures.same, figures.n_rows)} of all rows"
+    if figures.right is not None:
+        text += f", accuracy {_share(figures.right, figures.n_rows)} of all rows"
+    return {"with UNPROVED default": text}
 
 
 def _where(found: "Evaluation") -> dict[str, str]:
     """Return the fidelity where the model is right, and where it is wrong."""
-    right, wrong = found.model_right, found.model_wrong
+    covered = found.on_covered
+    right, wrong = covered.model_right, covered.model_wrong
     if right is None or wrong is None:
         return {}
-    same = _share(found.same_where_right, right), _share(found.same_where_wrong, wrong)
+    noun = "covered row" if found.n_uncovered else "row"
+    same = (
+        _share(covered.same_where_right, right),
+        _share(covered.same_where_wrong, wrong),
+    )
     return {
-        "  where the model is right": f"{same[0]} of {count(right, 'row')}",
-        "  where it is wrong": f"{same[1]} of {count(wrong, 'row')}",
+        "  where the model is right": f"{same[0]} of {count(right, noun)}",
+        "  where it is wrong": f"{same[1]} of {count(wrong, noun)}",
     }
 
 
 def _classes(found: "Evaluation") -> list[list[str]]:
-    lines = [["class", "rules", "rows", "fidelity", "recall", "precision"]]
-    for one in found.by_class:
+    rows = "covered rows" if found.n_uncovered else "rows"
+    lines = [["class", "rules", rows, "fidelity", "recall", "precision"]]
+    for one in found.on_covered.by_class:
         numbers = [f"{one.n_rules:,}", f"{one.n_rows:,}", _share(one.same, one.n_rows)]
         recall, precision = (one.right, one.labelled), (one.right, one.answered)
         shares = [_share(*recall), _share(*precision)]
         lines.append([label_text(one.label), *numbers, *shares])
-    return lines if found.right is not None else [line[:4] for line in lines]
+    return lines if found.model_right is not None else [line[:4] for line in lines]
 
 
 def _first_rules(found: "Evaluation") -> list[list[str]]:

@@ -165,15 +165,17 @@ def _measure_trees(
 
 
 def _list_score(trial: Trial, method: str, rules: RuleList) -> Score:
+    # Beside trees, which predict every row, the default of a support list counts, too.
+    whole = rules if rules.scope == "domain" else rules.replace(scope="domain")
     found: Evaluation = evaluate(
-        rules, trial.network, trial.test_rows, _labels(trial), samples=0
+        whole, trial.network, trial.test_rows, _labels(trial), samples=0
     )
     refuse_inexact(method, found)
     counted = found.domain if is_small(trial.network) else None
     return Score(
-        fidelity=found.fidelity,
-        accuracy=found.accuracy or 0.0,
-        on_errors=found.fidelity_where_wrong,
+        fidelity=found.on_covered.fidelity or 0.0,
+        accuracy=found.on_covered.accuracy or 0.0,
+        on_errors=found.on_covered.fidelity_where_wrong,
         on_domain=None if counted is None else counted.low,
         n_rules=found.n_rules,
         n_conditions=found.n_conditions,

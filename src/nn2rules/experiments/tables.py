@@ -113,7 +113,8 @@ def fidelity(results: Results) -> ResultTable:
         "fidelity",
         "Fidelity on test rows",
         "Fidelity is the share of test rows on which a method answers as the network "
-        "does." + spread_words(results),
+        "does. A support list gives its default, of which nothing is proved, to rows "
+        "that no rule covers; this is counted here." + spread_words(results),
         results.columns("method", "share"),
         _by_method(results, lambda score: score.fidelity, FIDELITY),
     )
@@ -134,9 +135,10 @@ def on_domain(results: Results) -> ResultTable | None:
         "fidelity-on-the-domain",
         "Fidelity on the whole domain",
         "The share of all inputs, also of those that no row shows, on which a method "
-        "answers as the network does. Every input was asked. NN2Rules(Full) and the "
-        "nn2rules list must be at exactly 1, or the run stops; the paper has no such "
-        "table." + spread_words(results, has_paper=False),
+        "answers as the network does, support lists with their default. Every input "
+        "was asked. NN2Rules(Full) and the nn2rules list must be at exactly 1, or the "
+        "run stops; the paper has no such table."
+        + spread_words(results, has_paper=False),
         (
             ResultColumn("method"),
             *(ResultColumn(r.label, "share") for r in results.sets),

@@ -20,7 +20,7 @@ from nn2rules.explaining.work import Wanted, Work, inputs_of
 from nn2rules.frames import Rows, listed_rows
 from nn2rules.options import Looking
 from nn2rules.rules import RuleList
-from nn2rules.values import Value, whole_number
+from nn2rules.values import Value, did_you_mean, whole_number
 from nn2rules.waiting import Bar, Shown, teller
 
 
@@ -149,7 +149,10 @@ def explain(
     )
     if adverse is not None and adverse not in network.classes:
         known = ", ".join(repr(label) for label in network.classes)
-        raise OptionError(f"adverse: {adverse!r} is not a class; there are {known}")
+        hint = did_you_mean(adverse, network.classes)
+        raise OptionError(
+            f"adverse: {adverse!r} is not a class; there are {known}{hint}"
+        )
     limits = constraints_of(
         network.domain,
         immutable=immutable,

@@ -7,6 +7,7 @@ from nn2rules.explaining.explanation import HeldRule
 from nn2rules.explaining.judges import Point
 from nn2rules.given_rows import GivenRows
 from nn2rules.network import Network
+from nn2rules.other_network import other_network
 from nn2rules.rules import RuleList
 
 
@@ -16,8 +17,8 @@ def checked_rules(network: Network, rules: object) -> RuleList | None:
         return None
     if not isinstance(rules, RuleList):
         raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")
-    if rules.domain.uncut != network.domain:
-        raise OptionError("rules: they are of other features, or of other values")
+    if different := other_network(rules, network):
+        raise OptionError(f"rules: this model is not the one they are of: {different}")
     return rules
 
 

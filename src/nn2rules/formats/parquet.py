@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from nn2rules.errors import FormatError, MissingExtraError
 from nn2rules.formats.files import MOST_CELLS, MOST_TEXT, opened, size_text
-from nn2rules.values import Value, number_of
+from nn2rules.values import SECONDS, Value, number_of
 
 _PART = 1 << 10
 _INDEX = re.compile(r"__index_level_\d+__")
@@ -122,9 +122,12 @@ def _check_type(path: str, name: str, kind: Any) -> None:
         or types.is_time(kind)
         or _is_text(kind)
     ):
+        advice = "leave the column out"
+        if types.is_duration(kind):
+            advice = f"convert it, as in {SECONDS}, or {advice}"
         raise FormatError(
             f"{path}: the column {name!r} is of the type {kind}, which holds no single "
-            f"text, number, date or truth value; leave the column out"
+            f"text, number, date or truth value; {advice}"
         )
 
 

@@ -23,7 +23,14 @@ from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueErr
 from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
 from nn2rules.frames import separator_hint
 from nn2rules.text import count
-from nn2rules.values import Value, is_missing, is_missing_text, is_number, number_of
+from nn2rules.values import (
+    Value,
+    did_you_mean,
+    is_missing,
+    is_missing_text,
+    is_number,
+    number_of,
+)
 
 PARQUET = (".parquet", ".pq")
 _DATES = (date, datetime, time, timedelta)
@@ -92,7 +99,7 @@ class Table:
         if name not in self.header:
             raise OptionError(
                 f"{self.path}: there is no column {name!r}; the columns are "
-                f"{', '.join(self.header)}"
+                f"{', '.join(self.header)}{did_you_mean(name, self.header)}"
             )
         return [row[name] for row in self.rows]
 

@@ -18,7 +18,8 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
         return None
     if subject.rows is not None and len(subject.rows):
         found = rules.curve(subject.data, subject.labels)
-        kept = {name: found[name].tolist() for name in found if name != "rules"}
+        names = ("decided", "fidelity", "accuracy")
+        kept = {name: found[name].tolist() for name in names if name in found}
         return {"noun": "rows", "whole": len(subject.rows), **kept}
     for name, noun, whole in (
         ("support", "rows", n_rows(rules)),

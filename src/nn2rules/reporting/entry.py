@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nn2rules.auditing import Audit, audit
+from nn2rules.auditing.entry import protected_names
 from nn2rules.errors import OptionError
 from nn2rules.formats.files import check_writable
 from nn2rules.frames import Rows, listed_rows
@@ -103,6 +104,8 @@ def report(
     needs_rows(None, data, labels)
     data = None if data is None else listed_rows(data)
     network = network_of(rules, model, data)
+    if protected and network is not None and data is not None:
+        protected_names(protected, network, data)  # before any work is done
     found = rows_of(rules, network, data, labels)
     subject = Subject(
         rules,

@@ -8,7 +8,6 @@ import numpy as np
 
 from nn2rules.adapters import read_network
 from nn2rules.auditing import Audit
-from nn2rules.certificate import network_digest
 from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
 from nn2rules.frames import Rows
@@ -21,6 +20,7 @@ from nn2rules.given_rows import (
     with_rows,
 )
 from nn2rules.network import Network
+from nn2rules.other_network import other_network
 from nn2rules.rules import RuleList
 from nn2rules.rules.known import is_right
 from nn2rules.values import Value
@@ -63,22 +63,11 @@ def network_of(rules: RuleList, model: Any, data: Rows) -> Network | None:
     """Return the network of a model, which must be the one the rules are of."""
     if model is None:
         return None
-    wanted, whole = rules.certificate.get("network"), rules.domain.uncut
-    network = _read(model, whole, data)
-    if network.domain != whole or network.classes != rules.classes:
+    network = _read(model, rules.domain.uncut, data)
+    if different := other_network(rules, network):
         raise OptionError(
-            "model: it has other features, values or classes than the rules; give the "
-            "model that they were extracted from"
-        )
-    if wanted is not None and network_digest(network) != wanted:
-        how = "give the network that they are of"
-        if not isinstance(model, Network):
-            how = (
-                "or from this model read with other rows; read it once, network = "
-                "read_network(model, data=...), and give that to extract and to report"
-            )
-        raise OptionError(
-            f"model: the rules were extracted from another network, {how}"
+            f"model: it is not the network that the rules were extracted from: "
+            f"{different}"
         )
     return network
 

@@ -1,7 +1,7 @@
 """Answers to rows, and what becomes of those about which rules claim nothing.
 
 Rules of scope "support" are right wherever one of them decides. A row that none decides
-is *open*: the default is no more than a guess about it.
+is *open*, or not covered: the default is no more than a guess about it.
 """
 
 import warnings
@@ -26,6 +26,15 @@ Undecided: TypeAlias = Literal["default", "none", "error"]
 """What to do with an open row, unless a model is asked."""
 
 
+def covers(rules: "RuleList", fired: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which inputs are covered, by the rule that is the first to match each.
+
+    Rules for the whole domain cover every input: the default is their prediction where
+    no rule matches. Of rules for rows it is no more than a guess.
+    """
+    return np.asarray((fired != NO_RULE) | (rules.scope == "domain"))
+
+
 def predictions(
     rules: "RuleList", rows: Rows, unknown: "Unknown", undecided: Any
 ) -> NDArray[Any]:
@@ -33,7 +42,7 @@ def predictions(
     _check(undecided)
     fired = rules.apply(rows, unknown="error" if unknown == "error" else "none")
     is_outside = fired == OUTSIDE
-    is_open = (fired == NO_RULE) & (rules.scope == "support")
+    is_open = ~covers(rules, fired)
     # Positions -1 (default) and -2 (no answer) count from the end.
     nothing, default = len(rules.classes), rules.classes.index(rules.default)
     positions = np.array([*rules.answers.tolist(), nothing, default])[fired]

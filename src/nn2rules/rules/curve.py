@@ -29,17 +29,26 @@ def curve_of(
         counted = np.bincount(order[chosen], minlength=len(rules) + 1)
         return np.concatenate([[0], np.cumsum(counted)])[: len(rules) + 1]
 
+    ks = np.arange(len(rules) + 1)
+    decided = by_rule(order < len(rules))
+    curve: dict[str, Any] = {"rules": ks, "decided": decided / n_rows}
+    truth = None if labels is None else rules.positions(labels, len(fired))
+    if rules.scope == "support":  # of what they leave, nothing is proved
+        if truth is not None:
+            right = by_rule((whole == truth) & (order < len(rules)))
+            curve["accuracy_on_decided"] = _shares(right, decided)
+        return curve
     classes = range(len(rules.classes))
     left = np.stack([(whole == c).sum() - by_rule(whole == c) for c in classes])
-    best, ks = left.argmax(axis=0), np.arange(len(rules) + 1)
-    decided = by_rule(order < len(rules))
-    curve: dict[str, Any] = {
-        "rules": ks,
-        "decided": decided / n_rows,
-        "fidelity": (decided + left[best, ks]) / n_rows,
-    }
-    if labels is not None:
-        truth = rules.positions(labels, len(fired))
+    best = left.argmax(axis=0)
+    curve["fidelity"] = (decided + left[best, ks]) / n_rows
+    if truth is not None:
         lucky = np.stack([(truth == c).sum() - by_rule(truth == c) for c in classes])
         curve["accuracy"] = (by_rule(whole == truth) + lucky[best, ks]) / n_rows
     return curve
+
+
+def _shares(parts: NDArray[np.int64], wholes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return shares; NaN where there is nothing to have a share of."""
+    shares = np.full(len(parts), np.nan)
+    return np.divide(parts, wholes, out=shares, where=wholes > 0)

@@ -434,7 +434,10 @@ class RuleList:
             ``rules``, the number k; ``decided``, the share of rows that the first k
             decide; ``fidelity``, the share answered as the whole list does when all
             others get the class that most of them have; ``accuracy``, the share
-            answered as labelled then, if labels are given.
+            answered as labelled then, if labels are given. Rules of scope "support"
+            claim nothing about rows that they do not decide, so for them there is
+            neither, but ``accuracy_on_decided``, the share of decided rows that are
+            answered as labelled; NaN where none is decided.
         """
         return curve_of(self, rows, labels)
 

@@ -11,6 +11,7 @@ from nn2rules.errors import DomainError
 from nn2rules.given_rows import GivenRows
 from nn2rules.matching import NO_RULE
 from nn2rules.network import Network
+from nn2rules.other_network import other_network
 from nn2rules.rules import RuleList
 from nn2rules.text import label_text
 from nn2rules.verifying.questions import MOST_WAYS, Codes, Kinds, Plain, Search
@@ -26,21 +27,15 @@ def _check_rules(network: Network, rules: RuleList) -> None:
             f"the rules answer {unknown[0]!r}, and the model's classes are {known}"
         )
     ours, theirs = network.domain, rules.domain.uncut
-    if ours.names != theirs.names:
-        different = sorted(set(ours.names) ^ set(theirs.names)) or [ours.names[0]]
+    is_known = ours.names == theirs.names and all(
+        (own.values, own.limits, own.whole) == (their.values, their.limits, their.whole)
+        for own, their in zip(ours.features, theirs.features, strict=True)
+    )
+    if not is_known:
         raise DomainError(
-            f"the rules have other features than the model, or another order of them; "
-            f"the first that differs is {different[0]!r}"
+            f"the rules are not about the inputs of this model: "
+            f"{other_network(rules, network)}"
         )
-    for own, their in zip(ours.features, theirs.features, strict=True):
-        if (own.values, own.limits, own.whole) != (
-            their.values,
-            their.limits,
-            their.whole,
-        ):
-            raise DomainError(
-                f"feature {own.name!r} has other values in the rules than in the model"
-            )
 
 
 def against_rules(network: Network, rules: RuleList, *, is_whole: bool) -> Plain:

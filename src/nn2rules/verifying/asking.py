@@ -77,9 +77,9 @@ class Asker:
         own.tables = Tables(meter, 1)
         return own
 
-    def verdict(self, claim: Claim, meter: Meter) -> Verdict:
-        """Prove or refute one claim, in the budget of a meter."""
-        domain, self.tables.meter = self.network.domain, meter
+    def prepared(self, claim: Claim) -> tuple[str, Plain | Paired, Region]:
+        """Return a claim in words, what it asks and where; refuse unknown names."""
+        domain = self.network.domain
         text = claim_text(claim, domain)
         question: Plain | Paired
         if isinstance(claim, IndependentOf | Monotone):
@@ -90,6 +90,12 @@ class Asker:
         said = claim.conditions if isinstance(claim, Implies) else claim.within
         own = conditions_for(domain, said, "within")
         region = region_of(domain, self._parts(own, extra), self._impossible)
+        return text, question, region
+
+    def verdict(self, claim: Claim, meter: Meter) -> Verdict:
+        """Prove or refute one claim, in the budget of a meter."""
+        self.tables.meter = meter
+        text, question, region = self.prepared(claim)
         asked, reason, is_done = Asked(), "", True
         try:
             self._ask(question, region, asked, meter)

@@ -11,7 +11,7 @@ from nn2rules.claims import CLAIMS, Claim, read_claim
 from nn2rules.domain import Domain
 from nn2rules.engine import Budget, Meter
 from nn2rules.engine.interrupts import interruptible
-from nn2rules.errors import OptionError, ParseError
+from nn2rules.errors import DomainError, OptionError, ParseError
 from nn2rules.frames import Rows
 from nn2rules.given_rows import given_rows
 from nn2rules.network import Network
@@ -145,31 +145,36 @@ def verify(
         return verdict
 
     try:
-        return _each(claim, network, ask)
+        return _each(claim, asker, ask)
     finally:
         if isinstance(told, Bar):
             told.close()
 
 
-def _each(claim: Any, network: Network, ask: Callable[[str, Claim], Verdict]) -> Any:
-    """Ask one claim, or several, once all of them are read."""
+def _each(claim: Any, asker: Asker, ask: Callable[[str, Claim], Verdict]) -> Any:
+    """Ask one claim, or several, once all of them are read and their names known."""
     if isinstance(claim, Mapping):
-        read = {name: _named(name, one, network) for name, one in claim.items()}
+        read = {name: _named(name, one, asker) for name, one in claim.items()}
         return Verdicts({name: ask(name, one) for name, one in read.items()})
     if isinstance(claim, Sequence) and not isinstance(claim, str):
         numbered = {str(number): one for number, one in enumerate(claim, 1)}
-        read = {name: _named(name, one, network) for name, one in numbered.items()}
+        read = {name: _named(name, one, asker) for name, one in numbered.items()}
         return VerdictList([ask(name, one) for name, one in read.items()])
-    return ask("1", _read(claim, network))
+    return ask("1", _read(claim, asker.network))
 
 
-def _named(name: str, one: object, network: Network) -> Claim:
+def _named(name: str, one: object, asker: Asker) -> Claim:
     """Read one of several claims; a mistake says in which it is."""
     try:
-        return _read(one, network)
+        claim = _read(one, asker.network)
+        asker.prepared(claim)
     except ParseError as error:
         reason = f"claim {name}: {error.reason}"
         raise ParseError(error.text, error.place, reason) from None
+    except (DomainError, OptionError) as error:
+        error.args = (f"claim {name}: {error}",)
+        raise
+    return claim
 
 
 def _read(claim: object, network: Network) -> Claim:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
-from nn2rules.values import Value
+from nn2rules.values import Value, did_you_mean
 from nn2rules.verifying.region import Region
 
 Codes: TypeAlias = NDArray[np.int64]
@@ -67,5 +67,6 @@ def class_index(network: Network, label: Value) -> int:
     """Return the position of a class, which a claim names."""
     if label not in network.classes:
         known = ", ".join(repr(known) for known in network.classes)
-        raise OptionError(f"there is no class {label!r}; there are {known}")
+        hint = did_you_mean(label, network.classes)
+        raise OptionError(f"there is no class {label!r}; there are {known}{hint}")
     return network.classes.index(label)
