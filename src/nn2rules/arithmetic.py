@@ -36,6 +36,8 @@ _SHARE_ROUNDINGS = 16
 """How many units a share of a class may be off; frameworks were seen to be off by 4."""
 
 _CHUNK = 1 << 16
+_MOST_AT_ONCE = 1 << 25
+"""Numbers of a layer that are worked out at once: as many rows as that allows."""
 
 
 def scores(
@@ -49,19 +51,21 @@ def scores(
     `numbers` multiply the weights that the codes pick; by default all are 1.
     """
     first = layers[0]
+    widest = max(len(layer.bias) for layer in layers)
+    n_rows = max(1, min(_CHUNK, _MOST_AT_ONCE // widest))
     result = np.empty((len(codes), len(layers[-1].bias)))
     with np.errstate(all="ignore"):  # what overflows is settled exactly
-        for start in range(0, len(codes), _CHUNK):
-            chunk = codes[start : start + _CHUNK]
+        for start in range(0, len(codes), n_rows):
+            chunk = codes[start : start + n_rows]
             values = np.tile(first.bias, (len(chunk), 1))
             for feature in range(chunk.shape[1]):
                 picked = first.weights[offsets[feature] + chunk[:, feature]]
                 if numbers is not None:
-                    picked = picked * numbers[start : start + _CHUNK, [feature]]
+                    picked = picked * numbers[start : start + n_rows, [feature]]
                 values += picked
             for before, layer in pairwise(layers):
                 values = before.function.floats(values) @ layer.weights + layer.bias
-            result[start : start + _CHUNK] = values
+            result[start : start + n_rows] = values
     return result
 
 

@@ -17,6 +17,8 @@ MOST_BYTES = 1 << 31
 MOST_TEXT = 1 << 29
 """No file of text, JSON or CSV, is larger, packed or unpacked."""
 
+MOST_ROWS = 4_000_000
+"""No table has more rows: each takes far more memory than in its file."""
 
 MOST_CELLS = 1 << 24
 """No table in an Excel or a Parquet file has more cells."""

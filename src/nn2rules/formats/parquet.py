@@ -7,11 +7,12 @@ is read: a small file can hold very long texts.
 
 import os
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, BinaryIO
 
 from nn2rules.errors import FormatError, MissingExtraError
-from nn2rules.formats.files import MOST_CELLS, MOST_TEXT, opened, size_text
+from nn2rules.formats.files import MOST_CELLS, MOST_ROWS, MOST_TEXT, opened, size_text
 from nn2rules.values import SECONDS, Value, number_of
 
 _PART = 1 << 10
@@ -20,7 +21,7 @@ _INDEX = re.compile(r"__index_level_\d+__")
 
 def parquet_columns(
     path: str | os.PathLike[str],
-) -> tuple[list[str], list[list[Any]], list[int]]:
+) -> tuple[list[str], list[list[Any]], Sequence[int]]:
     """Return the columns of a Parquet file: their names, their cells, the rows."""
     arrow = _arrow()
     with opened(path) as stream:
@@ -44,7 +45,7 @@ def _arrow() -> Any:
 
 def _columns(
     path: str, stream: BinaryIO
-) -> tuple[list[str], list[list[Any]], list[int]]:
+) -> tuple[list[str], list[list[Any]], Sequence[int]]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(stream) as file:
@@ -69,7 +70,7 @@ def _columns(
                 column += _plain(path, name, part.column(0))
             cells.append(column)
         n_rows = file.metadata.num_rows
-    return names, cells, list(range(1, n_rows + 1))
+    return names, cells, range(1, n_rows + 1)
 
 
 def _in_dictionaries(file: Any) -> set[str]:
@@ -89,6 +90,11 @@ def _check_size(path: str, file: Any, n_columns: int) -> None:
     sizes = (about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     if sum(sizes) > MOST_TEXT:
         raise _too_large(path)
+    if about.num_rows > MOST_ROWS:
+        raise FormatError(
+            f"{path}: {about.num_rows:,} rows are more than {MOST_ROWS:,}, the most "
+            f"that is read at once; take a sample of the rows"
+        )
     if about.num_rows * n_columns > MOST_CELLS:
         raise FormatError(
             f"{path}: {about.num_rows:,} rows of {n_columns:,} columns are more than "

@@ -10,17 +10,18 @@ import gzip
 import io
 import os
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, BinaryIO, TextIO, TypeAlias
 
 from nn2rules.domain import Domain
 from nn2rules.errors import FormatError, OptionError, RowsError, UnknownValueError
-from nn2rules.formats.files import MOST_TEXT, read_bytes, size_text
+from nn2rules.formats.files import MOST_ROWS, MOST_TEXT, read_bytes, size_text
 from nn2rules.frames import separator_hint
 from nn2rules.text import count
 from nn2rules.values import (
@@ -36,14 +37,14 @@ PARQUET = (".parquet", ".pq")
 _DATES = (date, datetime, time, timedelta)
 _OTHER_SHEETS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
 
-Columns: TypeAlias = tuple[list[str], list[list[Any]], list[int]]
+Columns: TypeAlias = tuple[list[str], list[list[Any]], Sequence[int]]
 """The names of columns, their cells, and the number of each row in its file."""
 
-MOST_ROWS = 4_000_000
-"""A table has no more rows: each takes far more memory than in its file."""
-
 MOST_CELLS = 32_000_000
-"""The same of its cells."""
+"""A table in a CSV file has no more cells: each takes more memory than there."""
+
+_MOST_SHARED = 1 << 16
+"""So many different rows are kept while a file is read, to notice equal ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Table:
     header : list of str
     rows : list of dicts from the header's names to values
         Text in every cell, if the file is CSV; otherwise None for what is missing.
-    lines : list of int
+        Equal rows may be one dict, so none of them is ever changed.
+    lines : sequence of int
         The line of the file on which each row ends, or the number of the row there.
     unit : {"line", "row"}
         What these are called.
@@ -68,7 +70,7 @@ class Table:
     path: str
     header: list[str]
     rows: list[dict[str, Value]]
-    lines: list[int]
+    lines: Sequence[int]
     unit: str = "line"
     is_typed: bool = False
 
@@ -110,7 +112,8 @@ class Table:
     def without(self, name: str) -> "Table":
         """Return the table without a column."""
         header = [known for known in self.header if known != name]
-        rows = [{known: row[known] for known in header} for row in self.rows]
+        kept = ([row[known] for known in header] for row in self.rows)
+        rows = list(_shared_rows(header, kept))
         return replace(self, header=header, rows=rows)
 
     def typed(self) -> list[dict[str, Value]]:
@@ -129,10 +132,25 @@ class Table:
         if self.is_typed:
             return self.rows
         columns = [_spelt(self.texts(name)) for name in self.header]
-        return [
-            dict(zip(self.header, cells, strict=True))
-            for cells in zip(*columns, strict=True)
-        ]
+        return list(_shared_rows(self.header, zip(*columns, strict=True)))
+
+
+def _shared_rows(
+    header: Sequence[str], rows: Iterable[Sequence[Value]]
+) -> Iterator[dict[str, Value]]:
+    """Yield rows as dicts; equal ones are one dict, so that a small file stays small.
+
+    Of one column, all cells are of one type, so equal cells are the same.
+    """
+    known: dict[tuple[Value, ...], dict[str, Value]] = {}
+    for cells in rows:
+        key = tuple(cells)
+        row = known.get(key)
+        if row is None:
+            row = dict(zip(header, cells, strict=True))
+            if len(known) < _MOST_SHARED:
+                known[key] = row
+        yield row
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:
@@ -160,7 +178,7 @@ def _typed_table(path: str | os.PathLike[str], found: Columns) -> Table:
     names, columns, numbers = found
     check_header(str(path), names, "")
     cells = [typed_cells(column) for column in columns]
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    rows = list(_shared_rows(names, zip(*cells, strict=True)))
     return Table(str(path), names, rows, numbers, "row", is_typed=True)
 
 
@@ -217,50 +235,66 @@ def cell_text(cell: Value) -> str:
 
 
 def _read_csv(path: str | os.PathLike[str]) -> Table:
-    data = read_bytes(path, MOST_TEXT)
     try:
-        if Path(path).suffix == ".gz":
-            data = _unpacked(path, data)
-        text = data.decode("utf-8-sig")
+        with _stream(path) as stream:
+            return _parse(str(path), stream)
     except (OSError, EOFError, zlib.error):
         raise FormatError(
             f"{path}: this is not a gzip file, or it is damaged or cut short"
         ) from None
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
-    try:
-        return _parse(str(path), text)
     except csv.Error as error:
         raise FormatError(f"{path}: not readable as CSV: {error}") from None
 
 
-def _unpacked(path: str | os.PathLike[str], data: bytes) -> bytes:
-    """Unpack what gzip packed, and stop where it grows out of hand."""
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        unpacked = stream.read(MOST_TEXT + 1)
-    if len(unpacked) > MOST_TEXT:
-        raise FormatError(
-            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
-            f"unpacked, the most that is read"
-        )
-    return unpacked
+@contextmanager
+def _stream(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    """Open a CSV file, which may be packed by gzip; it is unpacked as it is read."""
+    data = io.BytesIO(read_bytes(path, MOST_TEXT))
+    if Path(path).suffix != ".gz":
+        with io.TextIOWrapper(data, encoding="utf-8-sig", newline="") as stream:
+            yield stream
+        return
+    _check_unpacked(path, data)
+    with (
+        gzip.GzipFile(fileobj=data) as unpacked,
+        io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="") as stream,
+    ):
+        yield stream
 
 
-def _parse(path: str, text: str) -> Table:
-    header, found = read_rows(path, io.StringIO(text, newline=""))
-    rows: list[dict[str, Value]] = []
-    lines: list[int] = []
+def _check_unpacked(path: str | os.PathLike[str], data: BinaryIO) -> None:
+    """Refuse what gzip packed if it is damaged, or too large; keep nothing of it."""
+    n_bytes = 0
+    with gzip.GzipFile(fileobj=data) as stream:
+        while part := stream.read(1 << 20):
+            n_bytes += len(part)
+            if n_bytes > MOST_TEXT:
+                raise FormatError(
+                    f"{path}: the file is larger than {size_text(MOST_TEXT)} once it "
+                    f"is unpacked, the most that is read"
+                )
+    data.seek(0)
+
+
+def _parse(path: str, stream: TextIO) -> Table:
+    header, found = read_rows(path, stream)
+    lines = array("q")
     n_rows = min(MOST_ROWS, MOST_CELLS // len(header))
-    for cells, line in found:
-        if len(rows) == n_rows:
-            raise FormatError(
-                f"{path}, line {line}: more than {n_rows:,} rows of "
-                f"{count(len(header), 'cell')}, the most that is read at once; give "
-                f"fewer rows, such as a sample of them"
-            )
-        rows.append(dict(zip(header, cells, strict=True)))
-        lines.append(line)
-    return Table(path, header, rows, lines)
+
+    def cells() -> Iterator[list[str]]:
+        for own, line in found:
+            if len(lines) == n_rows:
+                raise FormatError(
+                    f"{path}, line {line}: more than {n_rows:,} rows of "
+                    f"{count(len(header), 'cell')}, the most that is read at once; "
+                    f"give fewer rows, such as a sample of them"
+                )
+            lines.append(line)
+            yield own
+
+    return Table(path, header, list(_shared_rows(header, cells())), lines)
 
 
 def read_rows(
@@ -314,7 +348,8 @@ _TRUTHS = {"true": True, "false": False}
 def _spelt(cells: list[str]) -> list[Value]:
     """Return what texts spell: numbers if all of them do, or true and false."""
     gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
-    numbers = [number_of(cell) for cell in cells]
+    spelt = {cell: number_of(cell) for cell in set(cells)}
+    numbers = [spelt[cell] for cell in cells]
     if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
     truths = [_TRUTHS.get(cell.lower()) for cell in cells]

@@ -15,6 +15,7 @@ from nn2rules.errors import FormatError, MissingExtraError
 from nn2rules.formats.files import MOST_CELLS, MOST_TEXT, read_small, size_text
 
 _CODE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_MOST_ROWS = 1 << 20
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([^"]*)"')
 
 
@@ -52,7 +53,7 @@ def workbook_of(path: str, data: bytes) -> Any:
 def bounded_rows(place: str, sheet: Any) -> Iterator[Sequence[Any]]:
     """Yield the rows of a sheet from the first on, while they are not too many."""
     sheet.reset_dimensions()  # what a file says of its size may be wrong
-    n_cells = 0
+    n_cells = n_rows = 0
     rows = sheet.iter_rows()
     while True:
         try:
@@ -64,6 +65,12 @@ def bounded_rows(place: str, sheet: Any) -> Iterator[Sequence[Any]]:
         if row is None:
             return
         n_cells += max(len(row), 1)
+        n_rows += 1
+        if n_rows > _MOST_ROWS:
+            raise FormatError(
+                f"{place}: the sheet has more than {_MOST_ROWS:,} rows, which Excel "
+                f"itself cannot open; delete what lies below the table"
+            )
         if n_cells > MOST_CELLS:
             raise FormatError(
                 f"{place}: the sheet has more than {MOST_CELLS:,} cells, most of which "

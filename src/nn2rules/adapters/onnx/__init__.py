@@ -21,7 +21,13 @@ from nn2rules.adapters.onnx.follow import follow
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Input, graph_of
 from nn2rules.adapters.onnx.patterns import fused
 from nn2rules.adapters.onnx.refusals import IMPUTE, refuse_bfloat16, refuse_kind
-from nn2rules.adapters.onnx.running import Arrays, in_batches, named_runner, with_output
+from nn2rules.adapters.onnx.running import (
+    Arrays,
+    in_batches,
+    named_runner,
+    stepwise_runner,
+    with_output,
+)
 from nn2rules.adapters.onnx.walk import Walk
 from nn2rules.adapters.options import ModelOptions
 from nn2rules.adapters.probing import Encode, probe
@@ -97,7 +103,8 @@ def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
         walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes
     )
     if answer.label is not None and how.threshold == 0.5:
-        _check_labels(decision.network, ask(answer.label)[1], own, source)
+        label = ask(answer.label, stepwise=True)[1]
+        _check_labels(decision.network, label, own, source)
 
     def outputs(rows: Rows) -> NDArray[Any]:
         found = run(rows)
@@ -153,14 +160,20 @@ def _names(inputs: Sequence[Input]) -> Callable[[int, int], str]:
 
 def _asking(
     graph: Graph, inputs: Sequence[Input], encode: Encode, batch: int | None
-) -> Callable[[str], tuple[str, Ask]]:
-    """Return how to ask the model itself for a tensor, given rows, and who answers."""
+) -> Callable[..., tuple[str, Ask]]:
+    """Return how to ask the model itself for a tensor, given rows, and who answers.
+
+    With `stepwise`, no step may make very much: for those that were not followed.
+    """
     names = [i.name for i in inputs]
 
-    def ask(name: str) -> tuple[str, Ask]:
+    def ask(name: str, *, stepwise: bool = False) -> tuple[str, Ask]:
         model = with_output(graph.model, name)
         taken = {item.name for item in model.graph.input}
-        run_by, run = _tried(named_runner, model)
+        if stepwise:
+            run_by, run = "onnx", stepwise_runner(model)
+        else:
+            run_by, run = _tried(named_runner, model)
 
         def answer(*arrays: NDArray[Any]) -> Arrays:
             feeds = dict(zip(names, arrays, strict=True))

@@ -9,7 +9,7 @@ import onnx
 from onnx import TensorProto
 
 from nn2rules.adapters.onnx.graph import FLOATS, Graph, Node
-from nn2rules.adapters.onnx.running import part_of, reference_runner
+from nn2rules.adapters.onnx.running import part_of, stepwise_runner
 from nn2rules.adapters.tracing import Tensor
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.values import Value
@@ -151,7 +151,9 @@ def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | 
     keeps = argmax[0].attributes.get("keepdims", 1)
     feeds = {place: numbers.reshape(-1, 1) if keeps else numbers}
     try:
-        [found] = reference_runner(part)(feeds)
+        [found] = stepwise_runner(part, reference=True)(feeds)
+    except UnsupportedModelError:
+        raise
     except Exception:  # noqa: BLE001  the evaluator raises what it likes
         return None
     if found.size != n_classes:

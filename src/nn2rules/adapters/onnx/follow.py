@@ -14,7 +14,15 @@ from nn2rules.adapters.onnx.readable import EACH, READABLE, SPREAD
 from nn2rules.adapters.onnx.refusals import IMPUTE, unknown
 from nn2rules.adapters.onnx.running import Arrays, run_node
 from nn2rules.adapters.onnx.walk import Fixed, Value, Walk
-from nn2rules.adapters.tracing import ENTRYWISE, Step, Tensor, moved, refuse_gaps, take
+from nn2rules.adapters.tracing import (
+    ENTRYWISE,
+    Step,
+    Tensor,
+    moved,
+    reason_in,
+    refuse_gaps,
+    take,
+)
 from nn2rules.errors import UnsupportedModelError
 
 _PASSING = ("Dropout", "Identity")
@@ -130,7 +138,16 @@ def _fixed(walk: Walk, node: Node) -> dict[str, Value]:
     @cache
     def at(n_rows: int) -> Arrays:
         feeds = {n: v.at(n_rows) for n, v in inputs.items() if isinstance(v, Fixed)}
-        return run_node(walk.graph.model, node.proto, feeds, reference=True)
+        try:
+            made = run_node(walk.graph.model, node.proto, feeds, reference=True)
+        except UnsupportedModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  the evaluator raises what it likes
+            raise UnsupportedModelError(
+                f"{node}, {node.kind}, fails: {reason_in(error)}"
+            ) from None
+        walk.keep(made)
+        return made
 
     def picked(index: int, n_rows: int) -> NDArray[Any]:
         return at(n_rows)[index]

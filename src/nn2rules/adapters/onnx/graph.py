@@ -9,7 +9,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, inliner, numpy_helper
 
-from nn2rules.adapters.onnx.running import most_entries, run_node
+from nn2rules.adapters.onnx.running import most_entries, run_node, too_many
 from nn2rules.errors import UnsupportedModelError
 
 FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
@@ -20,6 +20,9 @@ _INTEGERS = (
 )
 _OLDEST = 7
 """Before this version, operators had other rules for shapes that differ."""
+
+_MOST_MADE = 1 << 25
+"""All constants together that steps make; more only of a model that stores many."""
 
 _PASSING = ("Identity", "Dropout", "Cast")
 _SHRINKING = ("Compress", "NonZero", "Shape", "Size", "StringNormalizer", "Unique")
@@ -115,16 +118,18 @@ def graph_of(model: onnx.ModelProto) -> Graph:
     if model.functions:
         model = inliner.inline_local_functions(model)
     constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
-    steps = []
+    stored = sum(array.size for array in constants.values())
+    left, steps = max(_MOST_MADE, 4 * stored), []
     needed = _needed(model.graph)
     for node in model.graph.node:
         step = _step(node)
         is_needed = any(name in needed for name in node.output)
-        made = _folded(model, step, constants) if is_needed else None
+        made = _folded(model, step, constants, left) if is_needed else None
         if made is None:
             steps.append(step)
         else:
             constants.update(made)
+            left -= sum(array.size for array in made.values())
     inputs = [_input(i) for i in model.graph.input if i.name not in constants]
     _refuse_single_rows(inputs)
     producers = {name: step for step in steps for name in step.outputs if name}
@@ -167,17 +172,26 @@ def _step(node: onnx.NodeProto) -> Node:
 
 
 def _folded(
-    model: onnx.ModelProto, step: Node, constants: Mapping[str, NDArray[Any]]
+    model: onnx.ModelProto,
+    step: Node,
+    constants: Mapping[str, NDArray[Any]],
+    most: int,
 ) -> dict[str, NDArray[Any]] | None:
-    """Return what a step makes of constants; None if it has other inputs."""
+    """Return what a step makes of constants; None if it has other inputs.
+
+    A step is refused that would make more than `most` numbers.
+    """
     names = [name for name in step.inputs if name]
     if not all(name in constants for name in names) or step.op.startswith("Random"):
         return None
     if any(a.type == onnx.AttributeProto.GRAPH for a in step.proto.attribute):
         return None
     feeds = {name: constants[name] for name in names}
-    if most_entries(model, step.proto, feeds) is None and step.op not in _SHRINKING:
+    n_entries = most_entries(model, step.proto, feeds)
+    if n_entries is None and step.op not in _SHRINKING:
         return None  # nobody can say how much it would make
+    if n_entries is not None and n_entries > most:
+        raise too_many(step.proto, n_entries, most)
     try:
         made = run_node(model, step.proto, feeds, reference=True)
     except UnsupportedModelError:

@@ -18,7 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 from nn2rules.errors import UnsupportedModelError
 
-MOST_ENTRIES = 200_000_000
+MOST_ENTRIES = 1 << 26
 """No node is run that makes a larger array: a file of few bytes could ask for any."""
 
 _MOST_SIZES = 1024
@@ -131,16 +131,45 @@ def run_node(
     """
     n_entries = most_entries(model, node, feeds)
     if n_entries is not None and n_entries > MOST_ENTRIES:
-        raise UnsupportedModelError(
-            f"the ONNX node that makes {node.output[0]!r}, a {node.op_type}, makes "
-            f"{n_entries:,} numbers; nn2rules runs steps that make "
-            f"{MOST_ENTRIES:,} at most"
-        )
+        raise too_many(node, n_entries, MOST_ENTRIES)
     outputs = [name for name in node.output if name]
     kinds = {name: element_type(array) for name, array in feeds.items()}
     part = part_of(model, [node], kinds, outputs)
     run = reference_runner(part) if reference else runner(part)
     return run(feeds)
+
+
+def stepwise_runner(model: onnx.ModelProto, *, reference: bool = False) -> Runner:
+    """Return `runner` by one node after the other, each within `MOST_ENTRIES`.
+
+    For steps that were not followed, so that nobody knows how much they make. What no
+    later node needs is forgotten.
+    """
+    stored = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    outputs = [item.name for item in model.graph.output]
+    nodes = list(model.graph.node)
+    last_use = {name: at for at, node in enumerate(nodes) for name in node.input}
+
+    def run(feeds: Mapping[str, NDArray[Any]]) -> Arrays:
+        known = {**stored, **feeds}
+        for at, node in enumerate(nodes):
+            inputs = {name: known[name] for name in node.input if name}
+            made = run_node(model, node, inputs, reference=reference)
+            known.update(zip(filter(None, node.output), made, strict=True))
+            for name in [*known]:
+                if last_use.get(name, -1) <= at and name not in outputs:
+                    del known[name]
+        return [known[name] for name in outputs]
+
+    return run
+
+
+def too_many(node: onnx.NodeProto, n_entries: int, most: int) -> UnsupportedModelError:
+    """Return the error of a node that would make very many numbers."""
+    return UnsupportedModelError(
+        f"the ONNX node that makes {node.output[0]!r}, a {node.op_type}, makes "
+        f"{n_entries:,} numbers; nn2rules runs steps that make {most:,} at most"
+    )
 
 
 def most_entries(

@@ -13,6 +13,8 @@ from nn2rules.adapters.onnx.running import Arrays, in_batches, run_node
 from nn2rules.adapters.tracing import FIXED, UNITS, Tensor, Trace, operands_of
 from nn2rules.errors import UnsupportedModelError
 
+_MOST_KEPT = 1 << 25
+
 
 @dataclass(frozen=True)
 class Fixed:
@@ -53,6 +55,8 @@ class Walk:
         How many rows the model takes, where it takes a fixed number.
     unit : float
         The coarsest unit roundoff that was met.
+    n_kept : int
+        How many numbers are kept that depend on the number of rows alone.
     """
 
     graph: Graph
@@ -60,6 +64,16 @@ class Walk:
     values: dict[str, Value]
     batch: int | None = None
     unit: float = FLOAT64
+    n_kept: int = 0
+
+    def keep(self, arrays: Arrays) -> None:
+        """Count numbers that are kept; refuse a model for which they are too many."""
+        self.n_kept += sum(array.size for array in arrays)
+        if self.n_kept > _MOST_KEPT:
+            raise UnsupportedModelError(
+                f"the ONNX model makes more than {_MOST_KEPT:,} numbers of the number "
+                f"of rows alone, the most that nn2rules reads"
+            )
 
     def get(self, name: str) -> Value:
         """Return a tensor by its name."""

@@ -1,5 +1,6 @@
 """Tensors in other forms: tables as sums, sums as tables, several as one."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from nn2rules.adapters.tracing.tensors import (
     Columns,
     Tensor,
     floats,
+    refuse_large,
 )
 from nn2rules.domain import Domain
 
@@ -41,6 +43,7 @@ def _spread(
 ) -> tuple[Array, Array]:
     """Return tables as weights of the one-hot input, and constants as a bias."""
     n_columns, size = int(domain.offsets[-1]), len(owners)
+    refuse_large(n_columns, size)
     weights, bias = np.zeros((n_columns, size)), np.zeros(size)
     for entry, owner in enumerate(owners):
         numbers = floats(tables[entry])
@@ -102,6 +105,7 @@ def mapped(x: Affine, weights: Array, bias: Array, terms: int) -> Affine:
     """Return ``x @ weights + bias`` along the last axis, with so many terms more."""
     n_in, n_out = weights.shape
     shape = (*x.shape[:-1], n_out)
+    refuse_large(len(x.weights), math.prod(shape))
     shift = np.broadcast_to(bias, shape).reshape(-1)
 
     def along(rows: Array, matrix: Array) -> Array:
@@ -148,8 +152,10 @@ def flat_columns(columns: Sequence[Columns]) -> Columns:
 
 def flat_affine(parts: Sequence[Affine]) -> Affine:
     """Return the entries of tensors of one level, in one flat tensor."""
+    n_entries = sum(len(part.bias) for part in parts)
+    refuse_large(len(parts[0].weights), n_entries)
     return Affine(
-        (sum(len(part.bias) for part in parts),),
+        (n_entries,),
         parts[0].level,
         np.concatenate([part.weights for part in parts], axis=1),
         np.concatenate([part.bias for part in parts]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nn2rules import arithmetic
-from nn2rules.adapters.tracing.tensors import Affine, Array
+from nn2rules.adapters.tracing.tensors import Affine, Array, refuse_large
 from nn2rules.domain import Domain
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.layer import Layer
@@ -57,6 +57,9 @@ class HiddenLayers:
         if tensor.level == 0:
             return tensor
         missing = self._layers[tensor.level - 1].size - len(tensor.weights)
+        if missing == 0:
+            return tensor
+        refuse_large(self._layers[tensor.level - 1].size, len(tensor.bias))
         padding = ((0, missing), (0, 0))
         return replace(
             tensor,
@@ -89,10 +92,11 @@ class HiddenLayers:
             size, start = len(tensor.bias), layer.size
             is_positive = self._is_positive(tensor)
             layer.blocks += [tensor] if is_positive else [tensor, negative]
+            refuse_large(layer.size, size)
             weights: Array = np.zeros((layer.size, size))
-            weights[start : start + size] = np.eye(size)
+            np.fill_diagonal(weights[start : start + size], 1.0)
             if not is_positive:
-                weights[start + size :] = -np.eye(size)
+                np.fill_diagonal(weights[start + size :], -1.0)
             zeros: Array = np.zeros(size)
             tensor = Affine(
                 tensor.shape, tensor.level + 1, weights, zeros, np.abs(weights), zeros

@@ -20,7 +20,32 @@ UNITS = {
 }
 """The unit roundoff of the formats that models compute in."""
 
+MOST_WIDTH = 100_000
+"""No step of a model makes more numbers of one row."""
+
+MOST_NUMBERS = 1 << 26
+"""No matrix of a network in the making is larger: a small file could ask for any."""
+
 Array: TypeAlias = NDArray[np.float64]
+
+
+def refuse_wide(n_entries: int) -> None:
+    """Refuse a step that makes very many numbers of one row."""
+    if n_entries > MOST_WIDTH:
+        raise UnsupportedModelError(
+            f"it makes {n_entries:,} numbers of each row; nn2rules reads classifiers "
+            f"of tables, whose steps make {MOST_WIDTH:,} at most"
+        )
+
+
+def refuse_large(n_units: int, n_entries: int) -> None:
+    """Refuse a matrix of weights that would take very much memory, before it does."""
+    if n_units * n_entries > MOST_NUMBERS:
+        raise UnsupportedModelError(
+            f"it needs a matrix of {n_units:,} times {n_entries:,} numbers; nn2rules "
+            f"reads classifiers of tables, with {MOST_NUMBERS:,} numbers at most in "
+            f"each"
+        )
 
 
 @dataclass(frozen=True)
@@ -61,6 +86,9 @@ class Columns:
     ending: Ending | None = None
     sizes: tuple[Array, ...] | None = None
     terms: int = 1
+
+    def __post_init__(self) -> None:
+        refuse_wide(len(self.owners))
 
     @property
     def is_constant(self) -> bool:
@@ -118,6 +146,7 @@ def floats(array: Any) -> Array:
 def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
     """Return the tensor whose entries are those of a flat one at `positions`."""
     flat = positions.reshape(-1)
+    refuse_wide(flat.size)
     if isinstance(tensor, Columns):
         return Columns(
             positions.shape,
@@ -128,6 +157,7 @@ def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
             else tuple(tensor.sizes[i] for i in flat),
             terms=tensor.terms,
         )
+    refuse_large(len(tensor.weights), flat.size)
     return Affine(
         positions.shape,
         tensor.level,

@@ -27,7 +27,9 @@ from nn2rules.adapters.tracing.tensors import (
     floats,
     is_softmax,
     picked,
+    refuse_large,
     refuse_shares,
+    refuse_wide,
     scaled_ending,
 )
 from nn2rules.domain import Domain
@@ -62,6 +64,7 @@ class Trace:
     def constant(self, array: Any) -> Columns:
         """Return a tensor that is the same for every input."""
         values = np.asarray(array)
+        refuse_wide(values.size)
         flat = tuple(values.reshape(-1)[i : i + 1] for i in range(values.size))
         return Columns(values.shape, (CONSTANT,) * values.size, flat)
 
@@ -77,6 +80,7 @@ class Trace:
         values = np.asarray(array)
         flat = values.reshape(len(values), -1)
         size = flat.shape[1]
+        refuse_wide(size)
         tables = tuple(flat[:, entry] for entry in range(size))
         return Columns(values.shape[1:], (feature,) * size, tables)
 
@@ -229,8 +233,9 @@ class Trace:
         layer = self._hidden.above(x.level, name, slope)
         start = layer.size
         layer.blocks.append(x)
+        refuse_large(layer.size, len(x.bias))
         weights = np.zeros((layer.size, len(x.bias)))
-        weights[start:] = np.eye(len(x.bias))
+        np.fill_diagonal(weights[start:], 1.0)
         zeros = np.zeros(len(x.bias))
         return Affine(
             x.shape, x.level + 1, weights, zeros, weights, zeros, ending=ending
