@@ -245,3 +245,88 @@ def test_a_missing_value_that_both_have_is_compared(engine):
     found = check(old, new, rows_of(f=values), common=True, engine=engine)
     assert found.equal is False
     assert found.counterexample == {"f": None}
+
+
+def scored(feature, *scores):
+    """Return a network of one feature: "yes" where the score of a value is positive."""
+    weights = [[float(score)] for score in scores]
+    layers = (Layer(weights, [0.0], "sigmoid"),)
+    return Network(Domain((feature,)), layers, ("no", "yes"))
+
+
+BOTH_ENGINES = pytest.mark.parametrize("engine", ["table", "search"])
+
+
+@BOTH_ENGINES
+def test_bins_of_whole_and_of_all_numbers_meet_in_whole_ones(engine):
+    old = scored(Feature.bins("f", (1, 3), whole=True), -1, 1, 1)
+    new = scored(Feature.bins("f", (0.5, 2.5)), -1, 1, 1)
+    found = compare(old, new, common=True, engine=engine)
+    assert found.equal is True  # at 0.75, which only the new one knows, it is "yes"
+    assert found.domain.feature("f").edges == (1, 3)
+    assert found.domain.feature("f").whole
+    assert "takes whole numbers alone" in found.notes[0]
+
+
+@BOTH_ENGINES
+def test_the_word_for_others_may_be_an_ordinary_word_of_the_other_side(engine):
+    old = scored(Feature("f", ("a", "other"), other="other"), 1, -1)
+    new = scored(Feature("f", ("a", "rest", "other"), other="rest"), 1, -1, 1)
+    found = compare(old, new, common=True, engine=engine)
+    assert found.equal is False
+    assert found.inputs == 1
+    assert found.counterexample == {"f": "other"}
+    assert found.domain.encode([{"f": "stranger"}]).tolist() == [[2]]
+
+
+@BOTH_ENGINES
+def test_two_values_that_stand_for_others_are_words_as_well(engine):
+    values = ("a", "b", "c")
+    old = scored(Feature("f", values, other="b"), 1, 1, -1)
+    new = scored(Feature("f", values, other="c"), 1, 1, -1)
+    found = compare(old, new, common=True, engine=engine)
+    assert found.n_inputs == 4  # a stranger is b in the old one, c in the new one
+    assert found.inputs == 1
+    cells = ["a", "b", "c", "z"]
+    assert (found.rule_list.apply([{"f": cell} for cell in cells]) >= 0).tolist() == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+@BOTH_ENGINES
+def test_numbers_and_texts_that_are_the_same_cell_are_one_value(engine):
+    old = scored(Feature("f", (2.0, 3.0)), 1, 1)
+    new = scored(Feature("f", ("2", "x")), -1, 1)
+    found = compare(old, new, common=True, engine=engine)
+    assert (found.n_inputs, found.inputs) == (1, 1)
+    groups = scored(Feature.grouped("f", [["1", "2"], ["x"]]), -1, 1)
+    listed = scored(Feature("f", (1, "x")), 1, 1)
+    assert compare(listed, groups, common=True, engine=engine).inputs == 1
+
+
+@BOTH_ENGINES
+def test_special_values_meet_also_where_ranges_do_not(engine):
+    old = scored(Feature.real("f", 0, 1, special=[99], missing=True), 1, 1, 1)
+    new = scored(Feature.real("f", 3, 4, special=["99"], missing=True), 1, 1, -1)
+    found = compare(old, new, common=True, engine=engine)
+    assert (found.n_inputs, found.inputs) == (2, 1)
+    assert found.counterexample == {"f": None}
+
+
+def test_a_special_value_that_is_a_number_of_the_other_range_is_named():
+    old = scored(Feature.real("f", 0, 10, special=[99]), 1, 1)
+    new = scored(Feature.real("f", 0, 200), 1)
+    found = compare(old, new, common=True)
+    assert found.equal is True
+    assert "99, special in one of the two" in found.notes[0]
+    assert "is not compared" in found.notes[0]
+
+
+def test_spellings_of_missing_that_one_side_refuses_are_no_common_cells():
+    old = scored(Feature("f", ("a", None), not_missing=("None",)), 1, 1)
+    new = scored(Feature("f", ("a", None), not_missing=("NaN",)), 1, 1)
+    met = meeting_of(old.domain, new.domain, common=False)
+    assert met.domain.feature("f").not_missing == ("None", "NaN")

@@ -66,6 +66,7 @@ def drawn_inputs(
     whole = np.array([feature.whole for feature in domain.features])
     step = np.where(whole, 1.0, np.maximum(step, np.finfo(np.float64).tiny))
     drawn = rng.uniform(low, high, size=codes.shape)
-    numbers = np.clip(np.round(drawn / step) * step, low, high)
+    with np.errstate(over="ignore"):  # a range of one number has a step of almost 0
+        numbers = np.clip(np.round(drawn / step) * step, low, high)
     is_number = domain.offsets[:-1] + codes == domain.ranges
     return codes, np.where(is_number, numbers, 1.0)
