@@ -11,12 +11,14 @@ compared. A wrong answer is an `AssertionError` whose text is code that shows it
     edits      files of rules that someone edited
     words      printed conditions
     missing    spellings of missing, None and NaN and others, through pipelines
+    common     two networks on what their domains have in common
     endings    models whose one output may mean several things
     numbers    ranges of numbers: questions and rules
     proofs     proofs of rules, and forgeries of them
     lines      where scores bend and classes tie along such a range
     explanations  reasons and changes of single rows
     bulk       Parquet and CSV files in bulk, and what files are called
+    growing    small hostile files, read in little memory and time
 
 Ctrl-C at any moment is in `interrupting`.
 """
@@ -26,9 +28,11 @@ from collections.abc import Callable
 from numpy.random import Generator
 
 from fuzz.bulk import name_files, predict_parquet
+from fuzz.common import compare_common
 from fuzz.edits import edit_certificates, edit_rules
 from fuzz.endings import read_endings
 from fuzz.explanations import explain_numbers, explain_rows
+from fuzz.growing import read_growing
 from fuzz.missing import read_gaps
 from fuzz.numbers import (
     ask_lines,
@@ -55,6 +59,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "conditions": read_conditions,
     "endings": read_endings,
     "spellings of missing": read_gaps,
+    "common domains": compare_common,
     "numbers": ask_numbers,
     "lines of numbers": ask_lines,
     "numbers' scores": ask_score_ranges,
@@ -65,6 +70,7 @@ KINDS: dict[str, Callable[[Generator], int]] = {
     "explained numbers": explain_numbers,
     "Parquet in bulk": predict_parquet,
     "file names": name_files,
+    "small files that grow": read_growing,
     "interrupts": interrupts,
 }
 """Every kind of question, by the name that ``--only`` takes."""

@@ -68,8 +68,10 @@ class Claims:
             covered = self._decided(sample)
             if covered is None:
                 return None
-            every = ("proved", covered, inputs, 1.0, left_out, inputs - covered)
-            return DomainFidelity(1.0, 1.0, *every)
+            uncovered = inputs - covered
+            return DomainFidelity(
+                1.0, 1.0, "proved", covered, inputs, 1.0, left_out, uncovered
+            )
         known = self._same(sample)
         if known is None:
             return None

@@ -51,4 +51,5 @@ def curve_of(
 def _shares(parts: NDArray[np.int64], wholes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return shares; NaN where there is nothing to have a share of."""
     shares = np.full(len(parts), np.nan)
-    return np.divide(parts, wholes, out=shares, where=wholes > 0)
+    np.divide(parts, wholes, out=shares, where=wholes > 0)
+    return shares

@@ -1,0 +1,17 @@
+"""What the process has imported from which `fuzz.growing` forks."""
+
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import h5py  # noqa: F401
+import keras  # noqa: F401
+import onnx  # noqa: F401
+import openpyxl  # noqa: F401
+import pyarrow.parquet  # noqa: F401
+import skops.io  # noqa: F401
+
+import nn2rules.adapters.keras
+import nn2rules.adapters.onnx
+import nn2rules.adapters.sklearn
+import nn2rules.cli  # noqa: F401
