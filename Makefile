@@ -10,9 +10,9 @@ demo: .venv/user
 	$(BIN)/nn2rules demo -o demo-report.html
 
 # The files that are quick and break first, for use while you work.
-QUICK := $(addprefix tests/test_,arithmetic.py domain.py extract.py feature.py formats.py \
-  groups.py matching.py network.py rules.py spans.py tables.py text.py) \
-  tests/cover/test_decision_list.py tests/engine/test_table.py tests/parsing
+QUICK := tests/space tests/language tests/network tests/rules tests/files/test_formats.py \
+  tests/files/test_tables.py tests/extraction/test_extract.py \
+  tests/extraction/test_decision_list.py tests/engine/test_table.py
 
 quick: .venv/dev
 	$(MAKE) lint
@@ -26,7 +26,7 @@ test: .venv/dev
 
 # Rewrite golden files and the output of examples; read the difference before committing.
 golden: .venv/dev
-	-NN2RULES_GOLDEN=1 $(BIN)/python -m pytest -q tests/exporting/test_documents.py
+	-NN2RULES_GOLDEN=1 $(BIN)/python -m pytest -q tests/export/test_documents.py
 	$(BIN)/python scripts/rewrite_examples.py README.md $(shell find docs -name '*.md')
 
 engines: .venv/dev

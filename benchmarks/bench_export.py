@@ -8,7 +8,7 @@ import numpy as np
 from timing import best_of, markdown
 
 import nn2rules
-from nn2rules.exporting.bulk import predict_file
+from nn2rules.export.bulk import predict_file
 
 ROWS = 10_000_000
 SLICE = 500_000

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from timing import markdown
 
 import nn2rules
-from nn2rules.training.peers import encoder
+from nn2rules.learn.training.peers import encoder
 
 FIGURE = Path(__file__).parents[1] / "docs" / "explanation" / "path.svg"
 SETS = ("car", "nursery", "contraception", "contraception, raw", "adult, raw")

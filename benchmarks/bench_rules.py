@@ -10,8 +10,8 @@ from timing import best_of, markdown
 from wide_adult import wide_adult
 
 import nn2rules
-from nn2rules import arithmetic
 from nn2rules.errors import BudgetExceededError
+from nn2rules.network import certified
 
 NAMES = ("car", "nursery", "contraception", "adult")
 CHESS = Path(__file__).parent / "chess"
@@ -26,7 +26,7 @@ def lists() -> str:
         codes = np.concatenate(list(network.domain.inputs()))
         offsets = network.domain.offsets
         plain = best_of(
-            lambda n=network, o=offsets, c=codes: arithmetic.scores(n.layers, o, c), 9
+            lambda n=network, o=offsets, c=codes: certified.scores(n.layers, o, c), 9
         )
         paper = nn2rules.extract(network, form="paper")
         cells = [name, f"{len(codes):,}", f"{len(paper):,}"]

@@ -12,13 +12,19 @@ from bench_adult import trained
 from timing import markdown
 
 import nn2rules
-from nn2rules.cover.ground import Cases, Ground, Grown, Step, Wave
-from nn2rules.cover.growing import Goal, Grower
-from nn2rules.cover.searched import random_inputs
 from nn2rules.engine import Oracle
 from nn2rules.engine.flat import room
-from nn2rules.engine.spreading import workers_kept
-from nn2rules.formats import to_json
+from nn2rules.engine.parallel.spread import workers_kept
+from nn2rules.extraction.from_search.growing import Goal, Grower
+from nn2rules.extraction.from_search.growth_context import (
+    Cases,
+    Ground,
+    Grown,
+    Step,
+    Wave,
+)
+from nn2rules.extraction.from_search.searched import random_inputs
+from nn2rules.files import to_json
 
 ROWS, RULES = 10_000, 400
 WORKERS = (1, 2)

@@ -3,19 +3,21 @@
 python tests/kernels.py
 """
 
-from nn2rules import comparing, cover, datasets, extract, load, verifying
+from nn2rules import datasets, extract, load
 from nn2rules.engine import Meter
-from nn2rules.explaining.judges import compile_judge
+from nn2rules.extraction.extract import compile_search
+from nn2rules.questions import compare, verify
+from nn2rules.questions.explain.judges import compile_judge
 
 
 def compile_kernels() -> None:
     """Ask a small question of every kind."""
     extract(load(datasets.network_file("car")), form="set")
-    cover.compiling.compile_search(everywhere=True)
+    compile_search(everywhere=True)
     compile_judge(by_search=True)
     compile_judge(by_search=False)
-    comparing.by_search.compile_search()
-    verifying.searching.compile_search(Meter())
+    compare.by_search.compile_search()
+    verify.searching.compile_search(Meter())
 
 
 if __name__ == "__main__":

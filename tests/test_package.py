@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import nn2rules
-from nn2rules.adapters import ADAPTERS
-from nn2rules.extraction import ENGINES, FORMS
+from nn2rules.extraction.extract import ENGINES, FORMS
+from nn2rules.models.adapters import ADAPTERS
 
 HEAVY = (
     "keras",
@@ -68,7 +68,9 @@ def test_a_star_import_needs_no_extra_for_drawing(missing):
 
 
 def test_experiments_are_there_when_they_are_asked_for():
-    assert callable(nn2rules.experiments.run)
+    from research import experiments
+
+    assert callable(experiments.run)
 
 
 def test_names_that_do_not_exist():

@@ -13,17 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nn2rules import claims, datasets, engine, paper
-    from nn2rules.adapters import read_network
-    from nn2rules.auditing import audit
+    from nn2rules import datasets, engine
     from nn2rules.batch import extract_many
-    from nn2rules.boxes import Condition
     from nn2rules.checker import check
-    from nn2rules.clusters import cluster
-    from nn2rules.comparing import compare
-    from nn2rules.cover.proofs import write_proofs
-    from nn2rules.domain import Domain
     from nn2rules.engine import Budget
+    from nn2rules.engine.parallel import cluster
     from nn2rules.errors import (
         BinsWarning,
         BudgetExceededError,
@@ -48,19 +42,27 @@ if TYPE_CHECKING:
         UnknownValueError,
         UnsupportedModelError,
     )
-    from nn2rules.estimator import RuleListClassifier
-    from nn2rules.evaluation import evaluate
-    from nn2rules.explaining import explain
-    from nn2rules.extraction import extract
-    from nn2rules.feature import Feature
-    from nn2rules.formats import load, load_rules, save
-    from nn2rules.influence import influences
-    from nn2rules.layer import Layer
-    from nn2rules.model_files import load_model
-    from nn2rules.network import Network
-    from nn2rules.readable import ReadableClassifier
+    from nn2rules.extraction import paper
+    from nn2rules.extraction.extract import extract
+    from nn2rules.extraction.influence import influences
+    from nn2rules.extraction.proofs import write_proofs
+    from nn2rules.files import load, load_rules, save
+    from nn2rules.learn.readable_classifier import ReadableClassifier
+    from nn2rules.learn.rule_list_classifier import RuleListClassifier
+    from nn2rules.models.adapters import read_network
+    from nn2rules.models.model_files import load_model
+    from nn2rules.network.layer import Layer
+    from nn2rules.network.network import Network
+    from nn2rules.questions import claims
+    from nn2rules.questions.audit import audit
+    from nn2rules.questions.compare import compare
+    from nn2rules.questions.evaluate import evaluate
+    from nn2rules.questions.explain import explain
+    from nn2rules.questions.verify import Verdict, verify
     from nn2rules.rules import Rule, RuleList
-    from nn2rules.verifying import Verdict, verify
+    from nn2rules.space.conditions import Condition
+    from nn2rules.space.domain import Domain
+    from nn2rules.space.feature import Feature
     from nn2rules.version import __version__
 
 __all__ = [
@@ -124,32 +126,28 @@ __all__ = [
 # All names are imported when they are asked for: some need numba or scikit-learn, and
 # the command line has to be ready for Ctrl-C before anything takes time.
 _HOMES = {
-    "adapters": ["read_network"],
-    "auditing": ["audit"],
     "batch": ["extract_many"],
-    "boxes": ["Condition"],
     "checker": ["check"],
-    "clusters": ["cluster"],
-    "comparing": ["compare"],
-    "cover.proofs": ["write_proofs"],
-    "domain": ["Domain"],
     "engine": ["Budget"],
+    "engine.parallel": ["cluster"],
     "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
-    "estimator": ["RuleListClassifier"],
-    "evaluation": ["evaluate"],
-    "explaining": ["explain"],
-    "extraction": ["extract"],
-    "feature": ["Feature"],
-    "formats": ["load", "load_rules", "save"],
-    "influence": ["influences"],
-    "layer": ["Layer"],
-    "model_files": ["load_model"],
-    "network": ["Network"],
-    "readable": ["ReadableClassifier"],
+    "extraction": ["extract", "influences", "write_proofs"],
+    "files": ["load", "load_rules", "save"],
+    "learn.readable_classifier": ["ReadableClassifier"],
+    "learn.rule_list_classifier": ["RuleListClassifier"],
+    "models": ["read_network"],
+    "models.model_files": ["load_model"],
+    "network": ["Layer", "Network"],
+    "questions.audit": ["audit"],
+    "questions.compare": ["compare"],
+    "questions.evaluate": ["evaluate"],
+    "questions.explain": ["explain"],
+    "questions.verify": ["Verdict", "verify"],
     "rules": ["Rule", "RuleList"],
-    "verifying": ["Verdict", "verify"],
+    "space": ["Condition", "Domain", "Feature"],
     "version": ["__version__"],
 }
+_MODULES = {"claims": "questions.claims", "paper": "extraction.paper"}
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
@@ -161,9 +159,9 @@ def __getattr__(name: str) -> Any:
         return value
     try:
         if not name.startswith("_"):
-            return import_module(f"nn2rules.{name}")
+            return import_module(f"nn2rules.{_MODULES.get(name, name)}")
     except ModuleNotFoundError as error:
-        if error.name != f"nn2rules.{name}":
+        if error.name != f"nn2rules.{_MODULES.get(name, name)}":
             raise
     raise AttributeError(f"module 'nn2rules' has no attribute {name!r}")
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 import naive
 from nn2rules import Layer, Network, UndecidedError
-from nn2rules.arithmetic import error_bound
 from nn2rules.engine import (
     Budget,
     Meter,
@@ -27,6 +26,7 @@ from nn2rules.engine import (
     count_classes,
     score_range,
 )
+from nn2rules.network.certified import error_bound
 from strategies import PALETTES, PIECEWISE_LINEAR, SMOOTH, plain_domain
 
 BITS = 500

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nn2rules import BudgetExceededError, Domain, Feature, Layer, Network
-from nn2rules.engine import Meter, borders, oracle, reaching
-from nn2rules.engine._kernels.boxes import Boxes, Stack
+from nn2rules.engine import Meter, borders, reaching, search
+from nn2rules.space._kernels.boxes import Boxes, Stack
 
 _TOP = 5
 
@@ -45,7 +45,7 @@ def set_aside(monkeypatch):
         counted.append(top)
         return before(self, top)
 
-    monkeypatch.setattr(oracle, "stack_of", shallow(oracle.stack_of))
+    monkeypatch.setattr(search, "stack_of", shallow(search.stack_of))
     monkeypatch.setattr(reaching, "stack_of", shallow(reaching.stack_of))
     monkeypatch.setattr(borders.Borders, "set_aside", counting)
     return counted
@@ -59,7 +59,7 @@ def test_what_is_found_beyond_a_border_is_right(set_aside):
         truth, n_before = classes_of(network), len(set_aside)
         box = np.ones(3, dtype=np.bool_)
         try:
-            answer = oracle.Oracle(network).ask(box, index)
+            answer = search.Oracle(network).ask(box, index)
         except BudgetExceededError:  # open, once everything else is settled
             assert len(set_aside) > n_before
             continue

@@ -10,17 +10,18 @@ from reference import EVERY, MILD, PIECEWISE_LINEAR, SLOPES, WILD, binary, whole
 
 import naive
 from nn2rules import Layer
-from nn2rules.activations import activation
-from nn2rules.arithmetic import UNIT
 from nn2rules.engine._kernels.bounds import (
+    activation_range,
     bound_layers,
     bound_worst,
     is_negative,
+    relax,
     score_lower,
 )
 from nn2rules.engine._kernels.network import activate
-from nn2rules.engine._kernels.relaxation import activation_range, relax
 from nn2rules.engine.flat import KINDS, claim, flatten, workspace
+from nn2rules.network.activations import activation
+from nn2rules.network.certified import UNIT
 
 # Layers
 

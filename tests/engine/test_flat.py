@@ -10,9 +10,9 @@ from reference import EVERY, PIECEWISE_LINEAR, WILD, binary
 
 import naive
 from nn2rules import Layer
-from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine._kernels.network import point_scores
 from nn2rules.engine.flat import KINDS, claim, flatten, workspace
+from nn2rules.network.activations import ACTIVATIONS
 
 
 def float_scores(net, codes):

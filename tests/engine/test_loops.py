@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nn2rules.cover._kernels.improve import nth_smallest
-from nn2rules.engine._kernels.loops import stable_order
+from nn2rules.extraction._kernels.improve import nth_smallest
+from nn2rules.space._kernels.loops import stable_order
 
 NUMBERS = st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 2.0, 3.0, np.inf, np.nan])
 

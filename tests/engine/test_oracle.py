@@ -27,7 +27,7 @@ from nn2rules.engine import (
     count_classes,
     score_range,
 )
-from nn2rules.engine.oracle import slab
+from nn2rules.engine.search import slab
 
 TIED = 0.1
 """The share of smooth networks that may be skipped because nothing decides a tie."""

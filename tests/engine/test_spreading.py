@@ -14,10 +14,11 @@ import pytest
 
 import errands
 import nn2rules
-from nn2rules.engine import Budget, Meter, build_table, crew
-from nn2rules.engine.backends import forgive_loky
-from nn2rules.engine.interrupts import interruptible
-from nn2rules.engine.spreading import as_done, in_threads, spread, workers_kept
+from nn2rules.engine import Budget, Meter, build_table
+from nn2rules.engine.limits import interruptible
+from nn2rules.engine.parallel import worker_pool
+from nn2rules.engine.parallel.backends import forgive_loky
+from nn2rules.engine.parallel.spread import as_done, in_threads, spread, workers_kept
 from nn2rules.errors import (
     BudgetExceededError,
     ClusterError,
@@ -180,7 +181,7 @@ def test_an_error_that_cannot_be_sent_is_told(tmp_path):
 
 @pytest.mark.usefixtures("_processes")
 def test_workers_of_another_version_are_told(monkeypatch):
-    monkeypatch.setattr(crew, "__version__", "0.0.1")
+    monkeypatch.setattr(worker_pool, "__version__", "0.0.1")
     with pytest.raises(ClusterError) as raised:
         list(spread(errands.times, 1, [1, 2], meter=Meter()))
     own = nn2rules.__version__

@@ -21,12 +21,12 @@ from reference import (
 
 import naive
 from nn2rules import Layer, UndecidedError, UnsupportedModelError
-from nn2rules.activations import ACTIVATIONS
 from nn2rules.engine import Oracle, build_table
-from nn2rules.engine.budget import Meter
 from nn2rules.engine.flat import flatten
+from nn2rules.engine.limits import Meter
 from nn2rules.engine.table import FLOAT_UNITS, _classify, _limits
-from nn2rules.exact import _ends
+from nn2rules.network.activations import ACTIVATIONS
+from nn2rules.network.exact import _ends
 from strategies import networks
 
 

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from fuzz.networks import pick
 from nn2rules import Condition, Domain, Feature, Rule, RuleList
-from nn2rules.exporting.bulk import predict_file
+from nn2rules.export.bulk import predict_file
 
 NAN, INF = float("nan"), float("inf")
 _NUMBERS = (0.0, -0.0, 1.0, 2.5, 5.0, 7.0, 10.0, -3.0, 1e308, -1e308, 5e-324, 0.1)

@@ -23,7 +23,7 @@ def edit_rules(rng: Generator) -> int:
     rules = nn2rules.extract(network, form=form, effort=0)
     noticed = 0
     for _ in range(8):
-        document = json.loads(nn2rules.formats.to_json(rules))
+        document = json.loads(nn2rules.files.to_json(rules))
         for _ in range(int(rng.integers(1, 3))):
             edits = _EDITS if document["rules"] else [_other_default, _new_rule]
             edits[rng.integers(len(edits))](rng, document)
@@ -45,7 +45,7 @@ def _read(text: str) -> nn2rules.RuleList:
     """Read rules that someone edited; that they lose their certificate is expected."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", nn2rules.CertificateWarning)
-        rules = nn2rules.formats.from_json(text)
+        rules = nn2rules.files.from_json(text)
     assert isinstance(rules, nn2rules.RuleList)
     return rules
 
@@ -56,7 +56,7 @@ def edit_certificates(rng: Generator) -> int:
     network = judge.network
     if None in judge.truth:
         return 0
-    document = json.loads(nn2rules.formats.to_json(nn2rules.extract(network, effort=0)))
+    document = json.loads(nn2rules.files.to_json(nn2rules.extract(network, effort=0)))
     if rng.integers(0, 2):
         edits = _EDITS if document["rules"] else [_other_default, _new_rule]
         edits[rng.integers(len(edits))](rng, document)

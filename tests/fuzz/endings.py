@@ -16,8 +16,8 @@ from nn2rules import (
     UnsupportedModelError,
     read_network,
 )
-from nn2rules.arithmetic import logit
 from nn2rules.engine.table import fragile_margins
+from nn2rules.network.certified import logit
 
 STEPS: dict[str, Callable[[Tensor, float], Tensor]] = {
     "sigmoid": lambda z, _: torch.sigmoid(z),

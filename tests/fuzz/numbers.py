@@ -31,9 +31,9 @@ from nn2rules import (
     RuleList,
     UndecidedError,
 )
-from nn2rules.cover.searched import find_uncovered
 from nn2rules.engine import Meter, Oracle, score_range
-from nn2rules.engine._kernels.boxes import Boxes
+from nn2rules.extraction.from_search.searched import find_uncovered
+from nn2rules.space._kernels.boxes import Boxes
 from strategies import PALETTES, PIECEWISE_LINEAR, SMOOTH
 
 MILD = ("integers", "integers", "signs", "dyadic", "decimal", "floats", "floats")

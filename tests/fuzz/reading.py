@@ -10,8 +10,3 @@ import onnx  # noqa: F401
 import openpyxl  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 import skops.io  # noqa: F401
-
-import nn2rules.adapters.keras
-import nn2rules.adapters.onnx
-import nn2rules.adapters.sklearn
-import nn2rules.cli  # noqa: F401

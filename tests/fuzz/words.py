@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nn2rules import Feature
-from nn2rules.text import condition_text
+from nn2rules.language.text import condition_text
 
 
 def read_conditions(rng: Generator) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nn2rules.batch.plan import Wish
 from nn2rules.errors import Nn2RulesError
-from nn2rules.formats.files import leads_out_of, read_bytes
+from nn2rules.files import leads_out_of, read_bytes
 from nn2rules.version import __version__
 
 _MANY = 2  # files that so many models have are sent once

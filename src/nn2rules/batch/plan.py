@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nn2rules.errors import FormatError, OptionError
-from nn2rules.formats.files import decoded, leads_out_of, read_bytes
-from nn2rules.options import Kind, Length, Looking
+from nn2rules.extraction import Kind, Length, Looking
+from nn2rules.files import decoded, leads_out_of, read_bytes
 
 FILES = ("model", "data", "test", "encoder")
 """What is a path, as seen from the file."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nn2rules.errors import FormatError
-from nn2rules.formats.files import read_text
-from nn2rules.text import count, share
+from nn2rules.files import read_text
+from nn2rules.language import count, share
 
 FORMAT = "nn2rules-batch/1"
 State = Literal["done", "failed", "stopped", "left"]

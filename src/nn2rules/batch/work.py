@@ -12,20 +12,13 @@ import joblib
 from nn2rules.batch.inputs import Inputs, at_hand, digest_of, read_inputs, set_apart
 from nn2rules.batch.plan import REPORT, Wish, listed, read_plan
 from nn2rules.batch.report import Entry, Report, read_report
-from nn2rules.engine import Meter
-from nn2rules.engine.spreading import as_done, is_away
-from nn2rules.errors import (
-    BudgetExceededError,
-    FormatError,
-    Nn2RulesError,
-    OptionError,
-)
+from nn2rules.engine import Meter, Shown, teller
+from nn2rules.engine.parallel import as_done, is_away
+from nn2rules.errors import BudgetExceededError, FormatError, Nn2RulesError, OptionError
 from nn2rules.extraction import extract
-from nn2rules.formats import to_json
-from nn2rules.formats.files import leads_out_of, read_bytes, uninterrupted, write_text
-from nn2rules.given_files import Given, class_named, load
+from nn2rules.files import leads_out_of, read_bytes, to_json, uninterrupted, write_text
+from nn2rules.models import Given, class_named, load
 from nn2rules.rules import RuleList
-from nn2rules.waiting import Shown, teller
 
 _PASSED = ("form", "engine", "scope", "max_rules", "fidelity", "effort", "seed")
 

@@ -27,9 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from nn2rules.checker.alone import read_unless
 from nn2rules.checker.bounds import Leads
-from nn2rules.checker.claims import claims_of
+from nn2rules.checker.claims import claims_of, read_unless
 from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
 from nn2rules.checker.pair import SHOWN, Pair, Seen, given_seen, tile_seen
 from nn2rules.checker.proofs import Each, check_proofs
@@ -42,13 +41,12 @@ from nn2rules.checker.report import (
     confidence_text,
 )
 from nn2rules.checker.search import Claim, Point, Search, search_all
-from nn2rules.engine.budget import Meter, Progress
-from nn2rules.engine.spreading import is_away, spread, workers_kept
+from nn2rules.engine import Meter, Progress
+from nn2rules.engine.parallel import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
-from nn2rules.frames import Rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.values import whole_number
+from nn2rules.space import Rows, whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time

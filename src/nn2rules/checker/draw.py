@@ -8,7 +8,7 @@ and the next ones on both sides.
 import numpy as np
 
 from nn2rules.checker.read import Box, Codes, Floats, Read
-from nn2rules.domain import Domain
+from nn2rules.space import Domain
 
 Inputs = tuple[Codes, Floats | None]
 """Codes of the network and, where there are ranges, numbers: 1 where none is needed."""

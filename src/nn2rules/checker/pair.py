@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nn2rules.checker.alone import untrue
+from nn2rules.checker.claims import untrue
 from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.read import Box, Codes, Floats, Read, holds
 from nn2rules.checker.report import Counterexample
 from nn2rules.network import Network
-from nn2rules.values import Value, plain_number
+from nn2rules.space import Value, plain_number
 
 SHOWN = 5
 """Counterexamples kept."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.checker.read import Box, Floats, Read
-from nn2rules.domain import Domain
+from nn2rules.space import Domain
 
 Part = tuple[NDArray[np.bool_], Floats]
 """A box of the network's domain: allowed values, and ends of ranges, (2, features)."""

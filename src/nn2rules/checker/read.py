@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.feature import Feature
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.values import Value, text_of
+from nn2rules.space import Domain, Feature, Value, text_of
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -8,8 +8,8 @@ from decimal import ROUND_UP, Context
 from typing import Literal
 
 from nn2rules.checker.search import Search
-from nn2rules.markup import document, paragraph
-from nn2rules.values import Value
+from nn2rules.output import document, paragraph
+from nn2rules.space import Value
 
 _NAMED = 10  # rules that are named in a line
 

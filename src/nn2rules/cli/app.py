@@ -30,8 +30,8 @@ from typer.core import TyperCommand, TyperGroup
 import nn2rules
 from nn2rules import cli
 from nn2rules.cli.output import Visible, visible
+from nn2rules.engine import Bar, Lines
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-from nn2rules.waiting import Bar, Lines
 
 READING = "Reading the model"
 RULES = "Which rules"

@@ -6,13 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import (
-    SHOWING,
-    ClusterOption,
-    command,
-    progress_bar,
-    working_on,
-)
+from nn2rules.cli.app import SHOWING, ClusterOption, command, progress_bar, working_on
 from nn2rules.cli.models import (
     EncoderOption,
     Given,
@@ -22,9 +16,7 @@ from nn2rules.cli.models import (
     note_other_network,
 )
 from nn2rules.errors import FormatError, UnsupportedModelError
-from nn2rules.formats import load_rules
-from nn2rules.formats.files import read_text
-from nn2rules.formats.node import parse_json
+from nn2rules.files import load_rules, parse_json, read_text
 
 
 @command("check model.onnx rules.json --data train.csv")

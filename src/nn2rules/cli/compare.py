@@ -21,11 +21,10 @@ from nn2rules.cli.models import (
     refuse_for_network,
 )
 from nn2rules.cli.output import width
-from nn2rules.domain import Domain
-from nn2rules.formats import is_table
-from nn2rules.formats.table import read_table
+from nn2rules.files import is_table, read_table
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.space import Domain
 
 _FILE = "A network or rules (.json, .csv, .xlsx), or a model, as extract takes it."
 

@@ -9,10 +9,9 @@ import typer
 import nn2rules
 from nn2rules.cli.app import FILES, command
 from nn2rules.cli.output import width
-from nn2rules.formats import load_network, load_rules
-from nn2rules.formats.files import check_writable
+from nn2rules.files import check_writable, load_network, load_rules
+from nn2rules.language import label_text
 from nn2rules.network import Network
-from nn2rules.text import label_text
 
 
 @command("demo -o report.html")

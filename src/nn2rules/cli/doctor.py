@@ -9,9 +9,9 @@ from joblib import cpu_count
 
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.cover._kernels.greedy import climb
-from nn2rules.cover._kernels.growth import grow
-from nn2rules.engine._kernels.compiled import is_cached
+from nn2rules.extraction._kernels.greedy import climb
+from nn2rules.extraction._kernels.growth import grow
+from nn2rules.space._kernels.compiled import is_cached
 
 _REQUIRED = ("numpy", "numba", "narwhals", "typer", "rich")
 

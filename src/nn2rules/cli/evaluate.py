@@ -15,7 +15,7 @@ from nn2rules.cli.models import (
     load,
     note_other_network,
 )
-from nn2rules.formats import load_rules
+from nn2rules.files import load_rules
 
 
 @command("evaluate model.onnx rules.json --data test.csv --labels y")

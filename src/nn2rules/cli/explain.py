@@ -22,15 +22,11 @@ from nn2rules.cli.models import (
     load,
 )
 from nn2rules.cli.paper_options import names_of
-from nn2rules.domain import Domain
 from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
-from nn2rules.explaining import Explanations
-from nn2rules.formats import load_rules
-from nn2rules.formats.files import read_text
-from nn2rules.formats.node import Node, parse_json
-from nn2rules.formats.table import Table, read_table
-from nn2rules.text import count
-from nn2rules.values import did_you_mean, number_of
+from nn2rules.files import Node, Table, load_rules, parse_json, read_table, read_text
+from nn2rules.language import count
+from nn2rules.questions.explain import Explanations
+from nn2rules.space import Domain, did_you_mean, number_of
 
 _NAMED = 10  # so many rows that cannot be explained
 

@@ -5,13 +5,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from nn2rules import exporting
 from nn2rules.cli.app import command
 from nn2rules.cli.output import check_printable, visible
 from nn2rules.errors import OptionError
-from nn2rules.exporting import EXPORTERS, options_of, tests_path
-from nn2rules.formats import load_rules
-from nn2rules.formats.files import check_writable
+from nn2rules.export import EXPORTERS, options_of, tests_path
+from nn2rules.export import export as export_rules
+from nn2rules.files import check_writable, load_rules
 
 Policy = Literal["none", "default", "error"]
 
@@ -90,7 +89,7 @@ def export(
         check_writable(output, keep=(rules,))
     if output is not None and tests is not None:
         check_writable(tests_path(output), keep=(rules,))
-    made = exporting.export(
+    made = export_rules(
         load_rules(rules),
         format_name,
         output,

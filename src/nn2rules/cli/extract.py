@@ -42,12 +42,10 @@ from nn2rules.errors import (
     Nn2RulesError,
     OptionError,
 )
-from nn2rules.formats import save
-from nn2rules.formats.files import check_writable
-from nn2rules.formats.table import read_table
+from nn2rules.files import check_writable, read_table, save
+from nn2rules.language import count
 from nn2rules.rules import RuleList
-from nn2rules.text import count
-from nn2rules.values import did_you_mean
+from nn2rules.space import did_you_mean
 
 
 @command("extract model.onnx --data train.csv --labels y -o rules.json")

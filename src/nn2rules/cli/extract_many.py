@@ -17,7 +17,7 @@ from nn2rules.cli.app import (
     working_on,
 )
 from nn2rules.cli.models import TrustOption
-from nn2rules.text import count
+from nn2rules.language import count
 
 
 @command("extract-many models.toml -o rules")

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from nn2rules.cli.app import READING, stderr
-from nn2rules.given_files import (
+from nn2rules.extraction import other_network
+from nn2rules.models import (
     Given,
     Loaded,
     class_named,
@@ -15,7 +16,6 @@ from nn2rules.given_files import (
     typed_frame,
 )
 from nn2rules.network import Network
-from nn2rules.other_network import other_network
 from nn2rules.rules import RuleList
 
 __all__ = [

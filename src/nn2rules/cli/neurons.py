@@ -9,7 +9,7 @@ import nn2rules
 from nn2rules.cli.app import command
 from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import OptionError
-from nn2rules.formats import load_network
+from nn2rules.files import load_network
 
 
 @command("neurons network.json --layer 0")
@@ -31,7 +31,7 @@ def neurons(
 ) -> None:
     """Print what every neuron does: where it is active, and what it then computes."""
     model = load_network(network)
-    layers = nn2rules.paper.neurons(
+    layers = nn2rules.extraction.paper.neurons(
         model, order=names_of(order), approximate=approximate
     )
     shown = [

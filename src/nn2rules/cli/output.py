@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from nn2rules.errors import FormatError, OptionError
-from nn2rules.formats import save, to_json
-from nn2rules.formats.files import check_writable
+from nn2rules.files import check_writable, save, to_json
 from nn2rules.rules import RuleList, Top
 
 _OBEYED = re.compile(

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-import nn2rules
 from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import TrustOption
 from nn2rules.errors import OptionError
@@ -65,8 +64,10 @@ def paper(
     names = None
     if datasets is not None:
         names = [name.strip() for name in datasets.split(",") if name.strip()]
+    from research.experiments import run
+
     with progress_bar() as progress:
-        page = nn2rules.experiments.run(
+        page = run(
             output,
             datasets=names,
             seeds=seeds,

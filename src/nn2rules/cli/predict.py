@@ -9,13 +9,19 @@ import typer
 from nn2rules.cli.app import command, stderr
 from nn2rules.cli.output import check_printable
 from nn2rules.errors import OptionError, RowsError
-from nn2rules.exporting.bulk import predict_file
-from nn2rules.formats import load_rules
-from nn2rules.formats.files import check_writable, write_text
-from nn2rules.formats.table import PARQUET, Table, cell_text, read_table, table_text
-from nn2rules.matching import NO_RULE
-from nn2rules.rules import OUTSIDE, RuleList
-from nn2rules.text import count, unused
+from nn2rules.export import predict_file
+from nn2rules.files import (
+    PARQUET,
+    Table,
+    cell_text,
+    check_writable,
+    load_rules,
+    read_table,
+    table_text,
+    write_text,
+)
+from nn2rules.language import count, unused
+from nn2rules.rules import NO_RULE, OUTSIDE, RuleList
 
 _LARGE = 1 << 26
 """CSV files of more bytes are answered part by part."""

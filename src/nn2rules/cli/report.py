@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
-from nn2rules.auditing.entry import SECONDS, protected_names
 from nn2rules.cli.app import command, progress_bar
 from nn2rules.cli.models import (
     ClassesOption,
@@ -24,12 +23,12 @@ from nn2rules.cli.models import (
     load,
 )
 from nn2rules.errors import ByHeartWarning, OptionError
-from nn2rules.formats import save
-from nn2rules.formats.files import check_writable, read_bytes, size_text
-from nn2rules.reporting import Report
-from nn2rules.reporting import report as made_report
+from nn2rules.files import check_writable, read_bytes, save, size_text
+from nn2rules.language import count
+from nn2rules.questions.audit import SECONDS, protected_names
+from nn2rules.report import Report
+from nn2rules.report import report as made_report
 from nn2rules.rules import RuleList
-from nn2rules.text import count
 
 
 @command("report model.onnx --data train.csv --labels y -o report.html")

@@ -1,8 +1,7 @@
 """What was extracted, in a few lines: what stands there when rules go to a file."""
 
-from nn2rules.rules import RuleList
-from nn2rules.rules.coverage import coverage_of
-from nn2rules.text import count, label_text, share
+from nn2rules.language import count, label_text, share
+from nn2rules.rules import RuleList, coverage_of
 
 
 def open_rows(rules: RuleList) -> tuple[int, int]:

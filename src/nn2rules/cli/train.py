@@ -10,10 +10,8 @@ import nn2rules
 from nn2rules.cli.app import command, progress_bar, stderr
 from nn2rules.cli.models import typed_frame
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
-from nn2rules.formats import to_json
-from nn2rules.formats.folder import Results
-from nn2rules.formats.table import Table, read_table, table_text
-from nn2rules.text import count
+from nn2rules.files import Results, Table, read_table, table_text, to_json
+from nn2rules.language import count
 
 _NETWORK, _RULES, _TEXT = "network.json", "rules.json", "rules.txt"
 _PATH, _PLOT = "path.csv", "path.svg"

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 import nn2rules
-from nn2rules.claims import read_book
 from nn2rules.cli.app import command, progress_bar, stderr
 from nn2rules.cli.models import (
     ClassesOption,
@@ -22,8 +21,8 @@ from nn2rules.cli.models import (
     load,
 )
 from nn2rules.errors import OptionError
-from nn2rules.verifying import Verdict
-from nn2rules.verifying.wording import summary
+from nn2rules.questions.claims import read_book
+from nn2rules.questions.verify import Verdict, summary
 
 _CODES = {"proved": 0, "refuted": 1, "open": 3}
 
@@ -188,7 +187,7 @@ def _json(found: dict[str, Verdict], *, rules: bool) -> str:
         if rules:
             own = verdict.rules if verdict.status == "refuted" else None
             entry["rules"] = (
-                None if own is None else json.loads(nn2rules.formats.to_json(own))
+                None if own is None else json.loads(nn2rules.files.to_json(own))
             )
         entries.append(entry)
     return json.dumps(entries, ensure_ascii=False, indent=2)

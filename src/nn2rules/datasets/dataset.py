@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nn2rules.domain import Domain
 from nn2rules.errors import MissingExtraError
-from nn2rules.values import Value
+from nn2rules.space import Domain, Value
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.datasets.dataset import Dataset, LabelledRows, split
-from nn2rules.domain import Domain
-from nn2rules.feature import Feature
+from nn2rules.space import Domain, Feature
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from itertools import product
 
 from nn2rules.datasets.dataset import Dataset, LabelledRows, rows_of, split
-from nn2rules.domain import Domain
-from nn2rules.feature import Feature
+from nn2rules.space import Domain, Feature
 
 
 def load_tomato() -> Dataset:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nn2rules.values import Value
+from nn2rules.space import Value
 
 BINS = ("low", "mid", "high")
 """The values of a binned number, in order."""

@@ -12,16 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from nn2rules.datasets import prepare
-from nn2rules.datasets.dataset import (
-    Dataset,
-    LabelledRows,
-    Parts,
-    rename_labels,
-    split,
-)
-from nn2rules.domain import Domain
-from nn2rules.feature import Feature
-from nn2rules.values import Value
+from nn2rules.datasets.dataset import Dataset, LabelledRows, Parts, rename_labels, split
+from nn2rules.space import Domain, Feature, Value
 
 _METHODS = {"1": "no method", "2": "long-term", "3": "short-term"}
 

@@ -12,23 +12,69 @@ ranges are made of the same parts::
     budget    limits, and progress
 """
 
-from nn2rules.engine.answer import Answer
-from nn2rules.engine.budget import Budget, Meter
+from nn2rules.engine.answer import Answer, as_boxes, check_box
 from nn2rules.engine.counting import Counts, count_classes
-from nn2rules.engine.oracle import Oracle, box_of
-from nn2rules.engine.ranges import ScoreRange, score_range
-from nn2rules.engine.table import Table, build_table
+from nn2rules.engine.flat import (
+    boxes_at_once,
+    claim,
+    lead_of,
+    points,
+    room,
+    stack_of,
+    workspace,
+)
+from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop, interruptible
+from nn2rules.engine.progress import Bar, Lines, Shown, teller
+from nn2rules.engine.reaching import find_class, find_twins
+from nn2rules.engine.score_ranges import ScoreRange, outwards, score_range
+from nn2rules.engine.search import Oracle, box_of
+from nn2rules.engine.table import (
+    MOST_CLASSES,
+    Table,
+    array_obstacle,
+    build_table,
+    fits,
+    fragile_margins,
+    settle_codes,
+    table_obstacle,
+)
 
 __all__ = [
+    "MOST_CLASSES",
     "Answer",
+    "Bar",
     "Budget",
     "Counts",
+    "Lines",
     "Meter",
     "Oracle",
+    "Pace",
+    "Progress",
     "ScoreRange",
+    "Shown",
+    "Stop",
     "Table",
+    "array_obstacle",
+    "as_boxes",
     "box_of",
+    "boxes_at_once",
     "build_table",
+    "check_box",
+    "claim",
     "count_classes",
+    "find_class",
+    "find_twins",
+    "fits",
+    "fragile_margins",
+    "interruptible",
+    "lead_of",
+    "outwards",
+    "points",
+    "room",
     "score_range",
+    "settle_codes",
+    "stack_of",
+    "table_obstacle",
+    "teller",
+    "workspace",
 ]

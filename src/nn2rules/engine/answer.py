@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.domain import Domain
-from nn2rules.engine._kernels.boxes import Boxes
 from nn2rules.errors import DomainError
+from nn2rules.space import Domain
+from nn2rules.space._kernels.boxes import Boxes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def as_boxes(domain: Domain, given: Boxes | NDArray[np.bool_]) -> Boxes:
 
     Examples
     --------
-    >>> from nn2rules.domain import Feature
+    >>> from nn2rules.space.domain import Feature
     >>> domain = Domain((Feature.real("age", 18, 100),))
     >>> as_boxes(domain, np.array([[True]])).ends.tolist()
     [[[18.0], [100.0]]]

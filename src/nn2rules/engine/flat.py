@@ -15,15 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules import arithmetic
-from nn2rules.arithmetic import LARGEST, UNDERFLOW, UNIT
-from nn2rules.domain import Domain
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
-from nn2rules.engine._kernels.boxes import Boxes, Points, Stack
 from nn2rules.engine._kernels.network import FlatNetwork
-from nn2rules.layer import Layer
-from nn2rules.network import Network
+from nn2rules.network import LARGEST, UNDERFLOW, UNIT, Layer, Network, certified
+from nn2rules.space import Domain
+from nn2rules.space._kernels.boxes import Boxes, Points, Stack
 
 _HALVINGS = 80
 
@@ -74,7 +71,7 @@ def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
         slopes=np.array(slopes, dtype=np.float64),
         outgoing=_outgoing(layers),
         slack=np.concatenate(_slacks(layers, offsets, reach)),
-        error=arithmetic.error_bound(layers, offsets, reach=reach),
+        error=certified.error_bound(layers, offsets, reach=reach),
     )
 
 
@@ -98,7 +95,7 @@ def _slacks(
     weights that one of them meets before it meets a small number: these may overflow.
     """
     with np.errstate(all="ignore"):
-        size = arithmetic.first_sizes(layers[0], offsets, reach)
+        size = certified.first_sizes(layers[0], offsets, reach)
         operations, back = len(offsets) + 2, 1.0
         lost = UNDERFLOW * float(reach.sum())
         wide = float(np.abs(layers[0].weights[reach < 1]).max(initial=1.0))
@@ -205,7 +202,7 @@ def lead_of(network: Network, index: int) -> Lead:
     last = network.layers[-1]
     with np.errstate(all="ignore"):
         if network.is_binary:
-            sign, limit = (1.0 if index else -1.0), arithmetic.logit(network.threshold)
+            sign, limit = (1.0 if index else -1.0), certified.logit(network.threshold)
             return Lead(
                 sign * last.weights,
                 sign * (last.bias - limit),
@@ -224,7 +221,7 @@ def lead_of(network: Network, index: int) -> Lead:
 def claim(network: Network, index: int) -> FlatNetwork:
     """Return a network all of whose scores are positive just where class `index` wins.
 
-    A score of exactly 0 is a tie, which `nn2rules.arithmetic.settle` decides.
+    A score of exactly 0 is a tie, which `nn2rules.network.certified.settle` decides.
     """
     return ending_in(network.layers[:-1], lead_of(network, index), network.domain)
 

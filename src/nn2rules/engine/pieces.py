@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.activations import Activation
 from nn2rules.engine.simplex import Row, maximise
-from nn2rules.layer import Layer
+from nn2rules.network import Activation, Layer
 
 
 class Effort(Protocol):

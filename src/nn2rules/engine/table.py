@@ -11,24 +11,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules import arithmetic
-from nn2rules.domain import Domain
-from nn2rules.engine._kernels.boxes import first_other
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.tabling import table_classes
 from nn2rules.engine.answer import Answer, check_question
-from nn2rules.engine.budget import Budget, Meter
 from nn2rules.engine.flat import flatten
-from nn2rules.engine.spreading import spread
-from nn2rules.errors import (
-    BudgetExceededError,
-    UndecidedError,
-    UnsupportedModelError,
-)
-from nn2rules.exact import UNDECIDED, settle
-from nn2rules.network import Network
-from nn2rules.spans import refuse_ranges
-from nn2rules.values import Value
+from nn2rules.engine.limits import Budget, Meter
+from nn2rules.engine.parallel import spread
+from nn2rules.errors import BudgetExceededError, UndecidedError, UnsupportedModelError
+from nn2rules.network import UNDECIDED, Network, certified, settle
+from nn2rules.space import Domain, Value, refuse_ranges
+from nn2rules.space._kernels.boxes import first_other
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 """The unit roundoff of the formats that frameworks compute in."""
@@ -190,7 +182,7 @@ def build_table(
 def _limits(network: Network) -> tuple[float, NDArray[np.float64]]:
     """Return the score to exceed, and within which margins an input is fragile."""
     margins = np.array(list(fragile_margins(network).values()))
-    limit = arithmetic.logit(network.threshold) if network.is_binary else 0.0
+    limit = certified.logit(network.threshold) if network.is_binary else 0.0
     return limit, margins
 
 
@@ -202,15 +194,15 @@ def fragile_margins(network: Network) -> dict[str, float]:
     """
     layers, offsets = network.layers, network.domain.offsets
     reach = network.domain.reach
-    own = arithmetic.error_bound(layers, offsets, reach=reach).max()
+    own = certified.error_bound(layers, offsets, reach=reach).max()
     n_outputs = len(network.layers[-1].bias)
     factor = 1 if network.is_binary else 2  # two scores are compared
     margins = {}
     if network.model_error is not None:
         margins["model"] = factor * (network.model_error + float(own))
     for name, unit in FLOAT_UNITS.items():
-        error = arithmetic.error_bound(layers, offsets, reach=reach, unit=unit).max()
-        error += arithmetic.share_error(network.threshold, unit, n_outputs, own)
+        error = certified.error_bound(layers, offsets, reach=reach, unit=unit).max()
+        error += certified.share_error(network.threshold, unit, n_outputs, own)
         margins[name] = factor * float(error + own)
     return margins
 
@@ -230,7 +222,7 @@ def _classify(
     chunk = np.empty(stop - start, dtype=np.uint8)
     undecided = np.empty(len(chunk), dtype=np.int64)
     listed = np.empty(_LISTED, dtype=np.int64)
-    slack = net._replace(error=net.error + 16 * arithmetic.UNIT * abs(limit))
+    slack = net._replace(error=net.error + 16 * certified.UNIT * abs(limit))
     n_undecided, smallest, n_fragile = table_classes(
         slack, limit, fragile, start, chunk, undecided, listed
     )

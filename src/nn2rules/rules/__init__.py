@@ -1,8 +1,72 @@
 """RULES: rules, lists of them, and what can be done with a list."""
 
-from nn2rules.rules.answering import OUTSIDE
-from nn2rules.rules.page import Top
+from nn2rules.rules.answering import OUTSIDE, covers, label_positions
+from nn2rules.rules.caveats import by_heart, origin_warnings
+from nn2rules.rules.choosing import of_some, shortened
+from nn2rules.rules.facts import (
+    by_influence,
+    certified_number,
+    class_inputs,
+    class_rows,
+    coverage_of,
+    is_counted,
+    is_right,
+    is_true_alone,
+    is_whole_domain,
+    n_rows,
+    turned_rows,
+    undecided_inputs,
+    undecided_rows,
+)
+from nn2rules.rules.head import Head, proof_of
+from nn2rules.rules.html import html_of_page
+from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
+from nn2rules.rules.page import Block, Page, ShownRule, Top, shown_rule, unless_text
+from nn2rules.rules.printing import cells, filled, text_of_page
 from nn2rules.rules.rule import FACTS, Facts, Rule
-from nn2rules.rules.rule_list import RuleList
+from nn2rules.rules.rule_list import RuleList, Scope
+from nn2rules.rules.volume import covered
 
-__all__ = ["FACTS", "OUTSIDE", "Facts", "Rule", "RuleList", "Top"]
+__all__ = [
+    "FACTS",
+    "NO_RULE",
+    "OUTSIDE",
+    "Block",
+    "Facts",
+    "Head",
+    "Page",
+    "Rule",
+    "RuleList",
+    "Scope",
+    "ShownRule",
+    "Top",
+    "bit_rows",
+    "by_heart",
+    "by_influence",
+    "cells",
+    "certified_number",
+    "class_inputs",
+    "class_rows",
+    "coverage_of",
+    "covered",
+    "covers",
+    "filled",
+    "first_match",
+    "html_of_page",
+    "is_counted",
+    "is_right",
+    "is_true_alone",
+    "is_whole_domain",
+    "label_positions",
+    "n_rows",
+    "of_some",
+    "origin_warnings",
+    "proof_of",
+    "shortened",
+    "shown_rule",
+    "text_of_page",
+    "turned_rows",
+    "undecided_inputs",
+    "undecided_rows",
+    "unless_text",
+]

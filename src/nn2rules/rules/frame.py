@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 
 from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.language import allowed_text, unused
 from nn2rules.rules.rule import FACTS
-from nn2rules.text import allowed_text, unused
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList

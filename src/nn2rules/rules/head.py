@@ -4,22 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nn2rules.rules.coverage import coverage_of
-from nn2rules.rules.known import (
+from nn2rules.language import count, label_text, limits_text, percent, quoted, share
+from nn2rules.rules.facts import (
     certified_number,
     class_inputs,
     class_rows,
+    coverage_of,
+    features_in_order,
     is_counted,
     is_decided,
     is_right,
     is_true_alone,
     is_whole_domain,
     n_rows,
+    turned_rows,
     undecided_inputs,
     undecided_rows,
 )
-from nn2rules.rules.turned import features_in_order, turned_rows
-from nn2rules.text import count, label_text, limits_text, percent, quoted, share
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList

@@ -1,6 +1,6 @@
 """Rules as HTML for notebooks: the same page that is printed."""
 
-from nn2rules.markup import below, document, kept, paragraph, piece, table
+from nn2rules.output import below, document, kept, paragraph, piece, table
 from nn2rules.rules.head import Head
 from nn2rules.rules.page import Block, Page, ShownRule
 

@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from nn2rules.domain import box_sizes
-from nn2rules.rules.head import Head, head_of, proof_of
-from nn2rules.rules.known import (
-    class_inputs,
-    class_rows,
-    is_decided,
-    is_right,
-    is_whole_domain,
-    n_rows,
-)
-from nn2rules.rules.names import classes_in_order
-from nn2rules.rules.turned import by_influence
-from nn2rules.text import (
+from nn2rules.language import (
     allowed_text,
     condition_text,
     count,
@@ -32,7 +20,18 @@ from nn2rules.text import (
     quoted,
     share,
 )
-from nn2rules.values import whole_number
+from nn2rules.rules.facts import (
+    by_influence,
+    class_inputs,
+    class_rows,
+    is_decided,
+    is_right,
+    is_whole_domain,
+    n_rows,
+)
+from nn2rules.rules.head import Head, head_of, proof_of
+from nn2rules.rules.names import classes_in_order
+from nn2rules.space import box_sizes, whole_number
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule import Rule

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nn2rules.errors import OptionError
+from nn2rules.language import condition_text, label_text
+from nn2rules.rules.facts import by_influence
 from nn2rules.rules.head import Head
 from nn2rules.rules.page import Block, Page, ShownCondition, ShownRule, unless_text
-from nn2rules.rules.turned import by_influence
-from nn2rules.text import condition_text, label_text
-from nn2rules.values import whole_number
+from nn2rules.space import whole_number
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule import Rule

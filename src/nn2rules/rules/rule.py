@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field, fields
 
-from nn2rules.boxes import Condition
-from nn2rules.values import Value
+from nn2rules.space import Condition, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,19 +14,22 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nn2rules.boxes import boxes_of, conditions_of, without_idle_edges
-from nn2rules.domain import Domain
 from nn2rules.errors import CertificateWarning, OptionError
-from nn2rules.feature import UNKNOWN
-from nn2rules.frames import Rows
-from nn2rules.matching import NO_RULE, bit_rows, first_match
+from nn2rules.language import count
 from nn2rules.network import checked_classes
-from nn2rules.rules.answering import OUTSIDE, Undecided, predictions
-from nn2rules.rules.choosing import sorted_by_support, taken
-from nn2rules.rules.curve import curve_of
+from nn2rules.rules.answering import OUTSIDE, Undecided, label_positions, predictions
+from nn2rules.rules.caveats import warnings_of
+from nn2rules.rules.choosing import sorted_by_support, taken, top_of
+from nn2rules.rules.curve import curve_of, plot_of
 from nn2rules.rules.digest import digest_of, of_any, own_certificate
 from nn2rules.rules.frame import frame_of
-from nn2rules.rules.given import (
+from nn2rules.rules.html import html_of_page
+from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
+from nn2rules.rules.names import names_of, position_of
+from nn2rules.rules.page import Top, page_of
+from nn2rules.rules.printing import text_of_page, text_of_rule
+from nn2rules.rules.rule import FACTS, Facts, Rule
+from nn2rules.rules.validation import (
     check_domain,
     check_label,
     checked_answers,
@@ -34,18 +37,16 @@ from nn2rules.rules.given import (
     checked_facts,
     checked_rules,
 )
-from nn2rules.rules.html import html_of_page
-from nn2rules.rules.labels import label_positions
-from nn2rules.rules.names import names_of, position_of
-from nn2rules.rules.page import Top, page_of
-from nn2rules.rules.plotting import plot_of
-from nn2rules.rules.printing import text_of_page, text_of_rule
-from nn2rules.rules.rule import FACTS, Facts, Rule
-from nn2rules.rules.top import top_of
 from nn2rules.rules.volume import Volume, volume_of
-from nn2rules.rules.warned import warnings_of
-from nn2rules.text import count
-from nn2rules.values import Value
+from nn2rules.space import (
+    UNKNOWN,
+    Domain,
+    Rows,
+    Value,
+    boxes_of,
+    conditions_of,
+    without_idle_edges,
+)
 
 Form: TypeAlias = Literal["list", "set"]
 Scope: TypeAlias = Literal["domain", "support"]
@@ -320,7 +321,7 @@ class RuleList:
 
         Notes
         -----
-        See `nn2rules.matching` for the cost.
+        See `nn2rules.rules.matching` for the cost.
         """
         if unknown not in ("error", "default", "none"):
             raise OptionError(
@@ -457,7 +458,7 @@ class RuleList:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rules to a file, whole or not at all; `nn2rules.load` reads it."""
         # Files stand above rules, so they are looked for when one is written.
-        import_module("nn2rules.formats").save(self, path)
+        import_module("nn2rules.files").save(self, path)
 
     def export(
         self,
@@ -470,7 +471,7 @@ class RuleList:
         Parameters
         ----------
         format : str
-            One of `nn2rules.exporting.EXPORTERS`, such as "sql", "dmn" or "python".
+            One of `nn2rules.export.EXPORTERS`, such as "sql", "dmn" or "python".
         path : str or path, optional
             Where to write it, whole or not at all.
         unknown : {"none", "default", "error"}
@@ -493,7 +494,7 @@ class RuleList:
         >>> module["predict"]({"color": "red"})
         'ripe'
         """
-        made: str | bytes = import_module("nn2rules.exporting").export(
+        made: str | bytes = import_module("nn2rules.export").export(
             self, format, path, **options
         )
         return made
@@ -502,9 +503,9 @@ class RuleList:
         """Put all there is to know of the rules into one HTML page, and write it.
 
         ``rules.report("report.html", model=network, data=rows, labels=classes)`` says
-        most. See `nn2rules.reporting.report` for all options, and what it returns.
+        most. See `nn2rules.report.report` for all options, and what it returns.
         """
-        return import_module("nn2rules.reporting").report(self, path, **options)
+        return import_module("nn2rules.report").report(self, path, **options)
 
     def to_frame(
         self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"

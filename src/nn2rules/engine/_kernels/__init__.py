@@ -2,8 +2,8 @@
 
 House rules
 -----------
-* The modules of this package, and of ``nn2rules.cover._kernels``, are the only ones
-  that import numba.
+* Only the modules of this package, of ``nn2rules.extraction._kernels`` and of
+  ``nn2rules.space._kernels`` import numba.
 * ``fastmath`` stays off. It lets the compiler reorder sums and assume that nothing is
   infinite; the error bounds in `nn2rules.engine.flat` allow the first, not the second.
 * Every kernel has a public caller that checks its arguments, and is compared with plain

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.compiled import inlined, kernel
+from nn2rules.space._kernels.compiled import inlined, kernel
 
 IDENTITY, RELU, LEAKY_RELU, SIGMOID, TANH = 0, 1, 2, 3, 4
 HARD_TANH, HARD_SIGMOID, ELU, SOFTPLUS, SILU, GELU = 5, 6, 7, 8, 9, 10

@@ -5,9 +5,6 @@ The steps are bytes: the nodes of a tree of boxes, each before its two halves, a
 """
 
 from nn2rules.engine._kernels.bounds import bound_worst
-from nn2rules.engine._kernels.boxes import before, behind, halves_of, holds_point
-from nn2rules.engine._kernels.compiled import inlined, kernel
-from nn2rules.engine._kernels.loops import copy_rows, copy_to
 from nn2rules.engine._kernels.search import (
     allowed_codes,
     by_bound,
@@ -16,6 +13,9 @@ from nn2rules.engine._kernels.search import (
     moved_by,
     note,
 )
+from nn2rules.space._kernels.boxes import before, behind, halves_of, holds_point
+from nn2rules.space._kernels.compiled import inlined, kernel
+from nn2rules.space._kernels.loops import copy_rows, copy_to
 
 DONE, REFUTED, PAUSED, TAPE_FULL, TIES_FULL, TOO_DEEP = 0, 1, 2, 3, 4, 5
 

@@ -7,8 +7,6 @@ features come in pairs.
 import numpy as np
 
 from nn2rules.engine._kernels.bounds import bound_layers, score_lower
-from nn2rules.engine._kernels.boxes import is_covered, is_inside
-from nn2rules.engine._kernels.compiled import NOUGHT, inlined, kernel
 from nn2rules.engine._kernels.search import (
     PAUSED,
     PROVED,
@@ -24,6 +22,8 @@ from nn2rules.engine._kernels.search import (
     pop,
     push_halves,
 )
+from nn2rules.space._kernels.boxes import is_covered, is_inside
+from nn2rules.space._kernels.compiled import NOUGHT, inlined, kernel
 
 
 @inlined

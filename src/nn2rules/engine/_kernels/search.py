@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
-from nn2rules.engine._kernels.boxes import halves_of, is_covered, is_inside
-from nn2rules.engine._kernels.compiled import inlined, kernel
-from nn2rules.engine._kernels.loops import copy_rows, copy_to, stable_order
 from nn2rules.engine._kernels.network import finish_forward, point_scores
+from nn2rules.space._kernels.boxes import halves_of, is_covered, is_inside
+from nn2rules.space._kernels.compiled import inlined, kernel
+from nn2rules.space._kernels.loops import copy_rows, copy_to, stable_order
 
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP, TOUCHING = 0, 1, 2, 3, 4, 5
 

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from nn2rules.engine._kernels.compiled import inlined, kernel
 from nn2rules.engine._kernels.network import RELU, activate
+from nn2rules.space._kernels.compiled import inlined, kernel
 
 _WIDE = 256
 """So many inputs are worked on side by side, if there are as many."""

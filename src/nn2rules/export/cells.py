@@ -1,0 +1,119 @@
+"""Which cells of a column a condition allows, as any engine can test it.
+
+An engine has columns of one kind: words, numbers, or true and false. A `Cells` says
+which of them are meant: those equal to a word, those in an interval of numbers, the
+missing ones, and those that nobody listed. Exporters turn it into their own language.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from nn2rules.space import Value, plain_number
+
+Kind: TypeAlias = Literal["text", "number", "truth"]
+"""What the cells of a column are, apart from missing ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Numbers from one end to the other; an end that is None is left open.
+
+    An end belongs to the interval unless it is strict.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    low_is_strict: bool = False
+    high_is_strict: bool = False
+
+    def __contains__(self, number: float) -> bool:
+        is_above = self.low is None or (
+            number > self.low if self.low_is_strict else number >= self.low
+        )
+        is_below = self.high is None or (
+            number < self.high if self.high_is_strict else number <= self.high
+        )
+        return is_above and is_below
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Some cells of a column.
+
+    Attributes
+    ----------
+    words : tuple of values
+        Cells that equal one of these: texts, numbers, or true and false, after the
+        kind of the column.
+    intervals : tuple of Interval
+        Numbers in one of these.
+    missing : bool
+        Whether missing cells are meant.
+    but : bool
+        Whether the cells meant are all *but* those of `words`; missing ones are said
+        by `missing` all the same, and there are no intervals.
+
+    Examples
+    --------
+    >>> Cells(words=("red",), but=True).hold("blue")
+    True
+    >>> Cells(intervals=(Interval(25, 40, high_is_strict=True),)).hold(40)
+    False
+    """
+
+    words: tuple[Value, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    missing: bool = False
+    but: bool = False
+
+    def hold(self, cell: Value) -> bool:
+        """Tell whether a cell is meant: what an exported program must do, in Python.
+
+        The cell is of the column's kind, or None for missing.
+        """
+        if cell is None:
+            return self.missing
+        is_among = cell in self.words
+        if self.but:
+            return not is_among
+        return is_among or any(cell in interval for interval in self.intervals)  # type: ignore[operator]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no cell is meant."""
+        return not (self.words or self.intervals or self.missing or self.but)
+
+
+LARGEST = math.nextafter(math.inf, 0)
+"""The largest number; beyond it there is only infinity, which is none."""
+
+
+def interval(low: float | None, edge: float | None, *, whole: bool) -> Interval:
+    """Return the numbers from `low` on to below `edge`, ends written shortly.
+
+    Numbers below an edge are those up to the float before it; whichever of the two
+    has fewer digits is written.
+
+    Examples
+    --------
+    >>> interval(25, 40, whole=True)
+    Interval(low=25, high=39, low_is_strict=False, high_is_strict=False)
+    >>> interval(None, 2.5, whole=False).high, interval(5e-324, None, whole=False).low
+    (2.5, 0)
+    """
+    first, first_strict = _short(low)
+    last, last_is_before = _short(edge)
+    if edge is not None and whole:
+        last, last_is_before = plain_number(edge) - 1, True
+    return Interval(first, last, first_strict, edge is not None and not last_is_before)
+
+
+def _short(edge: float | None) -> tuple[float | None, bool]:
+    """Return an edge, or the float before it if that is shorter, and whether it is."""
+    if edge is None or isinstance(edge, int):
+        return edge, False
+    before = plain_number(math.nextafter(edge, -math.inf))
+    here = plain_number(edge)
+    is_shorter = math.isfinite(before) and len(str(before)) < len(str(here))
+    return (before, True) if is_shorter else (here, False)

@@ -1,0 +1,326 @@
+"""Rules as a decision table of DMN 1.3, as rule engines run it and modelers show it.
+
+The hit policy says how rows of the table are taken together:
+
+- FIRST: from the top. Rows for cells off the domain stand above the rules.
+- UNIQUE: no two rows hold together, as rules are cut to pieces that do not overlap.
+- ANY: rows that hold together say the same; so there is the class, and no rule.
+- COLLECT: all rows that hold.
+
+Under the last three, each row tests every column, since no row can stand above others;
+and what no rule decides has rows of its own, as engines do not agree on defaults.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.export.cells import Cells
+from nn2rules.export.disjoint import disjoint, without
+from nn2rules.export.feel import (
+    ANYTHING,
+    literal,
+    strangers_test,
+    unary_test,
+    variables,
+)
+from nn2rules.export.header import header_of
+from nn2rules.export.program import DEFAULT, NOTHING, Answer, Program
+from nn2rules.export.xml_text import add, document, shown
+from nn2rules.version import __version__
+
+_MODEL = "https://www.omg.org/spec/DMN/20191111/MODEL/"
+_PREFIXES = {
+    "dmndi": "https://www.omg.org/spec/DMN/20191111/DMNDI/",
+    "dc": "http://www.omg.org/spec/DMN/20180521/DC/",
+    "di": "http://www.omg.org/spec/DMN/20180521/DI/",
+}
+_TYPES = {"text": "string", "number": "number", "truth": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a decision table: a test for each column, the answer, and a note."""
+
+    tests: tuple[str, ...]
+    answer: Answer
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A decision table; the rule that answers is told beside the class, or is not."""
+
+    hit_policy: str
+    rows: tuple[Row, ...]
+    has_rule: bool
+
+
+def table_text(program: Program, table: Table) -> str:
+    """Return a decision table as the text of a DMN file."""
+    names = variables([column.name for column in program.columns])
+    root = Element(
+        "definitions",
+        {
+            "xmlns": _MODEL,
+            **{f"xmlns:{prefix}": uri for prefix, uri in _PREFIXES.items()},
+            "id": "definitions",
+            "name": "Rules of a neural network",
+            "namespace": f"urn:nn2rules:{program.rules.digest}",
+            "exporter": "nn2rules",
+            "exporterVersion": __version__,
+        },
+    )
+    add(root, "description", _description(program, names))
+    _add_types(root, program, table)
+    decision = add(root, "decision", id="decision", name="decision")
+    kind = "answer" if table.has_rule else _TYPES[program.label_kind]
+    if table.hit_policy == "COLLECT":
+        kind = "answers"
+    add(decision, "variable", id="decision_variable", name="decision", typeRef=kind)
+    for name in names:
+        need = add(decision, "informationRequirement", id=f"need_{name}")
+        add(need, "requiredInput", href=f"#input_{name}")
+    _add_table(decision, program, table, names)
+    for name, column in zip(names, program.columns, strict=True):
+        data = add(root, "inputData", id=f"input_{name}", name=name)
+        data.set("label", shown(column.name))
+        variable = add(data, "variable", id=f"variable_{name}", name=name)
+        variable.set("typeRef", _TYPES[column.kind])
+    _add_diagram(root, names)
+    return document(root)
+
+
+def _description(program: Program, names: tuple[str, ...]) -> str:
+    """Return the header, and which variable is which column."""
+    columns = [column.name for column in program.columns]
+    pairs = dict(zip(names, columns, strict=True))
+    lines = [f"{key}: {sentence}" for key, sentence in header_of(program)]
+    lines.append(f"columns, by variable: {json.dumps(pairs)}")
+    return "\n".join(lines)
+
+
+def _add_types(root: Element, program: Program, table: Table) -> None:
+    """Append the type of an answer that is a class and a rule."""
+    if not table.has_rule:
+        return
+    answer = add(root, "itemDefinition", id="type_answer", name="answer")
+    for name, kind in (("class", program.label_kind), ("rule", "text")):
+        part = add(answer, "itemComponent", id=f"type_{name}", name=name)
+        add(part, "typeRef", _TYPES[kind])
+    if table.hit_policy == "COLLECT":
+        many = add(root, "itemDefinition", id="type_answers", name="answers")
+        many.set("isCollection", "true")
+        add(many, "typeRef", "answer")
+
+
+def _add_table(
+    decision: Element, program: Program, table: Table, names: tuple[str, ...]
+) -> None:
+    made = add(decision, "decisionTable", id="table", hitPolicy=table.hit_policy)
+    for name, column in zip(names, program.columns, strict=True):
+        given = add(made, "input", id=f"column_{name}", label=shown(column.name))
+        expression = add(given, "inputExpression", id=f"expression_{name}")
+        expression.set("typeRef", _TYPES[column.kind])
+        add(expression, "text", name)
+    outputs = {"class": _TYPES[program.label_kind], "rule": "string"}
+    for name in outputs if table.has_rule else ("class",):
+        add(made, "output", id=f"output_{name}", name=name, typeRef=outputs[name])
+    for number, row in enumerate(table.rows, 1):
+        line = add(made, "rule", id=f"row_{number}")
+        add(line, "description", shown(row.note))
+        for place, test in enumerate(row.tests, 1):
+            cell = add(line, "inputEntry", id=f"row_{number}_in_{place}")
+            add(cell, "text", test)
+        told = (row.answer.label, row.answer.rule)[: 1 + table.has_rule]
+        for place, value in enumerate(told, 1):
+            cell = add(line, "outputEntry", id=f"row_{number}_out_{place}")
+            add(cell, "text", literal(value))
+
+
+_WIDTH, _HEIGHT, _GAP, _MARGIN = 150, 50, 30, 100
+_TOP, _BELOW = 100, 300  # where the decision stands, and the inputs under it
+
+
+def _add_diagram(root: Element, names: tuple[str, ...]) -> None:
+    """Append where the decision and its inputs stand, and the arrows between them."""
+    diagram = add(
+        add(root, "dmndi:DMNDI"), "dmndi:DMNDiagram", id="diagram", name="diagram"
+    )
+    across = len(names) * (_WIDTH + _GAP) - _GAP
+    left = _MARGIN + (across - _WIDTH) // 2
+    _add_shape(diagram, "decision", left, _TOP)
+    for place, name in enumerate(names):
+        at = _MARGIN + place * (_WIDTH + _GAP)
+        _add_shape(diagram, f"input_{name}", at, _BELOW)
+        edge = add(diagram, "dmndi:DMNEdge", id=f"edge_{name}")
+        edge.set("dmnElementRef", f"need_{name}")
+        _add_point(edge, at + _WIDTH // 2, _BELOW)
+        _add_point(edge, left + _WIDTH // 2, _TOP + _HEIGHT)
+
+
+def _add_shape(diagram: Element, element: str, x: int, y: int) -> None:
+    shape = add(diagram, "dmndi:DMNShape", id=f"shape_{element}", dmnElementRef=element)
+    size = {"width": str(_WIDTH), "height": str(_HEIGHT)}
+    add(shape, "dc:Bounds", x=str(x), y=str(y), **size)
+
+
+def _add_point(edge: Element, x: int, y: int) -> None:
+    add(edge, "di:waypoint", x=str(x), y=str(y))
+
+
+POLICIES = ("first", "any", "collect", "unique")
+
+_LIMIT = 10_000  # rows; no modeler shows more
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Part of the inputs of a rule, with its answer."""
+
+    box: NDArray[np.bool_]
+    answer: Answer
+
+
+def write(program: Program, *, hit_policy: str | None = None) -> str:
+    """Return rules as a DMN file.
+
+    Parameters
+    ----------
+    program : Program
+    hit_policy : {"first", "any", "collect", "unique"}, optional
+        "first" for a list and "any" for a set, if not given.
+    """
+    policy = _checked(program, hit_policy)
+    _refuse_errors(program)
+    rows = list(_first(program) if policy == "first" else _closed(program, policy))
+    if not rows:
+        rows = [Row((ANYTHING,) * len(program.columns), NOTHING, "no answer")]
+    return table_text(program, Table(policy.upper(), tuple(rows), policy != "any"))
+
+
+def _checked(program: Program, given: str | None) -> str:
+    form = program.rules.form
+    if given is None:
+        return "first" if form == "list" else "any"
+    if given not in POLICIES:
+        raise OptionError(
+            f"hit_policy: {given!r}, expected one of {', '.join(POLICIES)}"
+        )
+    if form == "list" and given in ("any", "collect"):
+        raise OptionError(
+            f"hit_policy: {given!r} takes rules in no order, and these are a list, "
+            f"tried from the top; take 'first' or 'unique', or extract a set"
+        )
+    return given
+
+
+def _refuse_errors(program: Program) -> None:
+    for name, answer in (
+        ("unknown", program.outside),
+        ("undecided", program.otherwise),
+    ):
+        if answer is None:
+            raise OptionError(
+                f"{name}: 'error', and a decision table of DMN cannot raise an error; "
+                f"take 'none' or 'default'"
+            )
+
+
+def _first(program: Program) -> Iterator[Row]:
+    """Return rows to be tried from the top."""
+    columns = program.columns
+    assert program.outside is not None, "errors are refused"
+    assert program.otherwise is not None, "errors are refused"
+    for place, column in enumerate(columns):
+        test = strangers_test(column)
+        if test is not None:
+            tests = [ANYTHING] * len(columns)
+            tests[place] = test
+            yield Row(tuple(tests), program.outside, f"off the domain: {column.name}")
+    for branch in program.branches:
+        if any(cells.is_nothing for cells in branch.tests.values()):
+            continue
+        tests = [
+            unary_test(column, branch.tests[place], closed=False)
+            if place in branch.tests
+            else ANYTHING
+            for place, column in enumerate(columns)
+        ]
+        yield Row(tuple(tests), Answer(branch.label, branch.name), branch.name)
+    note = program.otherwise.rule or "no rule decides"
+    yield Row((ANYTHING,) * len(columns), program.otherwise, note)
+
+
+def _closed(program: Program, policy: str) -> Iterator[Row]:
+    """Return rows in no order: each tests every column."""
+    yield from _strangers(program, is_apart=policy != "any")
+    for piece in _pieces(program, policy):
+        tests = _tests(program, piece.box)
+        if tests is not None:
+            yield Row(tests, piece.answer, str(piece.answer.rule))
+
+
+def _strangers(program: Program, *, is_apart: bool) -> Iterator[Row]:
+    """Return rows for cells off the domain, where those are answered.
+
+    Rows that are to be apart hold known cells in the columns before.
+    """
+    assert program.outside is not None, "errors are refused"
+    if program.outside == NOTHING:
+        return
+    columns = program.columns
+    known = [unary_test(column, column.known, closed=True) for column in columns]
+    for place, column in enumerate(columns):
+        test = strangers_test(column)
+        if test is not None:
+            before = known[:place] if is_apart else [ANYTHING] * place
+            after = [ANYTHING] * (len(columns) - place - 1)
+            yield Row(
+                (*before, test, *after),
+                program.outside,
+                f"off the domain: {column.name}",
+            )
+
+
+def _pieces(program: Program, policy: str) -> Iterator[_Piece]:
+    """Return boxes with their answers: rules, and what no rule decides."""
+    rules, offsets = program.rules, program.rules.domain.offsets.tolist()
+    answers = [Answer(branch.label, branch.name) for branch in program.branches]
+    boxes = [box[None] for box in rules.boxes]
+    everything = np.ones(offsets[-1], dtype=np.bool_)
+    assert program.otherwise is not None, "errors are refused"
+    try:
+        if policy == "unique":
+            boxes = disjoint(rules.boxes, offsets, limit=_LIMIT)
+        if program.otherwise != NOTHING:
+            boxes.append(without(everything, rules.boxes, offsets, limit=_LIMIT))
+            answers.append(program.otherwise)
+    except BudgetExceededError:
+        what = "rules" if policy == "unique" else f"the {DEFAULT}"
+        raise OptionError(
+            f"hit_policy: {policy!r} would need more than {_LIMIT:,} rows for {what}, "
+            f"cut to pieces that do not overlap; 'first' needs one for each rule, and "
+            f"gives the same class to every input"
+        ) from None
+    for pieces, answer in zip(boxes, answers, strict=True):
+        for box in pieces:
+            yield _Piece(box, answer)
+
+
+def _tests(program: Program, box: NDArray[np.bool_]) -> tuple[str, ...] | None:
+    """Return a test for each column; None if no cell can pass one of them."""
+    offsets: Sequence[int] = program.rules.domain.offsets.tolist()
+    tests = []
+    for place, column in enumerate(program.columns):
+        allowed = box[offsets[place] : offsets[place + 1]]
+        cells: Cells = column.cells(allowed, closed=True)
+        if cells.is_nothing:
+            return None
+        tests.append(unary_test(column, cells, closed=True))
+    return tuple(tests)

@@ -1,0 +1,113 @@
+"""Rules as a document for people: what a page of Markdown or LaTeX says.
+
+All texts are printable: what is not stands in quotation marks, escaped as rules print
+it. How each format writes them is its own affair.
+"""
+
+from dataclasses import dataclass
+
+from nn2rules.export.header import header_of
+from nn2rules.export.program import DEFAULT, Program
+from nn2rules.files import kind_text, values_text
+from nn2rules.language import condition_text, label_text, quoted, share
+from nn2rules.rules import Rule, RuleList
+
+_MOST_CLASSES = 6  # whose names are in a title
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rule, or the default: its name, conditions, class and numbers."""
+
+    name: str
+    conditions: tuple[str, ...]
+    then: str
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a page says of rules.
+
+    Attributes
+    ----------
+    title : str
+    about : tuple of pairs of a key and a sentence
+    columns : tuple of str
+        The titles of the numbers.
+    lines : tuple of Line
+        The rules, and the default last.
+    features : tuple of triples
+        The name of each feature, what kind it is, and what it can be.
+    """
+
+    title: str
+    about: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    features: tuple[tuple[str, str, str], ...]
+
+
+def document_of(program: Program) -> Document:
+    """Return what a document says of rules."""
+    rules = program.rules
+    numbers = _numbers(rules)
+    lines = [
+        Line(
+            rule.name,
+            _conditions(rules, rule),
+            label_text(rule.then),
+            tuple(column[index] for column in numbers.values()),
+        )
+        for index, rule in enumerate(rules.rules)
+    ]
+    rest = "otherwise"
+    if rules.scope == "support":
+        rest = "otherwise (open: not proved)"
+    empty = ("",) * len(numbers)
+    features = rules.domain.features
+    lines.append(Line(DEFAULT, (rest,), label_text(rules.default), empty))
+    return Document(
+        _title(rules),
+        header_of(program),
+        tuple(numbers),
+        tuple(lines),
+        tuple((quoted(f.name), kind_text(f), values_text(f)) for f in features),
+    )
+
+
+def _title(rules: RuleList) -> str:
+    names = [label_text(label) for label in rules.classes]
+    if len(names) > _MOST_CLASSES:
+        return f"Rules for {len(names):,} classes"
+    return f"Rules: {', '.join(names[:-1])} or {names[-1]}"
+
+
+def _conditions(rules: RuleList, rule: Rule) -> tuple[str, ...]:
+    texts = [
+        condition_text(rules.domain.feature(condition.feature), condition.values)
+        for condition in rule.conditions
+    ]
+    return tuple(texts) or ("anything",)
+
+
+def _numbers(rules: RuleList) -> dict[str, list[str]]:
+    """Return what is known of rules in numbers, by the titles of columns."""
+    columns = {
+        "rows": [_count(rule.support) for rule in rules.rules],
+        "inputs": [_count(rule.inputs) for rule in rules.rules],
+        "labels agree": [_share(rule) for rule in rules.rules],
+    }
+    if any(columns["rows"]):
+        del columns["inputs"]
+    return {title: texts for title, texts in columns.items() if any(texts)}
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _share(rule: Rule) -> str:
+    if rule.accuracy is None or not rule.support:
+        return ""
+    return share(round(rule.accuracy * rule.support), rule.support)

@@ -1,0 +1,217 @@
+"""Rules as an ES module: one file without dependencies, for browsers and servers.
+
+Every text of the user's is a literal of ASCII. Nothing in the file can end a script
+element, so it may also stand in a web page. Numbers are 64-bit there as they are here.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+from nn2rules.export.cells import Cells, Interval
+from nn2rules.export.columns import Column
+from nn2rules.export.header import header_of
+from nn2rules.export.program import Answer, Program
+from nn2rules.export.writing import check_doubles, remarks, selective_tests, variables
+from nn2rules.space import Value
+
+_TYPES = {"text": "string", "number": "number", "truth": "boolean"}
+_RESERVED = (
+    *("row", "cell", "predict", "decide", "undefined", "NaN", "Infinity", "Number"),
+    *("arguments", "await", "break", "case", "catch", "class", "const", "continue"),
+    *("debugger", "default", "delete", "do", "else", "enum", "eval", "export"),
+    *("extends", "false", "finally", "for", "function", "if", "implements", "import"),
+    *("in", "instanceof", "interface", "let", "new", "null", "package", "private"),
+    *("protected", "public", "return", "static", "super", "switch", "this", "throw"),
+    *("true", "try", "typeof", "var", "void", "while", "with", "yield"),
+)
+_WIDTH = 88
+
+_MODULE = """\
+// Rules that were extracted from a neural network.
+//
+{header}
+//
+// A row maps the names of columns to cells. null, undefined and NaN are missing{gaps}.
+
+/**
+ * Return the class of a row, or null for no answer.
+ *
+ * @param {{Readonly<Record<string, unknown>>}} row
+ * @returns {{{label} | null}}
+ */
+export function predict(row) {{
+  return decide(row).class;
+}}
+
+/**
+ * Return the class of a row, and the name of the rule that says so.
+ *
+ * @param {{Readonly<Record<string, unknown>>}} row
+ * @returns {{{{ class: {label} | null, rule: string | null }}}}
+ */
+export function decide(row) {{
+{body}
+}}
+
+/**
+ * Return a cell of a row, or null if it is missing.
+ *
+ * @param {{Readonly<Record<string, unknown>>}} row
+ * @param {{string}} name
+ * @param {{"string" | "number" | "boolean"}} type
+ * @param {{unknown[]}} gaps
+ * @returns {{any}}
+ */
+function cell(row, name, type, gaps = []) {{
+  if (!(name in row)) {{
+    throw new TypeError(`the row has no column ${{JSON.stringify(name)}}`);
+  }}
+  const value = row[name];
+  if (value === null || value === undefined || Number.isNaN(value)) {{
+    return null;
+  }}
+  if (typeof value !== type) {{
+    throw new TypeError(
+      `column ${{JSON.stringify(name)}} holds a ${{typeof value}}, expected a ` + type,
+    );
+  }}
+  return gaps.includes(value) ? null : value;
+}}
+"""
+
+
+def write(program: Program) -> str:
+    """Return rules as the text of an ES module."""
+    check_doubles(program, "JavaScript")
+    has_gaps = any(column.gaps for column in program.columns)
+    body = [*_cells(program), *_guards(program), *_rules(program)]
+    return _MODULE.format(
+        header="\n".join(f"// {key}: {text}" for key, text in header_of(program)),
+        gaps=",\n// and so are the texts that stand beside a column below"
+        if has_gaps
+        else "",
+        label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
+        body="\n".join(f"  {line}" for line in body),
+    )
+
+
+def _cells(program: Program) -> Iterator[str]:
+    for name, column in zip(_names(program), program.columns, strict=True):
+        gaps = f", {_list(column.gaps)}" if column.gaps else ""
+        kind = _TYPES[column.kind]
+        yield f'const {name} = cell(row, {_value(column.name)}, "{kind}"{gaps});'
+
+
+def _names(program: Program) -> list[str]:
+    return variables(program, _RESERVED)
+
+
+def _guards(program: Program) -> Iterator[str]:
+    """Yield what keeps rows off the domain away from the rules."""
+    for name, column in zip(_names(program), program.columns, strict=True):
+        test = _unknown(name, column)
+        if test is not None:
+            fact = f"column {json.dumps(column.name)} holds a value off the domain"
+            yield f"if ({test}) {{"
+            yield f"  {_end(program.outside, fact)}"
+            yield "}"
+
+
+def _unknown(name: str, column: Column) -> str | None:
+    """Return what holds of cells off the domain; None if there are none."""
+    known = column.known
+    if known.but:
+        return None if known.missing else f"{name} === null"
+    if not known.intervals:
+        return _among(name, (*known.words, *_null(known.missing)), is_in=False)
+    whole = f" && Number.isInteger({name})" if column.whole else ""
+    return f"!({_test(name, known, may_miss=True, whole=whole)})"
+
+
+def _rules(program: Program) -> Iterator[str]:
+    names = _names(program)
+    for branch, own, lines in zip(
+        program.branches,
+        selective_tests(program),
+        remarks(program, "//"),
+        strict=True,
+    ):
+        yield from lines
+        tests = [
+            _test(names[place], cells, may_miss=program.columns[place].known.missing)
+            for place, cells in own
+        ]
+        yield from _if(tests)
+        yield f"  {_end(Answer(branch.label, branch.name), '')}"
+        yield "}"
+    yield _end(program.otherwise, "no rule decides this row")
+
+
+def _if(tests: list[str]) -> Iterator[str]:
+    if len(tests) > 1:
+        tests = [f"({test})" if " || " in test else test for test in tests]
+    line = f"if ({' && '.join(tests) or 'true'}) {{"
+    if len(line) < _WIDTH - 2 or len(tests) == 1:
+        yield line
+        return
+    yield "if ("
+    yield from (f"  {test} &&" for test in tests[:-1])
+    yield f"  {tests[-1]}"
+    yield ") {"
+
+
+def _end(answer: Answer | None, fact: str) -> str:
+    if answer is None:
+        return f"throw new RangeError({_value(fact)});"
+    return f"return {{ class: {_value(answer.label)}, rule: {_value(answer.rule)} }};"
+
+
+def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
+    """Return what holds of the cells that are meant; of intervals, `whole`, too.
+
+    null is asked about only where a cell may be missing.
+    """
+    if cells.but:
+        others = (*cells.words, *_null(may_miss and not cells.missing))
+        return _among(name, others, is_in=False) or "true"
+    listed = _among(name, (*cells.words, *_null(cells.missing)), is_in=True)
+    inside = " || ".join(_inside(name, each) for each in cells.intervals)
+    inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    if inside and may_miss and not cells.missing:
+        inside = f"{name} !== null && {inside}"
+    return " || ".join(filter(None, (listed, inside + whole))) or "false"
+
+
+def _null(is_meant: bool) -> tuple[None, ...]:
+    return (None,) if is_meant else ()
+
+
+def _among(name: str, words: tuple[Value, ...], *, is_in: bool) -> str:
+    """Return what holds of cells that are among words, or not; "" without words."""
+    if not words:
+        return ""
+    if len(words) == 1:
+        return f"{name} {'===' if is_in else '!=='} {_value(words[0])}"
+    return f"{'' if is_in else '!'}{_list(words)}.includes({name})"
+
+
+def _inside(name: str, interval: Interval) -> str:
+    ends = []
+    if interval.low is not None:
+        sign = ">" if interval.low_is_strict else ">="
+        ends.append(f"{name} {sign} {interval.low!r}")
+    if interval.high is not None:
+        sign = "<" if interval.high_is_strict else "<="
+        ends.append(f"{name} {sign} {interval.high!r}")
+    text = " && ".join(ends) or "true"
+    return f"({text})" if len(ends) > 1 else text
+
+
+def _list(words: tuple[Value, ...]) -> str:
+    return f"[{', '.join(map(_value, words))}]"
+
+
+def _value(value: Value) -> str:
+    """Return a literal: JSON in ASCII, in which no text can end a script element."""
+    return re.sub("<(?=[!/s])", r"\\u003c", json.dumps(value), flags=re.IGNORECASE)

@@ -1,0 +1,57 @@
+"""Rules as Markdown: a table that wraps where it is shown, and what it is about.
+
+Every sign that could mean something in Markdown, or in HTML, has a backslash before it.
+"""
+
+import re
+
+from nn2rules.export.document import Document, Line, document_of
+from nn2rules.export.program import Program
+
+_SIGNS = re.compile(
+    r"[\\`*_{}\[\]<>&|~$#!@^]|:(?=//|[\w+-]+:)|(?<=www)\.", re.IGNORECASE
+)
+
+
+def write(program: Program) -> str:
+    """Return rules as the text of a Markdown file."""
+    page = document_of(program)
+    parts = [
+        f"# {escaped(page.title)}",
+        "\n".join(f"- {key}: {escaped(text)}" for key, text in page.about),
+        _rules(page),
+        "## Features",
+        _table(("feature", "kind", "values"), ("", "", ""), page.features),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    r"""Return a text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(escaped("a|b *c* <d>"))
+    a\|b \*c\* \<d\>
+    """
+    return _SIGNS.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _rules(page: Document) -> str:
+    header = ("rule", "if", "then", *page.columns)
+    sides = ("", "", "", *("r" for _ in page.columns))
+    return _table(header, sides, [_cells(line) for line in page.lines])
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    return line.name, " and ".join(line.conditions), line.then, *line.numbers
+
+
+def _table(
+    header: tuple[str, ...],
+    sides: tuple[str, ...],
+    rows: "list[tuple[str, ...]] | tuple[tuple[str, ...], ...]",
+) -> str:
+    rule = ["---:" if side == "r" else "---" for side in sides]
+    lines = [header, rule, *([escaped(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -1,0 +1,411 @@
+"""Rules as an ONNX model: few nodes and one product of matrices, for many rows at once.
+
+Each cell becomes the number of its part (see `parts`), that a row of 0 and 1, and all
+rows of a case together pick from one matrix how many tests of each rule fail. The first
+rule of which none fails decides. Nothing is approximate: sums are small whole numbers,
+and ends of ranges are compared as 64-bit numbers.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import MissingExtraError, OptionError, UnsupportedModelError
+from nn2rules.export.cells import Cells
+from nn2rules.export.columns import Column
+from nn2rules.export.header import header_of
+from nn2rules.export.program import NOTHING, Answer, Program
+from nn2rules.export.writing import check_doubles
+from nn2rules.language import unused
+from nn2rules.space import Value
+from nn2rules.version import __version__
+
+Table = NDArray[np.uint8]
+"""A row for each part. Its columns are the rules, the default, and *off the domain*: 1
+where the test of a rule fails. The first column without any 1 answers."""
+
+
+def words_of(program: Program, place: int) -> tuple[str, ...]:
+    """Return every text that a column is compared with."""
+    found = chain.from_iterable(cells.words for cells in _questions(program, place))
+    return tuple(dict.fromkeys(word for word in found if isinstance(word, str)))
+
+
+def table_of_words(program: Program, place: int) -> Table:
+    """Return the parts of a column of texts: its words, any other text, missing."""
+    words = words_of(program, place)
+    return _table(program, place, [*words, unused("unlisted", words), None])
+
+
+def cuts_of(program: Program, place: int) -> list[float]:
+    """Return the numbers at which parts of a column of numbers begin.
+
+    A part reaches from one of them to below the next. What is *above* a number begins
+    at the float after it.
+    """
+    cuts: set[float] = set()
+    for cells in _questions(program, place):
+        for word in cells.words:
+            cuts |= {_float(word), _after(word)}
+        for each in cells.intervals:
+            if each.low is not None:
+                cuts.add(_after(each.low) if each.low_is_strict else _float(each.low))
+            if each.high is not None:
+                cuts.add(
+                    _float(each.high) if each.high_is_strict else _after(each.high)
+                )
+    return sorted(cuts)
+
+
+def table_of_numbers(program: Program, place: int) -> Table:
+    """Return the parts of a column of numbers, or of true and false as 1 and 0.
+
+    The first is below all cuts. If the column is of whole numbers, the same parts come
+    again, for their numbers with a fraction. The last row is for missing.
+    """
+    starts = [-math.inf, *cuts_of(program, place)]
+    cells: list[Value] = [*starts]
+    if program.columns[place].whole:
+        cells = [math.ceil(s) if math.isfinite(s) else s for s in starts]
+        cells += map(_first_fraction, starts)
+    return _table(program, place, [*cells, None])
+
+
+def table_of_codes(program: Program, place: int) -> Table:
+    """Return a row for each code of a feature, and one for any other."""
+    start, stop = program.rules.domain.offsets[place : place + 2].tolist()
+    table = np.zeros((stop - start + 1, len(program.branches) + 2), dtype=np.uint8)
+    table[:-1, :-2] = ~program.rules.boxes[:, start:stop].T
+    table[-1, :-1] = 1
+    return table
+
+
+def _table(program: Program, place: int, cells: list[Value]) -> Table:
+    column = program.columns[place]
+    table = np.zeros((len(cells), len(program.branches) + 2), dtype=np.uint8)
+    fails: dict[Cells, list[bool]] = {}
+    for index, branch in enumerate(program.branches):
+        test = branch.tests.get(place)
+        if test is None:
+            continue
+        if test not in fails:
+            fails[test] = [not test.hold(cell) for cell in cells]
+        table[:, index] = fails[test]
+    off = [not _knows(column, cell) for cell in cells]
+    table[off, :-1] = 1
+    return table
+
+
+def _knows(column: Column, cell: Value) -> bool:
+    is_infinite = isinstance(cell, float) and math.isinf(cell)
+    return column.known.hold(cell) if is_infinite else column.knows(cell)
+
+
+def _questions(program: Program, place: int) -> Iterator[Cells]:
+    yield program.columns[place].known
+    for branch in program.branches:
+        if place in branch.tests:
+            yield branch.tests[place]
+
+
+def _first_fraction(start: float) -> float:
+    """Return the first number with a fraction from a number on, if there is one."""
+    if math.isfinite(start) and start % 1:
+        return start
+    return _after(max(start, -(2.0**52)))  # there is none below
+
+
+def _float(number: Value) -> float:
+    return float(number)  # type: ignore[arg-type]
+
+
+def _after(number: Value) -> float:
+    return math.nextafter(_float(number), math.inf)
+
+
+_OPSET, _ML_OPSET, _IR = 11, 2, 6  # those of ONNX 1.6, the first with what is needed
+
+_VALUES = (
+    "Inputs are the columns, by name, with as many cells each as there are rows. Texts "
+    "are strings, of which {missing} is missing; numbers are doubles, of which NaN is "
+    "missing; true and false are doubles, too, 1 and 0."
+)
+_CODES = (
+    "The input has a row for each case and a column for each feature: the positions of "
+    "values, as nn2rules.Domain.encode gives them. Others are off the domain."
+)
+_OUTPUTS = "A row without an answer has an empty rule, and {none} for a class."
+
+
+@dataclass
+class _Graph:
+    """A graph in the making. Names in it are none of the user's."""
+
+    taken: tuple[str, ...]
+    nodes: list[Any] = field(default_factory=list)
+    tensors: list[Any] = field(default_factory=list)
+
+    def name(self, name: str) -> str:
+        """Return a name that no column has."""
+        return unused(name, self.taken)
+
+    def node(self, kind: str, inputs: list[str], **attributes: Any) -> str:
+        """Add a node, and return the name of what it gives."""
+        from onnx import helper
+
+        made = self.name(f"{kind} {len(self.nodes)}")
+        self.nodes.append(helper.make_node(kind, inputs, [made], **attributes))
+        return made
+
+    def tensor(self, array: Any) -> str:
+        """Add a constant, and return its name."""
+        from onnx import numpy_helper
+
+        made = self.name(f"constant {len(self.tensors)}")
+        self.tensors.append(numpy_helper.from_array(np.asarray(array), made))
+        return made
+
+
+def write(
+    program: Program,
+    *,
+    inputs: Literal["values", "codes"] = "values",
+    missing: str = "",
+) -> bytes:
+    """Return rules as an ONNX model, in bytes.
+
+    Parameters
+    ----------
+    program : Program
+    inputs : {"values", "codes"}
+        An input for each column, or one with codes.
+    missing : str
+        The text that is missing in columns of texts, which have no other.
+    """
+    _check(program, inputs, missing)
+    graph = _Graph(tuple(column.name for column in program.columns))
+    try:
+        made = _model(program, graph, inputs, missing)
+    except UnicodeEncodeError:
+        raise UnsupportedModelError(
+            "a name or value holds half a character, which ONNX cannot hold; rename it"
+        ) from None
+    serialized: bytes = made.SerializeToString(deterministic=True)
+    return serialized
+
+
+def _check(program: Program, inputs: str, missing: str) -> None:
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("onnx", "onnx", "exporting to ONNX") from None
+    if inputs not in ("values", "codes"):
+        raise OptionError(f"inputs: {inputs!r}, expected 'values' or 'codes'")
+    if not isinstance(missing, str):
+        raise OptionError(f"missing: {missing!r}, expected a text")
+    for name, answer in (
+        ("unknown", program.outside),
+        ("undecided", program.otherwise),
+    ):
+        if answer is None:
+            raise OptionError(
+                f"{name}: an ONNX model cannot end with an error for one row; choose "
+                f"'none' or 'default'"
+            )
+    check_doubles(program, "ONNX")
+    for place, column in enumerate(program.columns):
+        values = (*words_of(program, place), column.feature.other)
+        if inputs == "values" and missing in values and missing not in column.gaps:
+            raise OptionError(
+                f"missing: {missing!r} is a value of feature {column.name!r}, and "
+                f"cannot stand for missing; give another text"
+            )
+
+
+def _model(program: Program, graph: _Graph, inputs: str, missing: str) -> Any:
+    from onnx import helper
+
+    if inputs == "codes":
+        given, picked, tables = _by_codes(program, graph)
+    else:
+        given, picked, tables = _by_values(program, graph, missing)
+    failing = graph.node(
+        "MatMul",
+        [
+            graph.node("Concat", picked, axis=1),
+            graph.node("Cast", [graph.tensor(np.vstack(tables))], to=_type("FLOAT")),
+        ],
+    )
+    decided = graph.node("ArgMin", [failing], axis=1, keepdims=0)
+    outputs = _outputs(program, graph, decided)
+    made = helper.make_graph(
+        graph.nodes, "rules", given, outputs, initializer=graph.tensors
+    )
+    model = helper.make_model(
+        made,
+        opset_imports=[
+            helper.make_opsetid("", _OPSET),
+            helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
+        ],
+        ir_version=_IR,
+        producer_name="nn2rules",
+        producer_version=__version__,
+    )
+    _describe(model, program, inputs, missing)
+    return model
+
+
+_Inputs = tuple[list[Any], list[str], list[Table]]
+
+
+def _by_values(program: Program, graph: _Graph, missing: str) -> _Inputs:
+    """Return the inputs, a row of 0 and 1 for each column, and the tables."""
+    given, picked, tables = [], [], []
+    for place, column in enumerate(program.columns):
+        name = _input_name(program, place)
+        if column.kind == "text":
+            table = table_of_words(program, place)
+            index = _word(program, place, graph, missing)
+        else:
+            table = table_of_numbers(program, place)
+            index = _number(program, place, graph, len(table))
+        given.append(_info(name, "STRING" if column.kind == "text" else "DOUBLE"))
+        picked.append(_one_hot(graph, index, len(table)))
+        tables.append(table)
+    return given, picked, tables
+
+
+def _by_codes(program: Program, graph: _Graph) -> _Inputs:
+    picked, tables = [], []
+    name = graph.name("codes")
+    for place in range(len(program.columns)):
+        table = table_of_codes(program, place)
+        size = graph.tensor(np.int64(len(table) - 1))
+        code = graph.node("Gather", [name, graph.tensor(np.int64(place))], axis=1)
+        is_below = graph.node("Less", [code, graph.tensor(np.int64(0))])
+        is_code = graph.node(
+            "And", [graph.node("Not", [is_below]), graph.node("Less", [code, size])]
+        )
+        picked.append(
+            _one_hot(graph, graph.node("Where", [is_code, code, size]), len(table))
+        )
+        tables.append(table)
+    return [_info(name, "INT64", len(program.columns))], picked, tables
+
+
+def _input_name(program: Program, place: int) -> str:
+    """Return the name of the column; an input cannot be called by an empty one."""
+    names = [column.name for column in program.columns]
+    return names[place] or unused(f"column {place + 1}", names)
+
+
+def _word(program: Program, place: int, graph: _Graph, missing: str) -> str:
+    """Return which part each cell of a column of texts is."""
+    words = words_of(program, place)
+    gaps = dict.fromkeys((missing, *program.columns[place].gaps), len(words) + 1)
+    found = {**gaps, **{word: part for part, word in enumerate(words)}}
+    return graph.node(
+        "LabelEncoder",
+        [_input_name(program, place)],
+        domain="ai.onnx.ml",
+        keys_strings=[word.encode() for word in found],
+        values_int64s=[*found.values()],
+        default_int64=len(words),
+    )
+
+
+def _number(program: Program, place: int, graph: _Graph, n_parts: int) -> str:
+    """Return which part each number of a column is: how many cuts it passed."""
+    name, cuts = _input_name(program, place), cuts_of(program, place)
+    upright = graph.node("Reshape", [name, graph.tensor(np.array([-1, 1]))])
+    is_below = graph.node("Less", [upright, graph.tensor(np.array([cuts]))])
+    passed = graph.node("Cast", [graph.node("Not", [is_below])], to=_type("INT64"))
+    part = graph.node("ReduceSum", [passed], axes=[1], keepdims=0)
+    if program.columns[place].whole:
+        has_fraction = graph.node("Less", [graph.node("Floor", [name]), name])
+        shift = [graph.tensor(np.int64(n)) for n in (len(cuts) + 1, 0)]
+        part = graph.node("Add", [part, graph.node("Where", [has_fraction, *shift])])
+    last = graph.tensor(np.int64(n_parts - 1))
+    return graph.node("Where", [graph.node("IsNaN", [name]), last, part])
+
+
+def _one_hot(graph: _Graph, index: str, size: int) -> str:
+    off_on = np.array([0, 1], dtype=np.float32)
+    depth = graph.tensor(np.array([size]))
+    return graph.node("OneHot", [index, depth, graph.tensor(off_on)])
+
+
+def _outputs(program: Program, graph: _Graph, decided: str) -> list[Any]:
+    """Give the class and the rule of each row."""
+    from onnx import helper
+
+    ends = [answer or NOTHING for answer in (program.otherwise, program.outside)]
+    answers = [*(Answer(b.label, b.name) for b in program.branches), *ends]
+    if program.label_kind == "text":
+        texts = [
+            (str(a.label) if a.label is not None else "").encode() for a in answers
+        ]
+        labels = _strings(graph, texts)
+    else:
+        numbers = [np.nan if a.label is None else float(a.label) for a in answers]
+        labels = graph.tensor(np.array(numbers))
+    rules = _strings(graph, [(answer.rule or "").encode() for answer in answers])
+    kind = "STRING" if program.label_kind == "text" else "DOUBLE"
+    outputs = []
+    for word, table, kind_ in (("class", labels, kind), ("rule", rules, "STRING")):
+        name = graph.name(word)
+        graph.nodes.append(helper.make_node("Gather", [table, decided], [name]))
+        outputs.append(_info(name, kind_))
+    return outputs
+
+
+def _strings(graph: _Graph, texts: list[bytes]) -> str:
+    from onnx import TensorProto
+
+    name = graph.name(f"constant {len(graph.tensors)}")
+    made = TensorProto(name=name, data_type=_type("STRING"), dims=[len(texts)])
+    made.string_data.extend(texts)  # numpy would cut zeros off their ends
+    graph.tensors.append(made)
+    return name
+
+
+def _type(name: str) -> int:
+    from onnx import TensorProto
+
+    return int(getattr(TensorProto, name))
+
+
+def _info(name: str, kind: str, *more: int) -> Any:
+    from onnx import helper
+
+    return helper.make_tensor_value_info(name, _type(kind), ["rows", *more])
+
+
+def _describe(model: Any, program: Program, inputs: str, missing: str) -> None:
+    """Write what the model is into the model."""
+    from onnx import helper
+
+    header = dict(header_of(program))
+    given = _CODES if inputs == "codes" else _VALUES.format(missing=ascii(missing))
+    none = "an empty text" if program.label_kind == "text" else "NaN"
+    told = [f"{key}: {text}" for key, text in header.items()]
+    model.doc_string = "\n".join(
+        (
+            "Rules that were extracted from a neural network.",
+            *("", *told, ""),
+            given,
+            _OUTPUTS.format(none=none),
+        )
+    )
+    columns = [
+        {"name": column.name, "kind": column.kind, "input": _input_name(program, place)}
+        for place, column in enumerate(program.columns)
+    ]
+    facts = {**header, "columns": json.dumps(columns), "missing": json.dumps(missing)}
+    helper.set_model_props(model, facts)

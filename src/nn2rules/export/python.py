@@ -1,0 +1,181 @@
+"""Rules as a Python module: one file without dependencies, with typed functions.
+
+Every text of the user's is written by `ascii`, so none can end a literal, and remarks
+are ASCII on lines of their own. A rule is an *if* over local variables. Its sets are
+constants for Python, which builds them once.
+"""
+
+import builtins
+import keyword
+from collections.abc import Iterator
+
+from nn2rules.export.cells import Cells, Interval
+from nn2rules.export.columns import Column
+from nn2rules.export.header import header_of
+from nn2rules.export.program import Answer, Program
+from nn2rules.export.writing import remarks, selective_tests, variables
+from nn2rules.space import Value
+
+_TYPES = {"text": "str", "number": "float", "truth": "bool"}
+_RESERVED = (
+    *("row", "predict", "decide", "Any", "Mapping"),
+    *(*keyword.kwlist, *keyword.softkwlist, *dir(builtins)),
+)
+_WIDTH = 88
+
+_MODULE = '''\
+"""Rules that were extracted from a neural network.
+
+{header}
+
+A row maps the names of columns to cells. None and NaN are missing{gaps}.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def predict(row: Mapping[str, object]) -> {label} | None:
+    """Return the class of a row, or None for no answer."""
+    return decide(row)[0]
+
+
+def decide(row: Mapping[str, object]) -> tuple[{label} | None, str | None]:
+    """Return the class of a row, and the name of the rule that says so."""
+{body}
+
+
+def _cell(
+    row: Mapping[str, object], name: str, kind: str, gaps: tuple[str, ...] = ()
+) -> Any:
+    """Return a cell of a row, or None if it is missing."""
+    cell = row[name]
+    if cell is None or cell != cell or cell in gaps:
+        return None
+    if isinstance(cell, str) != (kind == "text"):
+        raise TypeError(f"column {{name!r}} holds {{cell!r}}, expected a {{kind}}")
+    return cell
+'''
+
+
+def write(program: Program) -> str:
+    """Return rules as the text of a Python module."""
+    header = "\n".join(f"{key}: {text}" for key, text in header_of(program))
+    has_gaps = any(column.gaps for column in program.columns)
+    body = [*_cells(program), *_guards(program), *_rules(program)]
+    return _MODULE.format(
+        header=header,
+        gaps=", and\nso are the texts that stand beside a column below"
+        if has_gaps
+        else "",
+        label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
+        body="\n".join(f"    {line}" for line in body),
+    )
+
+
+def _cells(program: Program) -> Iterator[str]:
+    for name, column in zip(_names(program), program.columns, strict=True):
+        gaps = f", {column.gaps!a}" if column.gaps else ""
+        yield f"{name} = _cell(row, {column.name!a}, {column.kind!r}{gaps})"
+
+
+def _names(program: Program) -> list[str]:
+    return variables(program, _RESERVED)
+
+
+def _guards(program: Program) -> Iterator[str]:
+    """Yield what keeps rows off the domain away from the rules."""
+    for name, column in zip(_names(program), program.columns, strict=True):
+        test = _unknown(name, column)
+        if test is not None:
+            yield f"if {test}:"
+            fact = f"column {column.name!r} holds a value off the domain"
+            yield f"    {_end(program.outside, fact)}"
+
+
+def _unknown(name: str, column: Column) -> str | None:
+    """Return what holds of cells off the domain; None if there are none."""
+    known = column.known
+    if known.but:
+        return None if known.missing else f"{name} is None"
+    if not known.intervals:
+        return _among(name, (*known.words, *_none(known.missing)), "not in")
+    whole = f" and {name} == int({name})" if column.whole else ""
+    return f"not ({_test(name, known, may_miss=True, whole=whole)})"
+
+
+def _rules(program: Program) -> Iterator[str]:
+    names = _names(program)
+    for branch, own, lines in zip(
+        program.branches,
+        selective_tests(program),
+        remarks(program, "#"),
+        strict=True,
+    ):
+        yield from lines
+        tests = [
+            _test(names[place], cells, may_miss=program.columns[place].known.missing)
+            for place, cells in own
+        ]
+        yield from _if(tests)
+        yield f"    return {branch.label!a}, {branch.name!a}"
+    yield _end(program.otherwise, "no rule decides this row")
+
+
+def _if(tests: list[str]) -> Iterator[str]:
+    if len(tests) > 1:
+        tests = [f"({test})" if " or " in test else test for test in tests]
+    line = f"if {' and '.join(tests) or 'True'}:"
+    if len(line) < _WIDTH - 4 or len(tests) == 1:
+        yield line
+        return
+    yield "if ("
+    yield f"    {tests[0]}"
+    yield from (f"    and {test}" for test in tests[1:])
+    yield "):"
+
+
+def _end(answer: Answer | None, fact: str) -> str:
+    if answer is None:
+        return f"raise ValueError({fact!a})"
+    return f"return {answer.label!a}, {answer.rule!a}"
+
+
+def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
+    """Return what holds of the cells that are meant; of intervals, `whole`, too.
+
+    None is asked about only where a cell may be missing.
+    """
+    if cells.but:
+        others = (*cells.words, *_none(may_miss and not cells.missing))
+        return _among(name, others, "not in") or "True"
+    listed = _among(name, (*cells.words, *_none(cells.missing)), "in")
+    inside = " or ".join(_inside(name, each) for each in cells.intervals)
+    inside = f"({inside})" if len(cells.intervals) > 1 else inside
+    if inside and may_miss and not cells.missing:
+        inside = f"{name} is not None and {inside}"
+    return " or ".join(filter(None, (listed, inside + whole))) or "False"
+
+
+def _none(is_meant: bool) -> tuple[None, ...]:
+    return (None,) if is_meant else ()
+
+
+def _among(name: str, words: tuple[Value, ...], sign: str) -> str:
+    """Return what holds of cells that are among words, or not; "" without words."""
+    if not words:
+        return ""
+    if words == (None,):
+        return f"{name} is {'not ' if sign == 'not in' else ''}None"
+    if len(words) == 1:
+        return f"{name} {'!=' if sign == 'not in' else '=='} {words[0]!a}"
+    return f"{name} {sign} {{{', '.join(ascii(word) for word in words)}}}"
+
+
+def _inside(name: str, interval: Interval) -> str:
+    low = high = ""
+    if interval.low is not None:
+        low = f"{interval.low!r} {'<' if interval.low_is_strict else '<='} "
+    if interval.high is not None:
+        high = f" {'<' if interval.high_is_strict else '<='} {interval.high!r}"
+    return f"{low}{name}{high}" if low or high else "True"

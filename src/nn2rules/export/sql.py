@@ -1,0 +1,203 @@
+"""Rules as SQL: expressions for the class and the rule, or a view with both.
+
+A view tries the rules once: a subquery finds the rule, and the class follows from it.
+In DuckDB a view of many rules tries them as masks of bits, which is several times as
+fast and says the same; the expressions are the form to read.
+"""
+
+from typing import Literal
+
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.export.bits import bits_of
+from nn2rules.export.header import header_of
+from nn2rules.export.program import Answer, Program
+from nn2rules.export.sql_bits import answers_at, column_words, position_of, prefix_for
+from nn2rules.export.sql_dialects import Dialect, dialect_of
+from nn2rules.export.sql_tests import ALWAYS, branch_test, known_test
+from nn2rules.language import unused
+from nn2rules.space import Value
+
+MANY = 30
+"""A view of more rules tries them as masks of bits, in DuckDB."""
+
+_OFF = "nn2rules: a row has a value off the domain"
+_OPEN = "nn2rules: no rule decides a row"
+
+
+def write(
+    program: Program,
+    *,
+    dialect: str = "duckdb",
+    table: str | None = None,
+    answer: Literal["class", "rule"] | None = None,
+) -> str:
+    """Return rules as SQL.
+
+    Parameters
+    ----------
+    program : Program
+    dialect : str
+        Whose SQL, one of `sql_dialects.DIALECTS`.
+    table : str, optional
+        Make a view of this table, called like it with ``_decided`` behind: its columns,
+        the class and the rule. Dots separate the schema from the table.
+    answer : {"class", "rule"}, optional
+        The one expression that answers with the class, or with the name of the rule,
+        and no other text. Without it both are written, to be put into a SELECT.
+    """
+    chosen = dialect_of(dialect)
+    _check_names(program, chosen)
+    if answer not in (None, "class", "rule"):
+        raise OptionError(f"answer: {answer!r}, expected 'class' or 'rule'")
+    if answer is not None and table is not None:
+        raise OptionError("a view has both the class and the rule; leave out answer")
+    head = "".join(f"-- {key}: {text}\n" for key, text in header_of(program))
+    if answer is not None:
+        return head + _case(program, chosen, answer) + "\n"
+    names = _added(program, chosen)
+    if table is not None:
+        return head + _view(program, chosen, table, names)
+    parts = [
+        f"{_case(program, chosen, each)} AS {name}"
+        for each, name in zip(("class", "rule"), names, strict=True)
+    ]
+    return head + ",\n".join(parts) + "\n"
+
+
+def _check_names(program: Program, dialect: Dialect) -> None:
+    """Refuse two columns that a database takes for one."""
+    seen: dict[str, str] = {}
+    for name in (column.name for column in program.columns):
+        key = name.casefold() if dialect.folds_case else name
+        if key in seen:
+            raise UnsupportedModelError(
+                f"the features {seen[key]!r} and {name!r} differ in case alone, which "
+                f"are one column in the dialect {dialect.name!r}; rename one of them"
+            )
+        seen[key] = name
+
+
+def _added(program: Program, dialect: Dialect) -> tuple[str, str]:
+    """Return the names of the columns that are added, quoted."""
+    taken = {column.name.casefold() for column in program.columns}
+    label, rule = (unused(name, taken) for name in ("prediction", "rule"))
+    return dialect.identifier(label), dialect.identifier(rule)
+
+
+def _view(
+    program: Program, dialect: Dialect, table: str, names: tuple[str, str]
+) -> str:
+    parts = table.split(".")
+    if not all(parts):
+        raise OptionError(f"table: {table!r}, expected a name such as cases")
+    source = ".".join(map(dialect.identifier, parts))
+    view = ".".join(map(dialect.identifier, [*parts[:-1], f"{parts[-1]}_decided"]))
+    label, rule = names
+    if dialect.name == "duckdb" and len(program.branches) > MANY:
+        body = _by_bits(program, dialect, source, names)
+        return f"CREATE VIEW {view} AS\n{body};\n"
+    return (
+        f"CREATE VIEW {view} AS\n"
+        f"SELECT decided.*,\n{_class_of(program, dialect, rule)} AS {label}\n"
+        f"FROM (\nSELECT given.*,\n{_case(program, dialect, 'rule')} AS {rule}\n"
+        f"FROM {source} given{dialect.fence}\n) decided;\n"
+    )
+
+
+def _by_bits(
+    program: Program, dialect: Dialect, source: str, names: tuple[str, str]
+) -> str:
+    """Return the query of a view that tries rules as masks of bits."""
+    bits = bits_of(program)
+    prefix = prefix_for(column.name for column in program.columns)
+    words: list[list[str]] = [[] for _ in range(bits.n_words)]
+    for place, column in enumerate(program.columns):
+        made = column_words(column, bits.of_column(place), column.name)
+        for word, text in made.items():
+            words[word].append(text)
+    sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
+    outside = _failing(program, dialect, _OFF) if program.outside is None else "-2"
+    undecided = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
+    position = position_of(bits, prefix, outside=outside, undecided=undecided)
+    hidden = ", ".join(
+        [*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"]
+    )
+    label, rule = answers_at(program, prefix, program.label_kind)
+    return (
+        f"SELECT * EXCLUDE ({hidden}),\n{label} AS {names[0]},\n{rule} AS {names[1]}\n"
+        f"FROM (SELECT *,\n{position} AS {prefix}_k\n"
+        f"FROM (SELECT *,\n" + ",\n".join(sums) + f"\nFROM {source}))"
+    )
+
+
+def _class_of(program: Program, dialect: Dialect, rule: str) -> str:
+    """Return the class as it follows from the name of the rule."""
+    default = program.rules.default
+    by_label: dict[Value, list[str]] = {}
+    for branch in program.branches:
+        by_label.setdefault(branch.label, []).append(dialect.word(branch.name, "text"))
+    lines = [
+        f"  WHEN {rule} IN ({', '.join(found)}) THEN {_label(program, dialect, label)}"
+        for label, found in by_label.items()
+        if label != _typed(program, default)
+    ]
+    rest = _label(program, dialect, _typed(program, default))
+    return "\n".join(["CASE", *lines, f"  WHEN {rule} IS NOT NULL THEN {rest}", "END"])
+
+
+def _typed(program: Program, label: Value) -> Value:
+    return str(label) if program.label_kind == "text" else label
+
+
+def _label(program: Program, dialect: Dialect, label: Value) -> str:
+    """Return a class as a literal; all classes are of one type."""
+    if program.label_kind != "number":
+        made = dialect.word(label, program.label_kind)
+        is_bit = program.label_kind == "truth" and dialect.name == "tsql"
+        return f"CAST({made} AS BIT)" if is_bit else made
+    assert isinstance(label, int | float), "labels of several types are texts"
+    numbers = [float(each) for each in program.rules.classes]  # type: ignore[arg-type]
+    if all(number.is_integer() for number in numbers):
+        return dialect.literal(label)
+    return dialect.double(label)
+
+
+def _case(program: Program, dialect: Dialect, answer: str) -> str:
+    """Return the expression that answers with the class, or with the rule."""
+
+    def end(given: Answer | None, fact: str) -> str:
+        if given is None:
+            kind = program.label_kind if answer == "class" else "text"
+            return _failing(program, dialect, fact, dialect.types[kind])
+        shown = given.label if answer == "class" else given.rule
+        if shown is None:
+            kind = program.label_kind if answer == "class" else "text"
+            return f"CAST(NULL AS {dialect.types[kind]})"
+        if answer == "rule":
+            return dialect.word(shown, "text")
+        return _label(program, dialect, shown)
+
+    lines = [
+        f"  WHEN {branch_test(branch, program, dialect)} "
+        f"THEN {end(Answer(branch.label, branch.name), '')}"
+        for branch in program.branches
+    ]
+    otherwise, outside = end(program.otherwise, _OPEN), end(program.outside, _OFF)
+    known = known_test(program, dialect)
+    if lines:
+        inner = "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
+    else:
+        inner = otherwise
+    if known == ALWAYS:
+        return inner
+    return f"CASE WHEN {known}\nTHEN {inner}\nELSE {outside} END"
+
+
+def _failing(
+    program: Program, dialect: Dialect, fact: str, type_name: str = "INTEGER"
+) -> str:
+    """Return what ends the query with an error, where a type is expected."""
+    column = dialect.identifier(program.columns[0].name)
+    failing = dialect.fails.format(dialect.text(fact), dialect.empty.format(column))
+    is_cast = failing.startswith("CAST")
+    return f"CAST({failing} AS {type_name})" if is_cast else failing

@@ -1,0 +1,138 @@
+"""Which cells a condition means, as SQL.
+
+Every test is written without a negation around it, so that NULL never makes it true:
+where a comparison is NULL, the test does not hold.
+"""
+
+from nn2rules.export.cells import Cells, Interval
+from nn2rules.export.columns import Column
+from nn2rules.export.program import Branch, Program
+from nn2rules.export.sql_dialects import Dialect
+
+ALWAYS = "1 = 1"
+NEVER = "1 = 0"
+
+
+def known_test(program: Program, dialect: Dialect) -> str:
+    """Return what holds of rows on the domain; ALWAYS if all rows are."""
+    tests = [_known(column, dialect) for column in program.columns]
+    return joined([test for test in tests if test != ALWAYS], "AND") or ALWAYS
+
+
+def branch_test(branch: Branch, program: Program, dialect: Dialect) -> str:
+    """Return what holds of the rows of the domain that a rule decides."""
+    tests = []
+    for place, cells in branch.tests.items():
+        column = program.columns[place]
+        # NaN is missing, but larger than any number to most databases.
+        is_open = column.kind == "number" and column.known.missing
+        meant = branch.closed[place] if is_open else cells
+        is_there = not column.known.missing
+        tests.append(cells_test(column, meant, dialect, is_there=is_there))
+    return joined(tests, "AND") or ALWAYS
+
+
+def value_test(column: Column, cells: Cells, dialect: Dialect) -> str:
+    """Return what holds of cells, closed ones, that are on the domain."""
+    if not column.whole or not cells.intervals:
+        return cells_test(column, cells, dialect)
+    name = dialect.identifier(column.name)
+    numbers = cells_test(column, Cells(intervals=cells.intervals), dialect)
+    whole = joined([numbers, f"{name} = {dialect.whole.format(name)}"], "AND")
+    rest = Cells(words=cells.words, missing=cells.missing)
+    if rest.is_nothing:
+        return whole
+    return joined([cells_test(column, rest, dialect), whole], "OR")
+
+
+def _known(column: Column, dialect: Dialect) -> str:
+    return value_test(column, column.known, dialect)
+
+
+def cells_test(
+    column: Column, cells: Cells, dialect: Dialect, *, is_there: bool = False
+) -> str:
+    """Return what holds of the cells that are meant; `is_there`, none is missing."""
+    name = dialect.identifier(column.name)
+    if cells.but and is_there and cells.words:
+        return _among(name, column, cells, dialect)
+    if cells.but:
+        return _all_but(name, column, cells, dialect)
+    parts = []
+    if cells.words:
+        parts.append(
+            _guarded(name, column, _among(name, column, cells, dialect), dialect)
+        )
+    parts += [
+        _guarded(name, column, _inside(name, each, dialect), dialect)
+        for each in cells.intervals
+    ]
+    if cells.missing:
+        parts.append(_missing(name, column, dialect))
+    return joined(parts, "OR") or NEVER
+
+
+def joined(tests: list[str], word: str) -> str:
+    """Return tests joined by AND or OR, each in parentheses where that is needed."""
+    if len(tests) < 2:
+        return "".join(tests)
+    plain = [f"({t})" if f" {_OTHER[word]} " in t else t for t in tests]
+    return f" {word} ".join(plain)
+
+
+_OTHER = {"AND": "OR", "OR": "AND"}
+
+
+def _guarded(name: str, column: Column, test: str, dialect: Dialect) -> str:
+    """Return a test of numbers that NaN fails, however comparisons are decided.
+
+    The guard comes last: it is then worked out for few cells only.
+    """
+    if column.kind != "number" or not dialect.finite:
+        return test
+    return joined([test, dialect.finite.format(name)], "AND")
+
+
+def _all_but(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
+    """Return what holds of all cells but those of the words."""
+    if cells.missing and not cells.words:
+        return ALWAYS
+    words = cells.words if cells.missing else (*cells.words, *column.gaps)
+    listed = Cells(words=words, but=True)
+    parts = [_among(name, column, listed, dialect)] if words else []
+    has_nan = column.kind == "number" and bool(dialect.nan)
+    nan = dialect.nan.format(name)
+    if cells.missing:
+        return joined([*parts, f"{name} IS NULL", *([nan] * has_nan)], "OR")
+    parts = parts or [f"{name} IS NOT NULL"]
+    return joined([*parts, *([f"NOT ({nan})"] * has_nan)], "AND")
+
+
+def _missing(name: str, column: Column, dialect: Dialect) -> str:
+    parts = [f"{name} IS NULL"]
+    if column.kind == "number" and dialect.nan:
+        parts.append(dialect.nan.format(name))
+    if column.gaps:
+        parts.append(_among(name, column, Cells(words=column.gaps), dialect))
+    return joined(parts, "OR")
+
+
+def _among(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
+    """Return what holds of cells that equal one of the words, or, `but`, none."""
+    cell = dialect.cell.format(name) if column.kind == "text" else name
+    words = [dialect.cell_word(word, column.kind) for word in cells.words]
+    if len(words) == 1 or dialect.joins:
+        sign, word = ("<>", "AND") if cells.but else ("=", "OR")
+        return joined([f"{cell} {sign} {each}" for each in words], word)
+    return f"{cell} {'NOT ' * cells.but}IN ({', '.join(words)})"
+
+
+def _inside(name: str, interval: Interval, dialect: Dialect) -> str:
+    parts = []
+    if interval.low is not None:
+        sign = ">" if interval.low_is_strict else ">="
+        parts.append(f"{name} {sign} {dialect.literal(interval.low)}")
+    if interval.high is not None:
+        sign = "<" if interval.high_is_strict else "<="
+        parts.append(f"{name} {sign} {dialect.literal(interval.high)}")
+    return joined(parts, "AND") or ALWAYS

@@ -1,0 +1,275 @@
+"""Test vectors: inputs with the class and the rule that the receiving team must get."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.export.cells import LARGEST
+from nn2rules.export.columns import Column
+from nn2rules.export.program import Answer, Program
+from nn2rules.files import table_text
+from nn2rules.language import unused
+from nn2rules.space import Value, plain_number
+
+_UNLISTED = ("unlisted", "unlisted_", "Unlisted value")
+
+
+def examples(column: Column) -> list[list[Value]]:
+    """Return, for each value of the feature, some cells that are this value.
+
+    Examples
+    --------
+    >>> from nn2rules.export.columns import column_of
+    >>> from nn2rules.space.feature import Feature
+    >>> examples(column_of(Feature.bins("age", [25, 40], whole=True, missing=True)))
+    [[24, 23], [25, 39, 32], [40, 41], [None]]
+    """
+    feature = column.feature
+    found: list[list[Value]] = []
+    for code, value in enumerate(feature.values):
+        if feature.edges is not None and code < feature.n_plain:
+            found.append(_numbers(column, code))
+        elif feature.groups is not None:
+            found.append(list(feature.groups[code]))
+        else:
+            found.append([] if value == feature.other is not None else [value])
+        if None in found[-1]:
+            found[-1] += column.gaps
+        if feature.other is not None and value == feature.other:
+            found[-1] += _unlisted(column)
+    return found
+
+
+def strangers(column: Column) -> list[Value]:
+    """Return cells of the column's kind that are off the domain.
+
+    Missing cells are among them, if they are off the domain, in every spelling.
+    """
+    cells: list[Value] = [None]
+    if column.kind == "text":
+        cells += [*_unlisted(column), *column.gaps]
+    if column.kind == "number":
+        cells += [*_beyond(column), 0.5, -(2.0**60), 2.0**60, *_unlisted(column)]
+    return [
+        cell
+        for cell in dict.fromkeys(cells)
+        if not column.knows(None if cell in column.gaps else cell)
+    ]
+
+
+def _beyond(column: Column) -> list[Value]:
+    """Return the numbers next to the limits of a range."""
+    if column.feature.limits is None:
+        return []
+    low, high = column.feature.limits
+    if column.whole:
+        return [low - 1, high + 1, low + 0.5]
+    return [math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
+
+
+def _unlisted(column: Column) -> list[Value]:
+    """Return cells that nobody listed."""
+    feature = column.feature
+    known: set[Value] = {*feature.words, *feature.values}
+    if column.kind == "truth":
+        return []
+    if column.kind == "text":
+        return [next(text for text in _UNLISTED if text not in known)]
+    free = (n for n in range(-1_000_003, -1_000_003 + len(known) + 2))
+    return [next(number for number in free if number not in known)]
+
+
+def _numbers(column: Column, code: int) -> list[Value]:
+    """Return the first, the last and a middle number of a bin."""
+    feature = column.feature
+    assert feature.edges is not None, "asked only of bins"
+    least, most = feature.limits or (None, None)
+    starts: list[float | None] = [least, *feature.edges]
+    low, above = starts[code], [*feature.edges, None][code]
+    high = most if above is None else _before(above, whole=feature.whole)
+    step = 1 if feature.whole else 0.5
+    cells: list[float] = [0]
+    if low is None and high is not None:
+        cells = [high, max(high - step, -LARGEST)]
+    elif low is not None and high is None:
+        cells = [low, min(low + step, LARGEST)]
+    elif low is not None and high is not None:
+        middle = low + (high - low) / 2
+        cells = [low, high, math.floor(middle) if feature.whole else middle]
+    inside = [plain_number(cell) for cell in cells]
+    return list(dict.fromkeys(inside))
+
+
+def _before(edge: float, *, whole: bool) -> float:
+    return edge - 1 if whole else plain_number(math.nextafter(edge, -math.inf))
+
+
+Row = dict[str, Value]
+Codes = NDArray[np.int64]
+
+_TURN = 8  # of so many rows, one is drawn anywhere, one is off the domain
+_TRIES = (16, 256)  # inputs of a rule, until one is not decided before it
+_STEPS = 100_000  # of the search for such an input, where drawing finds none
+
+
+def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Answer | None]]:
+    """Return inputs with their answers; None stands for an error.
+
+    Rules take turns, and each gets an input that it decides, unless none is found. Now
+    and then an input is drawn from the whole domain, which the default may decide, and
+    now and then one has a cell off the domain: all kinds of those take turns, too.
+    Numbers are at the ends of bins as often as between. Cells that a CSV file cannot
+    tell from others are left out. The same program gives the same vectors.
+    """
+    drawn = _Drawing(program, np.random.default_rng(0)).rows()
+    return [(row, program.answer(row)) for row in islice(drawn, n_rows)]
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Inputs of a program, drawn by turns."""
+
+    program: Program
+    draw: np.random.Generator
+
+    def rows(self) -> Iterator[Row]:
+        """Yield inputs without end."""
+        n_rules, rule, stranger = len(self.program.branches), 0, 0
+        for turn in count():
+            is_off = bool(self._strangers) and turn % _TURN == _TURN - 1
+            is_free = turn % _TURN == _TURN // 2 or is_off or not n_rules
+            codes = self._anywhere(1)[0] if is_free else self._decided(rule % n_rules)
+            row = self._row(codes)
+            if is_off:
+                name, cell = self._strangers[stranger % len(self._strangers)]
+                row[name] = cell
+            rule, stranger = rule + (not is_free), stranger + is_off
+            yield row
+
+    @cached_property
+    def _cells(self) -> list[list[list[Value]]]:
+        """Of each value of each column, cells that a CSV file can hold."""
+        return [
+            [[c for c in cells if c is not None or not self._mixes(p)] for cells in own]
+            for p, own in enumerate(map(examples, self.program.columns))
+        ]
+
+    @cached_property
+    def _strangers(self) -> list[tuple[str, Value]]:
+        return [
+            (column.name, cell)
+            for place, column in enumerate(self.program.columns)
+            for cell in strangers(column)
+            if cell is not None or not self._mixes(place)
+        ]
+
+    def _mixes(self, place: int) -> bool:
+        """Tell whether an empty text is a value, and not missing."""
+        column = self.program.columns[place]
+        return column.kind == "text" and "" not in column.gaps
+
+    def _row(self, codes: Codes) -> Row:
+        row: Row = {}
+        for place, column in enumerate(self.program.columns):
+            cells = self._cells[place][codes[place]]
+            row[column.name] = cells[int(self.draw.integers(len(cells)))]
+        return row
+
+    def _anywhere(self, number: int, rule: int | None = None) -> Codes:
+        """Draw inputs of a rule, or of the domain, as codes."""
+        offsets = self.program.rules.domain.offsets.tolist()
+        columns = []
+        for place, cells in enumerate(self._cells):
+            can_be = np.array([bool(own) for own in cells])
+            if rule is not None:
+                box = self.program.rules.boxes[rule]
+                inside = can_be & box[offsets[place] : offsets[place + 1]]
+                can_be = inside if inside.any() else can_be
+            columns.append(self.draw.choice(np.flatnonzero(can_be), size=number))
+        return np.stack(columns, axis=1)
+
+    def _decided(self, rule: int) -> Codes:
+        """Draw an input that a rule decides; if none is found, one that it allows."""
+        offsets = self.program.rules.domain.offsets[:-1]
+        before = self.program.rules.boxes[:rule]
+        for number in _TRIES:
+            codes = self._anywhere(number, rule)
+            taken = np.ones((rule, number), dtype=np.bool_)
+            for place, offset in enumerate(offsets.tolist()):
+                taken &= before[:, offset + codes[:, place]]
+            free = np.flatnonzero(~taken.any(axis=0))
+            if free.size:
+                chosen: Codes = codes[free[0]]
+                return chosen
+        some: Codes = codes[0]
+        for place, code in self._searched(rule).items():
+            some[place] = code
+        return some
+
+    def _searched(self, rule: int) -> dict[int, int]:
+        """Return values by which a rule is rid of all before it, if they are found."""
+        offsets = self.program.rules.domain.offsets.tolist()
+        boxes = self.program.rules.boxes
+        masks = [
+            {
+                code: _bits(boxes[:rule, offsets[place] + code])
+                for code, own in enumerate(cells)
+                if own and boxes[rule, offsets[place] + code]
+            }
+            for place, cells in enumerate(self._cells)
+        ]
+        everywhere = frozenset(range(len(masks)))
+        return _fixed(masks, (1 << rule) - 1, everywhere, count()) or {}
+
+
+def _fixed(
+    masks: list[dict[int, int]], left: int, places: frozenset[int], steps: Iterator[int]
+) -> dict[int, int] | None:
+    """Return values of some columns that no rule allows of those that are `left`.
+
+    Rules are the bits of whole numbers; `masks` has those that allow a value.
+    """
+    if not left:
+        return {}
+    fewest = [
+        (min((left & mask).bit_count() for mask in masks[place].values()), place)
+        for place in places
+        if masks[place]
+    ]
+    if not fewest or next(steps) > _STEPS:
+        return None
+    _, place = min(fewest)
+    rests = [(left & mask, code) for code, mask in masks[place].items()]
+    for rest, code in sorted(rests, key=lambda pair: pair[0].bit_count()):
+        found = _fixed(masks, rest, places - {place}, steps)
+        if found is not None:
+            return {place: code, **found}
+    return None
+
+
+def _bits(flags: NDArray[np.bool_]) -> int:
+    """Return flags as the bits of a whole number."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def vectors_text(program: Program, n_rows: int) -> str:
+    """Return test vectors as CSV: the columns, the class and the rule.
+
+    No answer is two empty cells, and an error the rule ``error``.
+    """
+    names = [column.name for column in program.columns]
+    header = [*names, *(unused(name, names) for name in ("prediction", "rule"))]
+    lines = []
+    for row, answer in vectors_of(program, n_rows):
+        label, rule = ("", "error") if answer is None else (answer.label, answer.rule)
+        lines.append([_text(cell) for cell in (*row.values(), label, rule)])
+    return table_text(header, lines)
+
+
+def _text(cell: Value) -> str:
+    return "" if cell is None else str(cell)

@@ -1,0 +1,46 @@
+"""Rules from a network: `extract`, and the methods behind it.
+
+`from_table` finds rules where every input fits into a table, `from_search` where the
+domain is larger, and `paper` is the algorithm of the paper. `options` checks what the
+user asks for, `job` is that as one value, and `certifying` writes the certificate.
+Imports `models`, `engine`, `rules` and everything below.
+"""
+
+from nn2rules.extraction.certifying import network_digest
+from nn2rules.extraction.effort import effort_of
+from nn2rules.extraction.extract import COVERED_INPUTS, Form, Scope, extract
+from nn2rules.extraction.from_search.holding import most_first
+from nn2rules.extraction.from_search.thresholds import cut_at_ends, parts_of
+from nn2rules.extraction.from_table.packing import DONT_CARE, Rules
+from nn2rules.extraction.from_table.rule_set import rule_set
+from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.influence import DRAWN_ROWS, Influences, counted, influences
+from nn2rules.extraction.options import Kind, Length, Looking, check_labels
+from nn2rules.extraction.other_network import other_network
+from nn2rules.extraction.proofs import write_proofs
+
+__all__ = [
+    "COVERED_INPUTS",
+    "DONT_CARE",
+    "DRAWN_ROWS",
+    "Form",
+    "Influences",
+    "Kind",
+    "Length",
+    "Looking",
+    "Rules",
+    "Scope",
+    "Work",
+    "check_labels",
+    "counted",
+    "cut_at_ends",
+    "effort_of",
+    "extract",
+    "influences",
+    "most_first",
+    "network_digest",
+    "other_network",
+    "parts_of",
+    "rule_set",
+    "write_proofs",
+]

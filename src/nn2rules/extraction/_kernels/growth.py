@@ -1,0 +1,204 @@
+"""Grow a box from a row, each new slab proved by search.
+
+A step is a question that is proposed, asked, and recorded. Only what asks it knows the
+network, and only what proposes and records it knows the rows: compiling a kernel takes
+the longer, the more arrays it is given.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine._kernels.bounds import Workspace
+from nn2rules.engine._kernels.network import FlatNetwork
+from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
+from nn2rules.extraction._kernels.nearness import (
+    appraise,
+    appraise_half,
+    is_next,
+    near_rows,
+    take_in,
+)
+from nn2rules.extraction._kernels.proposing import (
+    ADD_MORE_ROWS,
+    ADD_ROWS,
+    COLUMN,
+    PART,
+    REST,
+    propose,
+)
+from nn2rules.space._kernels.boxes import Boxes, Points, Stack, first_held
+from nn2rules.space._kernels.compiled import ONE, inlined, kernel
+from nn2rules.space._kernels.loops import copy_rows, copy_to
+
+
+class Desk(NamedTuple):
+    """What a search needs at hand, made once for each thread and class.
+
+    Attributes
+    ----------
+    space : Workspace
+    stack : Stack
+    ignored : Boxes
+        What need not be of the class.
+    ties, known : Points
+        Ties of a search, and counterexamples that were found before.
+    counts : ndarray of int64, shape (3,)
+        How many counterexamples, boxes searched, and questions asked.
+    """
+
+    space: Workspace
+    stack: Stack
+    ignored: Boxes
+    ties: Points
+    known: Points
+    counts: NDArray[np.int64]
+
+
+def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
+    """Tell whether the box at the bottom of the stack is of the class.
+
+    Python calls this as it is, and `grow` has it compiled: a kernel of its own would
+    hold the whole search once more.
+
+    Counterexamples that are known already come first, and new ones are kept. What
+    cannot be decided within `limit` boxes, or only by exact arithmetic, is PAUSED: the
+    box stays smaller than it might be, and right. So is what seems to take more than
+    `patience` times as many.
+    """
+    space, known = desk.space, desk.known
+    size = known.codes.shape[0]
+    held = first_held(
+        net,
+        desk.stack.allowed[0],
+        desk.stack.ends[0],
+        known,
+        min(desk.counts[0], size),
+        desk.ignored,
+    )
+    if held >= 0:
+        for feature in range(space.choice.size):
+            space.choice[feature] = known.codes[held, feature]
+            space.numbers[feature] = known.numbers[held, feature]
+        return REFUTED
+    desk.stack.depth[0] = 0
+    status, _, n_ties, n_boxes = search(
+        net,
+        space,
+        desk.stack,
+        ONE,
+        desk.ignored,
+        desk.ties,
+        limit,
+        patience * limit,
+        False,
+    )
+    desk.counts[1] += n_boxes
+    desk.counts[2] += 1
+    if status == REFUTED:
+        place = desk.counts[0] % size
+        for feature in range(space.choice.size):
+            known.codes[place, feature] = space.choice[feature]
+            known.numbers[place, feature] = space.numbers[feature]
+        desk.counts[0] += 1
+        return REFUTED
+    return PROVED if status == PROVED and n_ties == 0 else PAUSED
+
+
+asked = inlined(ask)
+
+
+@inlined
+def lay_out(plan, grown, allowed, ends):
+    """Fill in the box that the question is about."""
+    kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
+    start, stop, ranged = (
+        plan.offsets[feature],
+        plan.offsets[feature + 1],
+        plan.ranges[feature],
+    )
+    copy_to(allowed, grown.box)
+    copy_rows(ends, grown.ends)
+    for own in range(start, stop):
+        allowed[own] = not grown.barred[own] if kind == REST else own == column
+    if kind == REST:
+        if ranged >= 0 and not grown.barred[ranged]:
+            for end in range(2):
+                ends[end, feature] = plan.bounds[end, feature]
+    else:
+        ends[0, feature], ends[1, feature] = grown.span[0], grown.span[1]
+
+
+@inlined
+def record(plan, crowd, near, grown, status, choice):
+    """Note the answer: let the box grow if it is proved, and do not ask again if not.
+
+    `choice` is the value of the feature that a counterexample has.
+    """
+    kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
+    end, low, high = grown.state[5], grown.span[0], grown.span[1]
+    if kind == REST:
+        record_rest(plan, crowd, near, grown, status, choice)
+        return
+    if kind == COLUMN:
+        grown.barred[column] = True
+    if status == PROVED:
+        take_in(plan, crowd, near, grown, feature, column, low, high)
+        if grown.state[0] in (ADD_ROWS, ADD_MORE_ROWS):
+            appraise(plan, crowd, near, grown)
+    elif kind == PART:
+        grown.walls[end, feature] = low if end == 0 else high
+        if grown.state[0] in (ADD_ROWS, ADD_MORE_ROWS):
+            grown.failed[end, feature] += 1
+            appraise_half(plan, crowd, near, grown, feature, end)
+
+
+@inlined
+def record_rest(plan, crowd, near, grown, status, choice):
+    """Note the answer about all values of a feature that were not tried.
+
+    Proved, they are added; refuted, the value of the counterexample is not asked about
+    again; and what is open is asked about one by one from now on.
+    """
+    feature, barred = grown.state[3], grown.barred
+    start, stop = plan.offsets[feature], plan.offsets[feature + 1]
+    if status == REFUTED:
+        barred[start + choice] = True
+        return
+    grown.state[2] = COLUMN
+    added = status == PROVED
+    while added:  # on a line, one value after the other comes within reach
+        added = False
+        for column in range(start, stop):
+            if not barred[column] and is_next(grown.box, plan.lines, column):
+                barred[column] = True
+                low, high = 1.0, 1.0
+                if column == plan.ranges[feature]:
+                    low, high = plan.bounds[0, feature], plan.bounds[1, feature]
+                take_in(plan, crowd, near, grown, feature, column, low, high)
+                added = True
+    if status == PROVED:
+        for column in range(start, stop):
+            barred[column] = True
+
+
+@kernel
+def grow(net, desk, crowd, plan, grown, most, is_last):
+    """Let a box grow until nothing can be added to it, or `most` boxes are searched.
+
+    If `is_last`, also by what brings no row. Returns whether the box is grown; if not,
+    calling again goes on.
+    """
+    stop = desk.counts[1] + most
+    near = near_rows(plan, crowd, grown)
+    appraise(plan, crowd, near, grown)
+    while desk.counts[1] < stop:
+        limit = propose(plan, crowd, near, grown, is_last)
+        if limit == 0:
+            return True
+        lay_out(plan, grown, desk.stack.allowed[0], desk.stack.ends[0])
+        status = asked(net, desk, limit, plan.patience)
+        choice = desk.space.choice[grown.state[3]]
+        record(plan, crowd, near, grown, status, choice)
+    return False

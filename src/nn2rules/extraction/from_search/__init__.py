@@ -1,0 +1,1 @@
+"""Rules for larger domains: boxes grown from rows, each proved by search."""

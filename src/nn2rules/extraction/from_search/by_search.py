@@ -1,0 +1,387 @@
+"""Rule lists and sets of networks whose domain is too large for a table."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine import Oracle
+from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.extraction._kernels.nearness import held_rows
+from nn2rules.extraction.certifying import search_certificate
+from nn2rules.extraction.describe import describe_search, in_order, met_above
+from nn2rules.extraction.from_search.checkpoints import Checkpoint, Moment, restore
+from nn2rules.extraction.from_search.growing import Goal, Grower
+from nn2rules.extraction.from_search.growth_context import Cases, Spare
+from nn2rules.extraction.from_search.holding import Holding, most_first
+from nn2rules.extraction.from_search.merging import merge
+from nn2rules.extraction.from_search.searched import (
+    Cover,
+    cover_domain,
+    cover_rows,
+    find_uncovered,
+)
+from nn2rules.extraction.from_search.thresholds import cut_at_ends
+from nn2rules.extraction.job import Job, impossible_inputs
+from nn2rules.extraction.unseen_rows import counted, kept_weights
+from nn2rules.rules import Facts, RuleList
+from nn2rules.space._kernels.boxes import Boxes, Points
+
+TRIES = 4
+"""How many boxes are grown for each rule, times the effort; with effort 0 just one."""
+
+_LAST_WORK = 0.04
+"""The share of the time that putting rules in order and counting for them may take."""
+
+_SECOND_ROUND = 0.2
+"""The share of the time that is left for rows held out, when rules are joined."""
+
+
+def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
+    """Return rules proved box by box, going on from a checkpoint if there is one."""
+    if job.is_impossible is not None:
+        raise OptionError(
+            "impossible: on a domain this large give boxes, not a function"
+        )
+    oracle, cover = Oracle(job.network, job.meter), Cover()
+    job.meter.keep(lambda: _unfinished(oracle, job, cover))
+    if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
+        raise OptionError("impossible: no input is left that can occur")
+    how = job.how
+    goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs)
+    going_on, is_complete = _GoingOn(oracle, cover, checkpoint), True
+    coverage = None
+    try:
+        if job.scope == "support":
+            is_complete, coverage = _support(oracle, job, goal, cover, going_on)
+        else:
+            is_complete = _domain(oracle, job, goal, cover, going_on)
+    finally:
+        going_on.write()
+    if job.scope == "domain" and not is_complete:
+        rules = _unfinished(oracle, job, cover)
+        return _described(rules, job)
+    if job.scope == "domain":
+        cover = _without_default(cover, job)
+    known = search_certificate(job.network, oracle)
+    if not is_complete:
+        known["complete"] = False
+    if coverage is not None:
+        known["coverage"] = coverage
+    rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
+    return _described(rules, job)
+
+
+class _GoingOn:
+    """Where a search begins, and what is noted of it after each wave."""
+
+    def __init__(
+        self, oracle: Oracle, cover: Cover, checkpoint: Checkpoint | None
+    ) -> None:
+        self.oracle, self.cover, self.checkpoint = oracle, cover, checkpoint
+        self.begun = Moment() if checkpoint is None else checkpoint.moment
+        cover.allowed += self.begun.allowed
+        cover.ends += self.begun.ends
+        cover.answers += self.begun.answers
+        restore(self.begun, oracle)
+
+    def note(self, n_rounds: int, n_before: int, spare: Spare) -> None:
+        """Keep what is there after a wave."""
+        if self.checkpoint is not None:
+            cover, oracle = self.cover, self.oracle
+            self.checkpoint.note(
+                Moment(
+                    list(cover.allowed),
+                    list(cover.ends),
+                    list(cover.answers),
+                    spare,
+                    n_rounds,
+                    n_before,
+                    oracle.n_questions,
+                    oracle.n_settled,
+                    oracle.meter.boxes,
+                )
+            )
+
+    def write(self) -> None:
+        """Write what was noted last."""
+        if self.checkpoint is not None:
+            self.checkpoint.write()
+
+
+def _tries(job: Job) -> int:
+    """Return how many boxes to grow for each rule.
+
+    More for rows in a domain that is not very large: there a table would be the other
+    way, and finds fewer rules in more time.
+    """
+    tries = TRIES * job.how.effort
+    domain = job.network.domain
+    if job.scope == "support" and not domain.has_ranges:
+        tries *= max(1, min(4, (1 << 21) // domain.n_inputs))
+    return max(1, tries)
+
+
+def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
+    """Return the rules so far, and say that they are not all."""
+    certificate = _certificate(job, search_certificate(job.network, oracle))
+    rules = _rule_list(job, cover).replace(scope="support")
+    return rules.replace(certificate={**certificate, "complete": False})
+
+
+def _impossible(job: Job) -> Boxes:
+    """Return the boxes of what cannot occur; of ranges all numbers, or none."""
+    limits = job.network.domain.limits
+    return Boxes(job.impossible, np.tile(limits, (len(job.impossible), 1, 1)))
+
+
+def _reporter(job: Job, what: str = "rules proved") -> Any:
+    def report(n_rules: int, share: float) -> None:
+        job.meter.report(f"{n_rules:,} {what}", share)
+
+    return report
+
+
+def _domain(
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+) -> bool:
+    """Cover the domain; tell whether all of it is, or else as many rules as asked."""
+    return cover_domain(
+        oracle,
+        goal,
+        cover=cover,
+        impossible=_impossible(job),
+        found=_reporter(job),
+        is_enough=lambda: _is_enough(job, cover),
+        begun=going_on.begun,
+        note=going_on.note,
+    )
+
+
+def _is_enough(job: Job, cover: Cover) -> bool:
+    """Tell whether there are as many rules as wanted, of the target if there is one."""
+    if job.length.max_rules is None:
+        return False
+    n_rules = len(cover.answers)
+    if job.target is not None and job.scope == "domain":
+        n_rules = len(_without_default(cover, job).answers)
+    return n_rules >= job.length.max_rules
+
+
+def _support(
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+) -> tuple[bool, dict[str, Any] | None]:
+    """Cover the rows of the data; with a target, those of its class.
+
+    Returns whether it is done, false if the time that the user gave is over, and how
+    many of the rows that were held out were covered before anything grew for them.
+    """
+    assert job.rows is not None, "extract has checked that there is data"
+    cases = _cases(job)
+    totals = np.bincount(cases.answers, cases.weights, len(job.network.classes))
+    cover.default = job.default(totals)
+    cases.weights[~np.isin(cases.answers, job.wanted)] = 0.0
+    work = _Rounds(oracle, job, goal, cover, going_on)
+    with job.meter.leaving(_LAST_WORK if job.how.time is not None else 0):
+        try:
+            if job.held is not None:
+                kept = kept_weights(job.rows, job.held) > 0
+                work.first(_picked(cases, kept))
+            work.last(cases)
+        except BudgetExceededError:
+            if job.how.time is None:
+                raise
+            return False, work.coverage()
+    return True, work.coverage()
+
+
+class _Rounds:
+    """Rows are covered in two rounds: without those held out, and then all.
+
+    What the first one leaves, rules joined and all, is what is counted on the rows held
+    out: it is made as the rules are in the end, from nine tenths of the rows.
+    """
+
+    def __init__(
+        self, oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+    ) -> None:
+        self.oracle, self.job, self.goal, self.cover = oracle, job, goal, cover
+        self.going_on, self.begun = going_on, going_on.begun
+        self.is_whole = True
+        self.counted: dict[str, Any] | None = None
+
+    def first(self, cases: Cases) -> None:
+        """Cover the rows that are not held out, and count the others."""
+        if self.begun.n_rounds == 0:
+            grower = Grower(self.oracle, cases, self.goal)
+            self._grow(grower, self.begun.spare, partial(self.going_on.note, 0, 0))
+            with self.job.meter.leaving(_SECOND_ROUND):
+                self.is_whole = self._join(grower)
+            self.n_first = len(self.cover.answers)
+        else:
+            self.n_first = self.begun.n_before
+        self.counted = self.coverage(self.n_first)
+
+    def last(self, cases: Cases) -> None:
+        """Cover all rows."""
+        spare, note = self.begun.spare, partial(self.going_on.note, 0, 0)
+        if self.counted is not None:
+            spare = spare if self.begun.n_rounds else Spare()
+            note = partial(self.going_on.note, 1, self.n_first)
+        grower = Grower(self.oracle, cases, self.goal)
+        # Rules that there was no time to join are not where another run would go on.
+        self._grow(grower, spare, note if self.is_whole else None)
+        self._join(grower)
+
+    def _grow(
+        self, grower: Grower, spare: Spare, note: Callable[[Spare], None] | None
+    ) -> None:
+        cover_rows(
+            grower,
+            cover=self.cover,
+            impossible=_impossible(self.job),
+            found=_reporter(self.job),
+            is_enough=self._is_enough,
+            spare=spare,
+            note=note,
+        )
+
+    def _is_enough(self) -> bool:
+        return _is_enough(self.job, self.cover)
+
+    def _join(self, grower: Grower) -> bool:
+        """Join rules of a set, and tell whether there was time for it."""
+        if self.job.form != "set" or self._is_enough():
+            return True
+        with suppress(BudgetExceededError):  # they are complete, if not the fewest
+            found = _reporter(self.job, "rules proved, some are joined")
+            found(len(self.cover.answers), 1.0)
+            merge(grower, self.cover, impossible=_impossible(self.job), found=found)
+            return True
+        return False
+
+    def coverage(self, n_rules: int | None = None) -> dict[str, Any] | None:
+        """Count the held-out rows that rules cover, unless that is done."""
+        job = self.job
+        if self.counted is not None or job.rows is None or job.held is None:
+            return self.counted
+        holds, n_inputs = _holder(job)
+        is_covered = np.zeros(n_inputs, dtype=np.bool_)
+        boxes = (part[:n_rules] for part in self.cover.boxes(job.network.domain))
+        for allowed, ends in zip(*boxes, strict=True):
+            is_covered |= holds(allowed, ends)
+        return counted(job.rows, job.held, is_covered)
+
+
+def _cases(job: Job) -> Cases:
+    """Return the rows of the data, as many times as they occur, with their classes."""
+    assert job.rows is not None, "extract has checked that there is data"
+    codes, numbers = job.rows.distinct
+    inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
+    weights = job.rows.weights.astype(np.float64)
+    return Cases(inputs, weights, job.rows.answers(job.network))
+
+
+def _picked(cases: Cases, kept: NDArray[np.bool_]) -> Cases:
+    """Return some of the rows."""
+    codes, numbers = cases.inputs
+    return Cases(
+        Points(codes[kept], numbers[kept]), cases.weights[kept], cases.answers[kept]
+    )
+
+
+def _without_default(cover: Cover, job: Job) -> Cover:
+    """Leave what can be left to the default.
+
+    Of a list the rules at the end that all give one class, of a set with a target all
+    rules of the other class, and of other sets nothing: the default is a mere name.
+    """
+    if not cover.answers:
+        return cover
+    if job.form == "list":
+        last = cover.answers[-1]
+        n_kept = len(cover.answers)
+        while n_kept and cover.answers[n_kept - 1] == last:
+            n_kept -= 1
+        return _taken(cover, range(n_kept), last)
+    counts = np.bincount(cover.answers, minlength=len(job.network.classes))
+    kept = [i for i, answer in enumerate(cover.answers) if answer in job.wanted]
+    return _taken(cover, kept, job.default(counts))
+
+
+def _taken(cover: Cover, kept: Sequence[int], default: int) -> Cover:
+    """Return some of the rules, with a default."""
+    return Cover(
+        [cover.allowed[i] for i in kept],
+        [cover.ends[i] for i in kept],
+        [cover.answers[i] for i in kept],
+        default,
+    )
+
+
+def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
+    """Return what is known of the search, with what cannot occur."""
+    return (
+        known | {"impossible": impossible_inputs(job)} if len(job.impossible) else known
+    )
+
+
+def _rule_list(job: Job, cover: Cover) -> RuleList:
+    """Return the rules of a cover, those that decide most rows first."""
+    network = job.network
+    is_for_rows = job.form == "set" and job.scope == "support"
+    if is_for_rows:
+        cover = _needed(job, cover)
+    boxes = cover.boxes(network.domain)
+    domain, allowed = cut_at_ends(network.domain, boxes)
+    rules = RuleList.from_boxes(
+        domain,
+        allowed,
+        cover.answers[: len(allowed)],
+        network.classes[cover.default],
+        network.classes,
+        form=job.form,
+        scope=job.scope,
+    )
+    if job.rows is not None and not is_for_rows:
+        fired = rules.match(job.rows.distinct_codes(rules.domain))
+        decided = np.zeros(len(rules))
+        np.add.at(decided, fired[fired >= 0], job.rows.weights[fired >= 0])
+        rules = in_order(rules, decided)
+    return rules
+
+
+def _needed(job: Job, cover: Cover) -> Cover:
+    """Leave out rules of a set that decide no row which the others do not.
+
+    Those that decide most come first.
+    """
+    assert job.rows is not None, "rules are needed for rows"
+    holds, n_inputs = _holder(job)
+    n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
+    needed = _taken(cover, range(n_rules), cover.default)
+    rules = Holding(needed, holds, np.ones(n_inputs, dtype=np.bool_))
+    rules.drop_idle()
+    return _taken(needed, most_first(rules.held, job.rows.weights), cover.default)
+
+
+def _holder(job: Job) -> tuple[Any, int]:
+    """Return what tells which of the different rows a box holds, and their number."""
+    assert job.rows is not None, "there are rows"
+    domain = job.network.domain
+    codes, numbers = job.rows.distinct
+    columns = (codes + domain.offsets[:-1]).T.copy()
+    amounts = np.ones(columns.shape) if numbers is None else numbers.T.copy()
+    return partial(held_rows, domain.ranges, columns, amounts), len(codes)
+
+
+def _described(rules: RuleList, job: Job) -> RuleList:
+    """Add what is known of each rule; a list's box holds what rules above decide."""
+    if job.form == "list":
+        return rules.replace(facts=[Facts(unless=met) for met in met_above(rules)])
+    job.meter.keep(lambda: rules)
+    facts = describe_search(job.network, rules, job.meter, job.how.n_jobs)
+    return rules.replace(facts=facts)

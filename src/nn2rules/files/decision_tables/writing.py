@@ -1,0 +1,338 @@
+"""Rules as a decision table: a row for each rule, a column for each feature.
+
+Beside the table stands what is needed to read it back: what each feature can be, the
+form and the scope, and what is known of each rule. Cells of spreadsheets hold so many
+characters, so a long text stands in several cells.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nn2rules.errors import DomainError, InternalError, OptionError
+from nn2rules.files.decision_tables.cells import read_cell
+from nn2rules.files.decision_tables.spelling import (
+    in_quotes,
+    is_formula,
+    json_cell,
+    spelt,
+    spelt_value,
+)
+from nn2rules.files.domain_json import domain_to_object
+from nn2rules.language import (
+    allowed_text,
+    label_text,
+    limits_text,
+    quoted,
+    share,
+    unused,
+    value_text,
+)
+from nn2rules.rules import FACTS, Rule, RuleList
+from nn2rules.space import Feature, Span, Value, text_of
+
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_COMMA = re.compile(rf"({_QUOTED}|[^\",]+)(?:, |$)")
+_OR = re.compile(rf"((?:{_QUOTED}|(?! or )[^\"])+)(?: or |$)")
+_SIGNS = ("<", "≤", "≥", ">", "between")
+
+
+def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return the values that a condition allows, as they stand in a cell.
+
+    What is written is read back before it is handed out.
+
+    Examples
+    --------
+    >>> color = Feature("color", ("red", "=1", "blue", "green", "a, b"))
+    >>> cell_text(color, ("red",)), cell_text(color, ("red", "=1"))
+    ('red', 'red, "=1"')
+    >>> cell_text(color, ("red", "blue", "green", "=1"))
+    'all but "a, b"'
+    >>> age = Feature.real("age", 17, 90, whole=True, missing=True)
+    >>> cell_text(age, ((17, 24), (40, 59), None))
+    '≤ 24 or ≥ 40 and ≤ 59 or missing'
+    """
+    wanted = frozenset(values)
+    for text in (_friendly(feature, values), _named(values)):
+        try:
+            found = read_cell(feature, text)
+        except DomainError:  # it would be misread, and is said in another way
+            continue
+        is_same = found is not None and frozenset(found.values) == wanted
+        if is_same and not is_formula(text):
+            return text
+    raise InternalError(
+        f"a condition on feature {feature.name!r} cannot be written into a cell"
+    )
+
+
+def _friendly(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return what rules print, without braces and signs where none are needed."""
+    text = allowed_text(feature, values)
+    for begin, instead in (("in {", ""), ("all but {", "all but ")):
+        if text.startswith(begin):
+            inner = text[len(begin) : -1]
+            return instead + ", ".join(map(_respelt, _COMMA.findall(inner)))
+    for begin, instead in (("= ", ""), ("≠ ", "all but ")):
+        if text.startswith(begin) and len(_OR.findall(text)) == 1:
+            return instead + _respelt(text[len(begin) :])
+    parts = [part.removeprefix("is ") for part in _OR.findall(text)]
+    return " or ".join(map(_respelt, parts))
+
+
+def _respelt(part: str) -> str:
+    """Return a part of what rules print as it stands in a cell."""
+    if part.startswith('"'):
+        return in_quotes(json.loads(part))
+    part = part.removeprefix("= ")
+    is_said = part.partition(" ")[0] in _SIGNS
+    return part if is_said or part in ("missing", "a number") else spelt_value(part)
+
+
+def _named(values: Sequence[Value | Span]) -> str:
+    """Return the values by their own texts, one by one."""
+    texts = [
+        f"≥ {value[0]} and ≤ {value[1]}"
+        if isinstance(value, tuple)
+        else "missing"
+        if value is None
+        else in_quotes(text_of(value))
+        for value in values
+    ]
+    is_list = not any(isinstance(value, tuple) for value in values)
+    return (", " if is_list else " or ").join(texts)
+
+
+FORMAT = "nn2rules-book/1"
+DEFAULT = "default"
+BOOK, FEATURE, FACTS_KEY, CERTIFICATE = "book", "feature", "facts", "certificate"
+MORE = "…"
+"""How a cell begins that goes on with the text of the one before it."""
+
+COLUMNS = (
+    *("rule", "class", "rows", "inputs", "probability", "labels agree"),
+    *("fits", "fits agree", "unless", "remarks"),
+)
+"""The columns that are no features; all but the first two are for readers alone."""
+
+_MOST = 16_000  # so many characters are in a cell: Excel holds 32,767 of 16 bits
+_MOST_EXACT = 10**15
+
+CellValue = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A feature as the book shows it: in words, and as it is read back."""
+
+    name: str
+    kind: str
+    values: str
+    definition: str
+
+
+@dataclass(frozen=True)
+class Book:
+    """A decision table, and all that is needed to read it back."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[CellValue, ...], ...]
+    features: tuple[Described, ...]
+    parts: tuple[tuple[str, str], ...]
+
+
+def book_of(rules: RuleList) -> Book:
+    """Return rules as a decision table."""
+    known = _known(rules)
+    names = column_names(rules.domain.names)
+    header = [
+        names["rule"],
+        *(spelt(name) for name in rules.domain.names),
+        names["class"],
+        *(names[column] for column in known),
+    ]
+    made: dict[tuple[str, object], str] = {}
+    rows: list[tuple[CellValue, ...]] = []
+    for index, rule in enumerate(rules.rules):
+        facts = (column[index] for column in known.values())
+        label = spelt(text_of(rule.then))
+        rows.append((rule.name, *_cells(rules, rule, made), label, *facts))
+    default = spelt(text_of(rules.default))
+    empty = [""] * len(rules.domain.names)
+    rows.append((DEFAULT, *empty, default, *([""] * len(known))))
+    return Book(tuple(header), tuple(rows), _features(rules), _parts(rules))
+
+
+def column_names(taken: Iterable[str]) -> dict[str, str]:
+    """Return what the columns are called that are no features: by no feature's name.
+
+    Examples
+    --------
+    >>> column_names(["class", "age"])["class"]
+    'class_'
+    """
+    spelt_names = {spelt(name) for name in taken}
+    return {name: unused(name, spelt_names) for name in COLUMNS}
+
+
+def _cells(
+    rules: RuleList, rule: Rule, made: dict[tuple[str, object], str]
+) -> list[str]:
+    """Return the cells of a rule; equal conditions are put into words once."""
+    said = {condition.feature: condition.values for condition in rule.conditions}
+    cells = []
+    for feature in rules.domain.features:
+        values = said.get(feature.name)
+        if values is None:
+            cells.append("")
+            continue
+        key = feature.name, values
+        if key not in made:
+            made[key] = cell_text(feature, values)
+        cells.append(made[key])
+    return cells
+
+
+def _known(rules: RuleList) -> dict[str, list[CellValue]]:
+    """Return what is known of rules, in words, by column; only what is known of any."""
+    columns: dict[str, list[CellValue]] = {
+        "rows": [_number(rule.support) for rule in rules.rules],
+        "inputs": [_number(rule.inputs) for rule in rules.rules],
+        "probability": [_range(rule) for rule in rules.rules],
+        "labels agree": [_share(rule) for rule in rules.rules],
+        "fits": [_number(rule.fits) for rule in rules.rules],
+        "fits agree": [_number(rule.fits_agree) for rule in rules.rules],
+        "unless": [_unless(rules, rule) for rule in rules.rules],
+    }
+    return {name: cells for name, cells in columns.items() if any(map(_is_said, cells))}
+
+
+def _is_said(cell: CellValue) -> bool:
+    return cell != ""
+
+
+def _number(number: int | None) -> CellValue:
+    if number is None:
+        return ""
+    return number if number < _MOST_EXACT else f"{number:,}"
+
+
+def _range(rule: Rule) -> str:
+    """Return a range of probabilities, rounded so that it is still one."""
+    if rule.probability is None:
+        return ""
+    low, high = rule.probability
+    return f"{math.floor(low * 1000) / 1000:g} to {math.ceil(high * 1000) / 1000:g}"
+
+
+def _share(rule: Rule) -> str:
+    if rule.accuracy is None:
+        return ""
+    whole = rule.support or 10_000
+    return share(round(rule.accuracy * whole), whole)
+
+
+def _unless(rules: RuleList, rule: Rule) -> str:
+    if not rule.unless:
+        return ""
+    return f"rule {', '.join(rules.names[number - 1] for number in rule.unless)}"
+
+
+def _features(rules: RuleList) -> tuple[Described, ...]:
+    objects = domain_to_object(rules.domain)
+    return tuple(
+        Described(
+            spelt(feature.name),
+            kind_text(feature),
+            values_text(feature),
+            json_cell(definition),
+        )
+        for feature, definition in zip(rules.domain.features, objects, strict=True)
+    )
+
+
+def kind_text(feature: Feature) -> str:
+    """Return what a feature is, in a few words.
+
+    Examples
+    --------
+    >>> kind_text(Feature("size", ("small", "big"), ordered=True))
+    'values in order'
+    >>> kind_text(Feature.real("age", 17, 90, whole=True))
+    'range of whole numbers'
+    """
+    whole = "whole " if feature.whole else ""
+    if feature.limits is not None:
+        return f"range of {whole}numbers"
+    if feature.edges is not None:
+        return f"bins of {whole}numbers"
+    if feature.groups is not None:
+        return "groups of words"
+    return "values in order" if feature.ordered else "values"
+
+
+def values_text(feature: Feature) -> str:
+    """Return what a feature can be, in words.
+
+    Examples
+    --------
+    >>> values_text(Feature.real("age", 17, 90, missing=True))
+    '17 to 90, or missing'
+    >>> values_text(Feature("color", ("red", "rest"), other="rest"))
+    'red, rest; rest stands for all others'
+    >>> values_text(Feature.bins("age", (25, 40), missing=True))
+    '< 25; ≥ 25 and < 40; ≥ 40; missing'
+    """
+    if feature.limits is not None:
+        return limits_text(feature).removeprefix(f"{quoted(feature.name)} ")
+    if feature.edges is not None:
+        said = (allowed_text(feature, (value,)) for value in feature.values)
+        return "; ".join(text.removeprefix("= ") for text in said)
+    text = ", ".join(value_text(feature, value) for value in feature.values)
+    if feature.other is not None and feature.groups is None:
+        text += f"; {label_text(feature.other)} stands for all others"
+    return text if len(text) <= _MOST else f"{text[:_MOST]}{MORE}"
+
+
+def _parts(rules: RuleList) -> tuple[tuple[str, str], ...]:
+    """Return what is read back beside the table and the features."""
+    book = {
+        "format": FORMAT,
+        "form": rules.form,
+        "scope": rules.scope,
+        "classes": list(rules.classes),
+    }
+    facts = {
+        name: [getattr(known, name) for known in rules.facts]
+        for name in FACTS
+        if any(getattr(known, name) is not None for known in rules.facts)
+    }
+    parts: list[tuple[str, Any]] = [(BOOK, book)]
+    parts += [(FACTS_KEY, facts)] if facts else []
+    parts += [(CERTIFICATE, dict(rules.certificate))] if rules.certificate else []
+    return tuple((key, json_cell(value)) for key, value in parts)
+
+
+def chunks(text: str) -> list[str]:
+    """Return a text in pieces that cells can hold; `joined` undoes it."""
+    pieces = [text[start : start + _MOST] for start in range(0, len(text), _MOST)]
+    return [pieces[0], *(MORE + piece for piece in pieces[1:])] if pieces else [""]
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Return the text that stands in pieces."""
+    first, *rest = pieces
+    return first + "".join(piece.removeprefix(MORE) for piece in rest)
+
+
+def check_width(cell: str, rule: str, column: str) -> None:
+    """Refuse a cell that no spreadsheet holds."""
+    if len(cell.encode("utf-16-le")) // 2 > 32_767:
+        raise OptionError(
+            f"rule {rule} says so much of {column} that no cell of Excel holds it "
+            f"(32,767 characters); export to csv or json"
+        )

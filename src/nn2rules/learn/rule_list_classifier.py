@@ -1,0 +1,236 @@
+"""A classifier of scikit-learn that trains a model and answers by its rules."""
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.extraction import Form, Scope, extract
+from nn2rules.learn.grids import Grid, grid_of, has_cells
+from nn2rules.models import read_network
+from nn2rules.network import Network
+from nn2rules.rules import NO_RULE, RuleList, covers, label_positions
+from nn2rules.space import Domain, cells_of, picked_rows
+
+try:
+    from sklearn.base import MetaEstimatorMixin, clone
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import check_is_fitted
+except ModuleNotFoundError:
+    raise MissingExtraError("scikit-learn", "sklearn", "RuleListClassifier") from None
+
+from nn2rules.learn.tabular import TabularClassifier
+
+
+class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore[misc]
+    """Train a classifier, extract its rules, and answer by them.
+
+    A column with many different numbers is moved to few of them *before* training: to
+    the nearest of as many quantiles. So the model only ever sees numbers that its rules
+    know, and the rules equal it there.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What is trained: a classifier that `nn2rules.extract` reads, such as
+        MLPClassifier, alone or at the end of a Pipeline.
+    numbers : int
+        How many different numbers a column may keep.
+    scope, form, max_rules, effort, seed, n_jobs
+        As in `nn2rules.extract`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The trained model.
+    rules_ : RuleList
+        Its rules.
+    domain_ : Domain
+        The features that it uses, with their values.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if `fit` saw a frame. The columns of an array are called x0, x1, …
+        in the rules.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = [[1, 0], [2, 0], [3, 0], [1, 1], [2, 1], [3, 1]], [0, 0, 1, 0, 1, 1]
+    >>> model = RuleListClassifier(LogisticRegression()).fit(X, y)
+    >>> model.predict([[3, 0], [0.9, 1]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        numbers: int = 10,
+        scope: Scope | None = None,
+        form: Form | None = None,
+        max_rules: int | None = None,
+        effort: int = 1,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.numbers = numbers
+        self.scope = scope
+        self.form = form
+        self.max_rules = max_rules
+        self.effort = effort
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "RuleListClassifier":  # noqa: N803
+        """Train the model on the moved rows, and extract its rules.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_rows, n_columns)
+        y : sequence of class labels
+        """
+        if not isinstance(self.numbers, int) or self.numbers < 1:
+            raise OptionError(f"numbers: {self.numbers!r}, expected 1 or more")
+        table, labels = self._taught(X, y)
+        self._grid = self._learned_grid(table)
+        moved = self._moved(table)
+        self.estimator_ = clone(self.estimator).fit(moved, labels)
+        self.classes_ = self.estimator_.classes_
+        self.rules_: RuleList = extract(
+            self._network(moved),
+            data=self._rows(moved),
+            form=self.form,
+            scope=self.scope,
+            max_rules=self.max_rules,
+            effort=self.effort,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        self.domain_ = self.rules_.domain
+        return self
+
+    def _network(self, moved: Any) -> Network:
+        """Return the network of the model: its numbers are cells, each for one of few.
+
+        Bins that the model itself makes are kept.
+        """
+        from nn2rules.models.sklearn import columns, prepare
+
+        known = columns(prepare(self.estimator_)) or {}
+        own = {name for name, column in known.items() if column.ways}
+        network = read_network(
+            self.estimator_,
+            data=self._rows(moved),
+            domain={name: "observed" for name in self._grid if name not in own},
+            other=any(column.takes_others for column in known.values()),
+        )
+        features = [
+            self._grid[f.name].cells if has_cells(f, self._grid) else f
+            for f in network.domain.features
+        ]
+        return replace(network, domain=Domain(tuple(features)))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Return the class label of each row, by the rules.
+
+        Numbers are moved first, as before training. A word that the rules do not know
+        is the value for others, where the model's encoder takes others, and an error
+        elsewhere. Rules of scope "support" claim nothing about a row that none of them
+        decides: there the model answers, so that both always agree.
+        """
+        moved, fired, is_open = self._fired(X)
+        labels: NDArray[Any] = self.classes_[self._answers(fired)]
+        if is_open.any():
+            asked = picked_rows(moved, np.flatnonzero(is_open))
+            labels[is_open] = self.estimator_.predict(asked)
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the share of each class in each row, as far as the rules tell it.
+
+        The class that the rules answer has the middle of the range of probabilities
+        that the deciding rule carries. Where there is none, as for the default, it is
+        the middle of what being the answer implies: of 1/k to 1, for k classes. The
+        other classes have equal shares of the rest. Where rules of scope "support"
+        claim nothing, these are the model's own shares, if it has any.
+        """
+        moved, fired, is_open = self._fired(X)
+        n_classes, answers = len(self.classes_), self._answers(fired)
+        asked = picked_rows(moved, np.flatnonzero(is_open))
+        if is_open.any():
+            told = self.estimator_.predict(asked)
+            answers[is_open] = label_positions(self.classes_.tolist(), told, len(told))
+        known = [facts.probability or (1 / n_classes, 1) for facts in self.rules_.facts]
+        middles = np.array([sum(ends) / 2 for ends in (*known, (1 / n_classes, 1))])
+        # Ranges are rounded outwards; the answer has the largest share all the same.
+        sure = np.maximum(middles[fired], np.nextafter(1 / n_classes, 1))
+        shares = np.repeat((1 - sure)[:, np.newaxis] / (n_classes - 1), n_classes, 1)
+        shares[np.arange(len(fired)), answers] = sure
+        if is_open.any() and hasattr(self.estimator_, "predict_proba"):
+            shares[is_open] = self.estimator_.predict_proba(asked)
+        return shares
+
+    def moved(self, X: Any) -> Any:  # noqa: N803
+        """Return rows as the model sees them: numbers moved to the nearest known."""
+        check_is_fitted(self)
+        return self._moved(self._checked(X))
+
+    def _allows_gaps(self) -> bool:
+        return bool(get_tags(self.estimator).input_tags.allow_nan)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def _fired(self, X: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.bool_]]:  # noqa: N803
+        """Return the moved rows, the rule that decides each, and which are open."""
+        moved = self.moved(X)
+        fired = self.rules_.apply(self._rows(moved))
+        return moved, fired, ~covers(self.rules_, fired)
+
+    def _answers(self, fired: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the position of the class that each rule answers."""
+        default = self.rules_.classes.index(self.rules_.default)
+        assert NO_RULE == -1, "the default is found at the end"
+        return np.append(self.rules_.answers, default)[fired]
+
+    def _learned_grid(self, table: Any) -> dict[str, Grid]:
+        """Return the numbers to which those of each column are moved."""
+        columns = cells_of(self._rows(table), self._names)
+        found = {
+            name: grid_of(name, cells, self.numbers)
+            for name, cells in zip(self._names, columns, strict=True)
+        }
+        return {name: grid for name, grid in found.items() if grid is not None}
+
+    def _moved(self, table: Any) -> Any:
+        if not self._grid:
+            return table
+        domain = Domain(tuple(grid.cells for grid in self._grid.values()))
+        codes = domain.encode(self._rows(table))
+        columns = {
+            name: [grid.values[code] for code in codes[:, index].tolist()]
+            for index, (name, grid) in enumerate(self._grid.items())
+        }
+        if isinstance(table, np.ndarray):
+            moved = table.copy()
+            for name, cells in columns.items():
+                moved[:, self._names.index(name)] = cells
+            return moved
+        frame = nw.from_native(table, eager_only=True)
+        backend = frame.implementation
+        return frame.with_columns(
+            *(
+                nw.new_series(name, cells, frame[name].dtype, backend=backend)
+                for name, cells in columns.items()
+            )
+        ).to_native()

@@ -1,0 +1,97 @@
+"""What our classifiers of scikit-learn share: frames and arrays, checked, as rows."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.space import Rows
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import (
+        check_consistent_length,
+        column_or_1d,
+        validate_data,
+    )
+except ModuleNotFoundError:
+    raise MissingExtraError("scikit-learn", "sklearn", "our classifiers") from None
+
+
+class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of rows whose columns have names; of arrays x0, x1 and so on."""
+
+    def _allows_gaps(self) -> bool:
+        """Tell whether cells may be missing."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_gaps()
+        return tags
+
+    def _taught(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+        """Return the table and the labels to learn from, checked."""
+        table = self._checked(X, y, is_new=True)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(table, labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise OptionError(str(error)) from None
+        if len(np.unique(labels)) < 2:
+            raise OptionError("y has one class only; a classifier needs two or more")
+        return table, labels
+
+    def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
+        """Return a frame as it is, and anything else as an array that was checked."""
+        if _is_frame(X) and (is_new or hasattr(self, "feature_names_in_")):
+            given = {"y": y} if is_new else {}
+            validate_data(self, X, reset=is_new, skip_check_array=True, **given)
+            check_consistent_length(X)
+            return X
+        if isinstance(X, list | tuple) and X and isinstance(X[0], dict):
+            raise OptionError(
+                "X is a list of dicts, expected a frame, as pandas.DataFrame(X), or an "
+                "array"
+            )
+        finite = "allow-nan" if self._allows_gaps() else True
+        options = {"reset": is_new, "ensure_all_finite": finite}
+        if is_new:
+            options["y"] = y
+        words = _has_words(X)
+        made = validate_data(self, X, dtype=None if words else np.float64, **options)
+        return made[0] if is_new else made
+
+    def _rows(self, table: Any) -> Rows:
+        """Return a checked table as rows with the names of the rules."""
+        if not isinstance(table, np.ndarray):
+            return table
+        return [dict(zip(self._names, row, strict=True)) for row in table.tolist()]
+
+    @property
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [f"x{index}" for index in range(self.n_features_in_)]
+        return [str(name) for name in names]
+
+
+def _is_frame(X: Any) -> bool:  # noqa: N803
+    """Tell whether `X` is a frame whose columns have names."""
+    try:
+        columns = nw.from_native(X, eager_only=True).columns
+    except (TypeError, nw.exceptions.NarwhalsError):
+        return False
+    return all(isinstance(name, str) for name in columns)
+
+
+def _has_words(X: Any) -> bool:  # noqa: N803
+    array = np.asarray(X) if isinstance(X, list | tuple) else X
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    return kind in "US" or (
+        kind == "O" and any(isinstance(cell, str) for cell in array.flat)
+    )

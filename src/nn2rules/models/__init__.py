@@ -1,0 +1,47 @@
+"""Models in: scikit-learn, PyTorch, Keras and ONNX become a `Network`.
+
+`adapters` chooses the package that reads a model, `probing` and `tracing` find out what
+the model computes, `confirm` compares the network with the model before it is used, and
+`model_files` loads models from files. `user_rows` holds the user's rows once they are
+encoded. Imports `files`, `rules` and everything below.
+"""
+
+from nn2rules.models.adapters import read_network
+from nn2rules.models.options import Gives
+from nn2rules.models.user_files import (
+    Given,
+    Loaded,
+    class_named,
+    load,
+    refuse_for_network,
+    typed_frame,
+)
+from nn2rules.models.user_rows import (
+    GivenRows,
+    by_support,
+    given_rows,
+    needs_rows,
+    with_class_rows,
+    with_decided,
+    with_different,
+    with_rows,
+)
+
+__all__ = [
+    "Given",
+    "GivenRows",
+    "Gives",
+    "Loaded",
+    "by_support",
+    "class_named",
+    "given_rows",
+    "load",
+    "needs_rows",
+    "read_network",
+    "refuse_for_network",
+    "typed_frame",
+    "with_class_rows",
+    "with_decided",
+    "with_different",
+    "with_rows",
+]

@@ -1,0 +1,135 @@
+"""MODEL IN: whatever the user has becomes the one network form.
+
+A framework's adapter is imported only when a model of that framework is handed over,
+so nothing here needs the framework to be installed. Every adapter has three functions:
+``prepare(model)``, which refuses what it cannot read; ``columns(model, encode)``, what
+the model knows of its columns; and ``read(model, source, how)``, which follows the
+model and returns a `Reading`.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.models.boosting import refuse_boosting
+from nn2rules.models.options import Gives, ModelOptions
+from nn2rules.network import Network
+from nn2rules.space import Domain, Rows, Value
+
+ADAPTERS = {
+    "keras": "nn2rules.models.keras",
+    "onnx": "nn2rules.models.onnx",
+    "sklearn": "nn2rules.models.sklearn",
+    "torch": "nn2rules.models.torch",
+}
+"""The top-level module of a framework, and the adapter that reads its models."""
+
+
+def read_network(
+    model: object,
+    *,
+    data: Rows = None,
+    domain: Domain | Mapping[str, Any] | None = None,
+    encode: Callable[[Rows], Any] | Any = None,
+    classes: Sequence[Value] | None = None,
+    threshold: float = 0.5,
+    gives: Gives | None = None,
+    other: bool | Sequence[str] = False,
+) -> Network:
+    """Return the `Network` that computes what `model` computes.
+
+    It is compared with the model itself before it is returned: on the rows of `data`
+    and on random inputs of the domain.
+
+    Parameters
+    ----------
+    model : Network, or a model of scikit-learn, PyTorch, Keras or ONNX
+    data : frame or list of dicts, optional
+        Rows as the model was trained on: they say what its features can be.
+    domain : Domain, or mapping, optional
+        What the features can be, where the data do not say it: all of them, or some by
+        name. See `Domain.from_data`.
+    encode : callable, or fitted scikit-learn transformer, optional
+        Turns rows of the data into the arrays that the model takes.
+    classes : sequence of class labels, optional
+        Where the model has none; by default 0, 1, ….
+    threshold : float
+        Of a model with a single output: class 1 iff its probability is larger.
+    gives : {"score", "probability"}, optional
+        What a single output is that no sigmoid gives: a score, class 1 above 0, or a
+        probability, class 1 above the threshold. Such a model is refused if neither it
+        nor you say it.
+    other : bool, or sequence of feature names
+        Whether features of words get a value `other`, for all that are not listed.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model, or a step of it, cannot be read exactly; the message says which.
+    """
+    options = ModelOptions(
+        data=data,
+        domain=domain.uncut if isinstance(domain, Domain) else domain,
+        encode=encode,
+        classes=classes,
+        threshold=threshold,
+        gives=gives,
+        other=other,
+    )
+    return network_of(model, options)
+
+
+def network_of(model: object, how: ModelOptions) -> Network:
+    """Return the `Network` of a model; `read_network` with its options as a value."""
+    own = getattr(model, "network_", None)  # as our own classifier has
+    if isinstance(model, Network) or isinstance(own, Network):
+        network = model if isinstance(model, Network) else own
+        assert isinstance(network, Network), "one of the two is"
+        how.check_for(network)
+        return network
+    adapter = _adapter(model)
+    prepared = adapter.prepare(model)
+    own = adapter.ready(prepared) if hasattr(adapter, "ready") else None
+    if isinstance(own, Network):
+        how.check_for(own)
+        return own
+    how.refuse_array()
+    # These load what only models need, and nothing of a framework.
+    from nn2rules.models.reading import (
+        hint_at_bins,
+        hint_at_special_values,
+        read_model,
+        without_unused,
+    )
+
+    network = read_model(adapter, prepared, how)
+    if isinstance(how.domain, Domain):
+        return network
+    hint_at_bins(network)
+    network = without_unused(network)
+    hint_at_special_values(network, how.data, how.domain or ())
+    return network
+
+
+def _adapter(model: object) -> ModuleType:
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"{model.__name__} is a class; give a trained model of it"
+        )
+    refuse_boosting(model)
+    for cls in type(model).__mro__:
+        framework = cls.__module__.partition(".")[0]
+        if framework in ADAPTERS:
+            return import_module(ADAPTERS[framework])
+    if isinstance(model, str | os.PathLike):
+        raise UnsupportedModelError(
+            f"{str(model)!r} is a path; read the model with nn2rules.load_model first"
+        )
+    cls = type(model)
+    raise UnsupportedModelError(
+        f"cannot read a {cls.__module__}.{cls.__qualname__}; nn2rules reads networks "
+        f"(nn2rules.load) and models of {', '.join(sorted(ADAPTERS))}"
+    )

@@ -1,0 +1,188 @@
+"""Layers of Keras that no other framework has, and why some cannot be read."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import keras
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.models.keras.operations import READABLE
+from nn2rules.models.keras.step import Call, Walk
+from nn2rules.models.keras.tables import format_of, numpy_of, spread
+from nn2rules.models.tracing import (
+    CONSTANT,
+    ENTRYWISE,
+    OPERATIONS,
+    SEVERAL,
+    Step,
+    Tensor,
+    columns_of,
+    take,
+)
+from nn2rules.network import ACTIVATIONS
+from nn2rules.space import text_of
+
+_PRODUCT = (
+    "multiplies two numbers that both depend on the input; nn2rules reads sums with "
+    "fixed weights"
+)
+
+_FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
+    getattr(keras.activations, name): (name, {})
+    for name in (
+        *("elu", "gelu", "hard_sigmoid", "hard_tanh", "log_softmax", "relu", "relu6"),
+        *("sigmoid", "silu", "softmax", "softplus", "tanh"),
+    )
+} | {
+    keras.activations.leaky_relu: ("leaky_relu", {"slope": 0.2}),
+    keras.activations.linear: ("identity", {}),
+}
+"""Functions that layers hold, as operations with their options."""
+
+
+def read(walk: Walk, call: Call) -> list[Tensor]:
+    """Take a step that other frameworks have, too."""
+    kind, options = READABLE[call.name]
+    several = call.operands(walk.trace) if kind in SEVERAL else None
+
+    def read() -> Tensor:
+        if kind not in OPERATIONS:
+            raise UnsupportedModelError(
+                "nn2rules cannot read this operation once features have met"
+            )
+        operands = several or call.tensors[:1]
+        return OPERATIONS[kind](walk.trace, *operands, **options(walk, call))
+
+    is_sum = kind in OPERATIONS and kind not in ENTRYWISE
+    run = None if is_sum else call.run
+    return take(walk.trace, Step(kind, call.tensors, run, read))
+
+
+def _dense(walk: Walk, call: Call) -> list[Tensor]:
+    """Read a Dense layer with its activation."""
+    layer = call.op
+    if getattr(layer, "quantization_mode", None):
+        raise UnsupportedModelError(
+            "its weights are quantized, and it rounds what it is given; extract the "
+            "rules before quantizing"
+        )
+    kernel = _weights(layer, layer.kernel)
+    bias = None if layer.bias is None else _weights(layer, layer.bias)
+    result = walk.trace.linear(call.tensors[0], kernel, bias)
+    if format_of(layer.compute_dtype) != layer.compute_dtype:
+        result = walk.trace.rounded(result, 2)  # it rounds what it is given
+    return _activation(walk, replace(call, tensors=(result,)))
+
+
+def _weights(layer: Any, variable: Any) -> NDArray[Any]:
+    """Return weights as the layer uses them: rounded to its format."""
+    return numpy_of(keras.ops.cast(variable, format_of(layer.compute_dtype)))
+
+
+def _activation(walk: Walk, call: Call) -> list[Tensor]:
+    """Read the activation that a layer holds, as a function or as a layer."""
+    function = call.op.activation
+    inner = replace(call, op=function)
+    if isinstance(function, keras.Layer) and inner.name in READABLE:
+        kind, options = READABLE[inner.name]
+        return [OPERATIONS[kind](walk.trace, *call.tensors, **options(walk, inner))]
+    if function not in _FUNCTIONS:
+        called = getattr(function, "__name__", type(function).__name__)
+        raise UnsupportedModelError(
+            f"the activation {called!r} is none that nn2rules reads; it reads "
+            f"{', '.join(sorted(ACTIVATIONS))} and, as the last step, softmax"
+        )
+    name, given = _FUNCTIONS[function]
+    return [OPERATIONS[name](walk.trace, *call.tensors, **given)]
+
+
+def _embedding(walk: Walk, call: Call) -> list[Tensor]:
+    """Read an Embedding: Keras looks up the codes of each feature."""
+    layer, columns = call.op, columns_of(call.tensors)
+    if columns is None:
+        raise UnsupportedModelError(
+            "takes the codes of features, and is given numbers that layers computed"
+        )
+    [codes] = columns
+    for owner, table in zip(codes.owners, codes.tables, strict=True):
+        numbers = np.asarray(table).astype(np.float64)
+        wrong = ~((numbers > -1) & (numbers < layer.input_dim))
+        if wrong.any():
+            index, given, name = int(np.argmax(wrong)), "a feature", None
+            if owner != CONSTANT:
+                feature = walk.trace.domain.features[owner]
+                name = feature.name
+                given = f"{name!r} = {text_of(feature.values[index])}"
+            raise UnsupportedModelError(
+                f"takes codes from 0 to {layer.input_dim - 1}, and {given} gives "
+                f"{numbers[index]:g}",
+                feature=name,
+            )
+    walk.is_masked = walk.is_masked or bool(layer.mask_zero)
+    return [*spread(walk.trace.domain, [codes], call.run)]
+
+
+def _pooled(walk: Walk, call: Call) -> list[Tensor]:
+    """Read a mean over the first axis of a row."""
+    layer = call.op
+    if walk.is_masked or layer.data_format != "channels_last":
+        raise UnsupportedModelError(
+            "averages over what a mask leaves; nn2rules reads an average over all"
+        )
+    mean = OPERATIONS["mean"]
+    return [mean(walk.trace, call.tensors[0], axes=1, keep=layer.keepdims)]
+
+
+OWN: dict[str, Callable[[Walk, Call], list[Tensor]]] = {
+    "Activation": _activation,
+    "Dense": _dense,
+    "Embedding": _embedding,
+    "GlobalAveragePooling1D": _pooled,
+}
+"""Layers that only Keras has."""
+
+
+def _no_tables() -> dict[str, str]:
+    reasons = {}
+    for name in dir(keras.layers):
+        if "Conv" in name and "LSTM" not in name:
+            reasons[name] = (
+                "a convolution is for images and series; nn2rules reads networks whose "
+                "inputs are columns, made of Dense layers"
+            )
+        elif name.startswith(("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM")):
+            reasons[name] = (
+                "a recurrent layer is for series; nn2rules reads networks whose inputs "
+                "are columns, made of Dense layers"
+            )
+    reasons["Bidirectional"] = reasons["LSTM"]
+    return reasons
+
+
+NO_TABLES = _no_tables()
+"""Layers that say that a model is for images or for series, and why that matters."""
+
+
+def _reasons() -> dict[str, str]:
+    reasons = {
+        "Lambda": "is Python code, which nn2rules cannot read; use layers of Keras",
+        "HashedCrossing": "makes one number of two features, and nn2rules reads "
+        "numbers that come from one feature each; cross the columns of your data",
+    }
+    for name in ("LayerNormalization", "GroupNormalization", "RMSNormalization"):
+        reasons[name] = (
+            "each unit is divided by a spread over all units, so it is no sum over the "
+            "features; use BatchNormalization"
+        )
+    reasons["UnitNormalization"] = reasons["LayerNormalization"]
+    for name in ("Maximum", "Minimum"):
+        reasons[name] = "compares two numbers that both depend on the input"
+    attention = [name for name in dir(keras.layers) if "Attention" in name]
+    return reasons | dict.fromkeys(("Dot", *attention), _PRODUCT)
+
+
+REFUSED = _reasons()
+"""Why some layers cannot be read where features have met."""

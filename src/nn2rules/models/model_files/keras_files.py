@@ -1,0 +1,184 @@
+"""Files of Keras, checked before Keras reads them.
+
+The configuration in a ``.keras`` file names classes and functions by module, which
+Keras imports and calls. Its safe mode holds back most of what is no layer; here is a
+list of what may be named, which does not depend on the version of Keras.
+"""
+
+import io
+import math
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+import keras
+
+from nn2rules.errors import FormatError
+from nn2rules.files import MOST_BYTES, size_text
+from nn2rules.models.model_files.archive import members, parsed
+
+_FILES = r"config\.json|metadata\.json|model\.weights\.h5|assets/.+"
+
+_MODULES = (
+    r"keras(?:\.src)?(?:\.(?:activations|constraints|dtype_policies|initializers|layers"
+    r"|models|ops|quantizers|random|regularizers)(?:\.\w+)*)?"
+)
+_CODE = frozenset(
+    ("Lambda", "TorchModuleWrapper", "TFSMLayer", "JaxLayer", "FlaxLayer")
+)
+"""Layers that are code, and no description of one."""
+
+_DATA = frozenset(
+    (
+        "__keras_tensor__",
+        "__tensor__",
+        "__numpy__",
+        "__bytes__",
+        "__ellipsis__",
+        "__slice__",
+    )
+)
+"""What a configuration has besides classes and functions: plain values."""
+
+
+_NO_SIZES = frozenset(("axis", "seed", "shared_object_id"))
+"""Whole numbers in a configuration that are no sizes."""
+
+MOST_WEIGHTS = 200_000_000
+"""A configuration that may describe more is not built."""
+
+
+def refuse_unsafe(path: str | os.PathLike[str]) -> None:
+    """Refuse a file from which Keras might run code, or read other files."""
+    files = members(path, ".keras file; write one with model.save('model.keras')")
+    for name in files:
+        if not re.fullmatch(_FILES, name):
+            raise FormatError(f"{path}: the archive has an odd member, {name!r}")
+    try:
+        config = parsed(files["config.json"])
+        weights = files["model.weights.h5"]
+    except (KeyError, ValueError, RecursionError):
+        raise FormatError(f"{path}: not a whole .keras file") from None
+    if isinstance(config, dict):
+        config.pop("compile_config", None)  # how it was trained; never read
+    reason = _unsafe(config)
+    if reason is not None:
+        raise FormatError(f"{path}: {reason}")
+    _refuse_large(path, config)
+    _refuse_weights(path, weights)
+
+
+def _refuse_large(path: str | os.PathLike[str], config: Any) -> None:
+    """Refuse a configuration from which Keras would build very many weights.
+
+    Keras builds all of them before it looks at those that are stored. A layer of n
+    numbers behind one of m has m·n weights at most; the widest layer stands for all
+    that may come before.
+    """
+    widths = _widths(config)
+    n_weights = sum(widths) * max(widths, default=0)
+    if n_weights > MOST_WEIGHTS:
+        raise FormatError(
+            f"{path}: the configuration describes layers of up to {max(widths):,} "
+            f"numbers, with up to {n_weights:,} weights; models of {MOST_WEIGHTS:,} at "
+            f"most are read"
+        )
+
+
+def _widths(node: Any) -> list[int]:
+    """Return how many numbers each layer of a configuration has, at most."""
+    if isinstance(node, list):
+        return [width for item in node for width in _widths(item)]
+    if not isinstance(node, dict):
+        return []
+    found = _widths(list(node.values()))
+    sizes = [_size_of(key, value) for key, value in node.items()]
+    width = math.prod(size for size in sizes if size > 1)
+    return [*found, width] if width > 1 else found
+
+
+def _size_of(key: str, value: Any) -> int:
+    """Return the size that a setting of a layer is; 1 if it is none."""
+    if isinstance(value, int) and key not in _NO_SIZES:
+        return abs(value)
+    if isinstance(value, list) and re.search("shape|size|strides|padding", key):
+        return math.prod(abs(n) for n in value if isinstance(n, int) and n)
+    return 1
+
+
+def _unsafe(node: Any) -> str | None:
+    """Return what is wrong with a piece of the configuration, if anything is."""
+    if isinstance(node, list):
+        return next(filter(None, map(_unsafe, node)), None)
+    if not isinstance(node, dict):
+        return None
+    if isinstance(node.get("vocabulary"), str):
+        return (
+            f"the model reads its vocabulary from another file, "
+            f"{node['vocabulary']!r}; save it with the vocabulary inside"
+        )
+    if "class_name" in node:
+        reason = _unsafe_class(node)
+        if reason is not None:
+            return reason
+    return _unsafe(list(node.values()))
+
+
+def _unsafe_class(node: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a class or a function that is named."""
+    name, module = str(node["class_name"]), node.get("module")
+    if name in _CODE or name == "__lambda__":
+        kind = "a Lambda layer" if "ambda" in name else f"the layer {name}"
+        return (
+            f"the model has {kind}, which is Python code, and code of files is not "
+            f"run; if you trust the file, load it with keras.saving.load_model"
+        )
+    if (
+        name in _DATA
+        or node.get("registered_name") in keras.saving.get_custom_objects()
+    ):
+        return None
+    if name == "function":
+        name = str(node.get("config"))
+        if module == "builtins" and hasattr(keras.activations, name):
+            return None
+    if module is None or re.fullmatch(_MODULES, str(module), re.ASCII):
+        return None
+    return (
+        f"the model uses {name} of {module}, which Keras does not know; if you trust "
+        f"the file, load it with keras.saving.load_model and its custom_objects"
+    )
+
+
+def _refuse_weights(path: str | os.PathLike[str], data: bytes) -> None:
+    """Refuse weights that lie in other files, or that grow out of hand in memory."""
+    try:
+        with h5py.File(io.BytesIO(data), "r") as store:
+            total = _size(store)
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    except Exception:  # noqa: BLE001  a damaged file raises anything
+        raise FormatError(f"{path}: the weights in the file are damaged") from None
+    if total > MOST_BYTES:
+        raise FormatError(
+            f"{path}: the weights take {size_text(total)} of memory; models of "
+            f"{size_text(MOST_BYTES)} at most are read"
+        )
+
+
+def _size(group: Any) -> int:
+    """Return how many bytes the arrays of a group hold, refusing links."""
+    total = 0
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise FormatError(f"the weights {name!r} are a link to somewhere else")
+        item = group[name]
+        if isinstance(item, h5py.Group):
+            total += _size(item)
+        elif item.external or item.is_virtual:
+            raise FormatError(f"the weights {name!r} lie in another file")
+        else:
+            total += item.size * item.dtype.itemsize
+    return total

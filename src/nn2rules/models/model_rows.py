@@ -1,0 +1,263 @@
+"""Rows as the model's own preprocessing wants them, made from values of a domain.
+
+Preprocessing is asked what it makes of values, so rows must look like the user's: the
+same kind of frame, the same types of columns, the same way of being missing.
+"""
+
+import importlib.util
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.models.unseen_values import strangers
+from nn2rules.space import UNKNOWN, Domain, Feature, Rows, Value, is_missing, is_number
+
+
+def picked(rows: Rows, places: Sequence[int]) -> Rows:
+    """Return the rows at some places."""
+    if isinstance(rows, list | tuple):
+        return [rows[place] for place in places]
+    return nw.from_native(rows, eager_only=True)[list(places)].to_native()
+
+
+_TO_AN_END = 16
+"""Of so many numbers that are drawn from a range, two are its ends."""
+
+
+class RowMaker:
+    """Makes rows from codes.
+
+    Parameters
+    ----------
+    domain : Domain
+    like : frame or list of dicts, optional
+        Rows of the user's, whose kind and types are kept. Without any, an adapter may
+        set it to what the model was trained on.
+    encode : callable, optional
+        Rows to codes, -1 for what is unknown; by default that of the domain.
+
+    Attributes
+    ----------
+    n_made : int
+        How many rows were made.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        like: Rows = None,
+        encode: Callable[[Rows], NDArray[np.int64]] | None = None,
+    ) -> None:
+        self.domain, self.like = domain, like
+        self._encode = encode or partial(domain.encode, unknown="mark")
+        self.n_made = 0
+        self._kinds = _float_kinds(domain, like)
+        self._examples = [
+            [_examples(feature, code, kind) for code in range(len(feature))]
+            for feature, kind in zip(domain.features, self._kinds, strict=True)
+        ]
+
+    def examples(self, feature: int, code: int) -> list[Value]:
+        """Return cells that stand for a value.
+
+        Of a bin, one at either end; of the value for others, many.
+        """
+        return self._examples[feature][code]
+
+    @property
+    def n_strangers(self) -> dict[str, int]:
+        """How many cells stand for the value for others, by feature."""
+        return {
+            feature.name: len(examples[feature.values.index(feature.other)])
+            for feature, examples in zip(
+                self.domain.features, self._examples, strict=True
+            )
+            if feature.other is not None
+        }
+
+    def rows(
+        self, codes: NDArray[np.int64], rng: np.random.Generator | None = None
+    ) -> Rows:
+        """Return rows of the given codes.
+
+        With `rng`, numbers are drawn from bins, and those that the value for others
+        stands for take turns.
+        """
+        columns = []
+        for index in range(len(self.domain.sizes)):
+            cells = [self._examples[index][code][0] for code in codes[:, index]]
+            if rng is not None:
+                for turn, code in enumerate(codes[:, index].tolist()):
+                    if len(self._examples[index][code]) > 1:
+                        cells[turn] = self._drawn(index, code, turn, rng)
+            columns.append(cells)
+        return self.frame(columns)
+
+    def _drawn(
+        self, index: int, code: int, turn: int, rng: np.random.Generator
+    ) -> Value:
+        """Return a cell that stands for a value, another one each time."""
+        feature, examples = self.domain.features[index], self._examples[index][code]
+        if feature.other is not None and feature.values[code] == feature.other:
+            return examples[turn % len(examples)]
+        low: Any = examples[0]
+        high: Any = examples[-1]
+        if feature.limits is not None and turn % _TO_AN_END < 2:
+            return (low, high)[turn % _TO_AN_END]  # type: ignore[no-any-return]
+        if feature.whole:
+            return int(rng.integers(low, high, endpoint=True))
+        part = rng.random()
+        drawn = float(self._kinds[index](low * (1 - part) + high * part))
+        return float(min(max(drawn, low), high))
+
+    def observed(self, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the codes of some of the user's rows, of those that are inputs."""
+        if self.like is None or len(self.like) < 2:
+            return np.zeros((0, len(self.domain.sizes)), dtype=np.int64)
+        places = sorted(rng.permutation(len(self.like))[:most].tolist())
+        codes = self._encode(picked(self.like, places))
+        is_input = (codes != UNKNOWN).all(axis=1)
+        return np.asarray(codes[is_input])
+
+    def frame(self, columns: Sequence[Sequence[Value]]) -> Rows:
+        """Return rows with the given cells, one sequence for each feature."""
+        self.n_made += len(columns[0])
+        named = dict(zip(self.domain.names, columns, strict=True))
+        if isinstance(self.like, list | tuple):
+            return [
+                dict(zip(named, row, strict=True))
+                for row in zip(*named.values(), strict=True)
+            ]
+        if self.like is None:
+            return _plain_frame(named)
+        frame = nw.from_native(self.like, eager_only=True)
+        if frame.implementation.is_pandas():
+            return like_frame(named, self.like)
+        made = {
+            name: _series(name, cells, frame[name]) for name, cells in named.items()
+        }
+        return nw.from_dict(made, backend=frame.implementation).to_native()
+
+
+def _float_kinds(domain: Domain, like: Rows) -> list[type[np.floating[Any]]]:
+    """Return the type of floats that each column holds, as far as the rows tell."""
+    if like is None or isinstance(like, list | tuple):
+        return [np.float64] * len(domain.sizes)
+    schema = nw.from_native(like, eager_only=True).schema
+    return [
+        np.float32 if schema.get(name) == nw.Float32 else np.float64
+        for name in domain.names
+    ]
+
+
+def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list[Value]:
+    value = feature.values[code]
+    if feature.other is not None and value == feature.other:
+        return strangers(feature)
+    if feature.edges is None or code >= feature.n_plain:
+        return [value]
+    if feature.limits is not None:
+        return _ends(feature, kind)
+    ends = [-math.inf, *feature.edges, math.inf]
+    low, high = ends[code], ends[code + 1]
+    if feature.whole:
+        first, last = low, high - 1
+    else:
+        first, last = _first_from(low, kind), _last_below(high, kind)
+    if code == 0:
+        first = _kept(high - max(1, abs(high)), kind)
+    if code == len(feature.edges):
+        last = _kept(low + max(1, abs(low)), kind)
+    return [first, last]
+
+
+def _ends(feature: Feature, kind: type[np.floating[Any]]) -> list[Value]:
+    """Return the two ends of a range, as a column of a type holds them."""
+    assert feature.limits is not None, "asked only of ranges"
+    low, high = feature.limits
+    if feature.whole:
+        return [int(low), int(high)]
+    last = math.nextafter(high, math.inf)
+    return [float(_first_from(low, kind)), float(_last_below(last, kind))]
+
+
+def _kept(number: float, kind: type[np.floating[Any]]) -> float:
+    """Return the number of a type that is nearest; float64 keeps whole ones whole."""
+    return number if kind is np.float64 else float(kind(number))
+
+
+def _first_from(edge: float, kind: type[np.floating[Any]]) -> float:
+    """Return the smallest number of a type that is not below an edge."""
+    number = _kept(edge, kind)
+    return number if number >= edge else float(np.nextafter(kind(number), kind(np.inf)))
+
+
+def _last_below(edge: float, kind: type[np.floating[Any]]) -> float:
+    """Return the largest number of a type that is below an edge."""
+    number = kind(edge)
+    is_below = float(number) < edge  # as numbers: numpy would compare in float32
+    return float(number if is_below else np.nextafter(number, kind(-np.inf)))
+
+
+def _plain_frame(named: dict[str, Sequence[Value]]) -> Rows:
+    """Return a pandas frame where pandas is installed, else a list of dicts."""
+    if importlib.util.find_spec("pandas") is None:
+        return [
+            dict(zip(named, row, strict=True))
+            for row in zip(*named.values(), strict=True)
+        ]
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: pd.Series(list(cells), dtype=None) for name, cells in named.items()}
+    )
+
+
+def like_frame(named: Mapping[str, Sequence[Any]], like: Any) -> Any:
+    """Return a pandas frame of the given columns, with the types of those of `like`."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: _pandas_series(cells, like[name]) for name, cells in named.items()}
+    )
+
+
+def _pandas_series(cells: Sequence[Value], like: Any) -> Any:
+    """Return cells as a pandas Series of the type of `like`, where it can hold them."""
+    import pandas as pd
+
+    dtype = like.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        new = [c for c in dict.fromkeys(cells) if c is not None]
+        extra = [c for c in new if c not in set(dtype.categories)]
+        categories = [*dtype.categories, *extra]
+        return pd.Series(pd.Categorical(cells, categories, ordered=dtype.ordered))
+    gaps = like[like.isna()]
+    gap = gaps.iloc[0] if len(gaps) else (np.nan if dtype.kind in "fiu" else None)
+    filled = [gap if is_missing(cell) else cell for cell in cells]
+    try:
+        series = pd.Series(filled, dtype=dtype)
+        kept = all(
+            (is_missing(a) and is_missing(b)) or a == b
+            for a, b in zip(series.tolist(), filled, strict=True)
+        )
+    except (TypeError, ValueError, OverflowError):
+        kept = False
+    return series if kept else pd.Series(filled)
+
+
+def _series(name: str, cells: Sequence[Value], like: nw.Series[Any]) -> nw.Series[Any]:
+    """Return cells as a column of the type of `like`, where it can hold them."""
+    backend = like.implementation
+    try:
+        return nw.new_series(name, list(cells), like.dtype, backend=backend)
+    except Exception:  # noqa: BLE001  each library has its own errors; try by itself
+        numbers: Any = [cell for cell in cells if cell is not None]
+        if all(is_number(number) for number in numbers):
+            cells = [None if cell is None else float(cell) for cell in cells]
+        return nw.new_series(name, list(cells), backend=backend)

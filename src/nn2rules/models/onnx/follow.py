@@ -1,0 +1,260 @@
+"""Follow an ONNX graph, node by node, from the columns of a domain to its scores."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.models.onnx.graph import Node
+from nn2rules.models.onnx.operations import EACH, READABLE, SPREAD
+from nn2rules.models.onnx.refusals import IMPUTE, unknown
+from nn2rules.models.onnx.running import Arrays, run_node
+from nn2rules.models.onnx.walk import Fixed, Value, Walk, first_input
+from nn2rules.models.tracing import (
+    ENTRYWISE,
+    OPERATIONS,
+    SEVERAL,
+    Columns,
+    Step,
+    Tensor,
+    moved,
+    reason_in,
+    refuse_gaps,
+    take,
+)
+
+Handler: TypeAlias = Callable[[Walk, Node], Tensor]
+"""Reads a step on numbers in which features have met."""
+
+
+def _operation(walk: Walk, node: Node) -> Tensor:
+    """Read an operator that other frameworks have, too."""
+    kind, options = READABLE[node.op]
+    several = walk.rows(walk.inputs(node)) if kind in SEVERAL else None
+    operands = several or [first_input(walk, node)]
+    return OPERATIONS[kind](walk.trace, *operands, **options(walk, node))
+
+
+def _gemm(walk: Walk, node: Node) -> Tensor:
+    made, added = _operation(walk, node), walk.value(node, 2)
+    if added is None:
+        return made
+    (made, row), beta = walk.rows([made, added]), node.attributes.get("beta", 1.0)
+    if isinstance(row, Columns) and row.is_constant:
+        return walk.trace.add(made, walk.trace.constant(beta * row.value))
+    return walk.trace.add(made, walk.trace.scale(row, beta))
+
+
+def _max(walk: Walk, node: Node) -> Tensor:
+    fixed = [v for n in node.inputs if isinstance(v := walk.get(n), Fixed)]
+    tensors = walk.tensors(node)
+    if len(tensors) != 1 or len(fixed) != 1 or fixed[0].value.any():
+        raise UnsupportedModelError("nn2rules reads the maximum of a number and 0 only")
+    return walk.trace.activate(tensors[0], "relu")
+
+
+def _log(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
+    if x.ending is None or x.ending.kind != "softmax":
+        raise UnsupportedModelError("nn2rules reads Log right after Softmax only")
+    return walk.trace.activate(x.ending.scores, "log_softmax")
+
+
+def _normalizer(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
+    is_share = x.ending is not None and x.ending.kind in ("softmax", "pair")
+    is_sum = node.attributes.get("norm") == b"L1" or node.attributes.get("p") == 1
+    if is_sum and is_share:
+        return x  # shares add up to one as they are
+    raise UnsupportedModelError(
+        "it divides a row by its own size, which mixes the features; leave it out "
+        "of the pipeline"
+    )
+
+
+def _linear_classifier(walk: Walk, node: Node) -> Tensor:
+    x = first_input(walk, node)
+    transform = node.attributes.get("post_transform", b"NONE").decode()
+    numbers = walk.floats(np.array(node.attributes["coefficients"], np.float32))
+    weights = numbers.reshape(-1, x.shape[-1])
+    n_rows = len(weights)
+    bias = np.array(node.attributes.get("intercepts", np.zeros(n_rows)), np.float32)
+    scores = walk.trace.linear(x, weights.T, walk.floats(bias))
+    if n_rows > 1 and transform == "NONE":
+        return scores
+    if n_rows > 1 and transform == "SOFTMAX":
+        return walk.trace.activate(scores, "softmax")
+    if transform == "LOGISTIC" and n_rows == 1:
+        return walk.trace.pair(scores)
+    is_mirror = (
+        n_rows == 2 and (weights[0] == -weights[1]).all() and bias[0] == -bias[1]
+    )
+    if transform == "LOGISTIC" and is_mirror:
+        second = walk.trace.rearrange([scores], lambda rows: rows[..., 1:])
+        return walk.trace.pair(second)
+    raise UnsupportedModelError(
+        f"it turns {n_rows} score{'s' if n_rows > 1 else ''} into shares by "
+        f"{transform}; nn2rules reads NONE and SOFTMAX, and LOGISTIC for two classes"
+    )
+
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(READABLE, _operation),
+    "Gemm": _gemm,
+    "LinearClassifier": _linear_classifier,
+    "Log": _log,
+    "LpNormalization": _normalizer,
+    "Max": _max,
+    "Normalizer": _normalizer,
+}
+"""Every operator that can be read where features have met."""
+
+
+_PASSING = ("Dropout", "Identity")
+_MOVES = (
+    *("ArrayFeatureExtractor", "Concat", "Expand", "Flatten", "Gather", "Reshape"),
+    *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
+)
+_LAST = ("LinearClassifier", "LogSoftmax", "Softmax")
+_SCORES = {"LinearClassifier": 1}
+"""Which output of an operator holds its scores, if it is not the first."""
+
+
+def follow(walk: Walk, name: str) -> Tensor:
+    """Return a tensor of the graph, after the steps that it needs."""
+    for constant, array in walk.graph.constants.items():
+        walk.values[constant] = _stored(array)
+    for node in walk.graph.needed([name]):
+        try:
+            walk.values.update(_made(walk, node))
+        except UnsupportedModelError as error:
+            if "the ONNX " in str(error):
+                raise
+            raise UnsupportedModelError(
+                f"{node}, {node.kind}, cannot be read: {error}", feature=error.feature
+            ) from None
+    found = walk.get(name)
+    if isinstance(found, Fixed):
+        raise UnsupportedModelError(
+            "the ONNX model's answer does not depend on its inputs"
+        )
+    return found
+
+
+def _made(walk: Walk, node: Node) -> dict[str, Value]:
+    """Return the outputs of a node, by their names."""
+    tensors = walk.tensors(node)
+    if not tensors:
+        return _fixed(walk, node)
+    if node.op == "Shape":
+        return {node.outputs[0]: _shape(node, tensors[0])}
+    if node.op in _PASSING:
+        return {node.outputs[0]: tensors[0]}
+    found = (_moved if _is_move(walk, node) else _taken)(walk, node)
+    if len(found) == 1:
+        return {node.outputs[_SCORES.get(node.op, 0)]: found[0]}
+    return dict(zip(filter(None, node.outputs), found, strict=True))
+
+
+def _is_move(walk: Walk, node: Node) -> bool:
+    others = [walk.value(node, index) for index in range(1, len(node.inputs))]
+    is_fixed = all(value is None or isinstance(value, Fixed) for value in others)
+    has_first = not isinstance(walk.value(node, 0), Fixed)
+    return node.op == "Concat" or (node.op in _MOVES and has_first and is_fixed)
+
+
+def _moved(walk: Walk, node: Node) -> list[Tensor]:
+    """Run a node that picks and places numbers on their places."""
+    names = list(dict.fromkeys(node.inputs if node.op == "Concat" else node.inputs[:1]))
+
+    def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
+        return walk.run(node, dict(zip(names, arrays, strict=True)), reference=True)
+
+    tensors = walk.rows([walk.get(name) for name in names])
+    return moved(walk.trace, tensors, run, len(node.outputs))
+
+
+def _taken(walk: Walk, node: Node) -> list[Tensor]:
+    """Take the step that a node is, in the words of all adapters."""
+    kind, found = _kind(walk, node), {n: walk.get(n) for n in node.inputs if n}
+    inputs = {n: v for n, v in found.items() if not isinstance(v, Fixed)}
+    tensors = tuple(inputs.values())
+    if kind in ENTRYWISE:
+        walk.rows(walk.inputs(node))  # constants with rows of their own are refused
+
+    def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
+        texts = [a.astype(object) if a.dtype.kind == "U" else a for a in arrays]
+        return walk.run(node, dict(zip(inputs, texts, strict=True)))
+
+    def read() -> Tensor:
+        if node.op not in HANDLERS:
+            raise unknown(node, tensors, walk.trace.domain)
+        for tensor in tensors:
+            refuse_gaps(walk.trace.domain, tensor, IMPUTE)
+        return HANDLERS[node.op](walk, node)
+
+    is_pattern = node.inputs != tuple(node.proto.input)
+    is_batched = node.attributes.get("training_mode", 0) == 1
+    is_run = not (is_pattern or is_batched or node.op in _LAST)
+    name, runs = f"{node}, {node.kind},", run if is_run else None
+    return take(walk.trace, Step(kind, tensors, runs, read, name, _fills_gaps(node)))
+
+
+def _fills_gaps(node: Node) -> bool:
+    """Tell whether a node leaves all numbers as they are, and fills in missing ones."""
+    mark = node.attributes.get("replaced_value_float", math.nan)
+    return node.op == "Imputer" and isinstance(mark, float) and math.isnan(mark)
+
+
+def _kind(walk: Walk, node: Node) -> str:
+    """Return what kind of a step a node is; see `Step`."""
+    is_lookup = node.op == "Gather" and node.attributes.get("axis", 0) == 0
+    if node.op in SPREAD or (is_lookup and len(walk.tensors(node)) == 1):
+        return "spread"
+    if node.op in EACH:
+        return "each"
+    return READABLE[node.op][0] if node.op in READABLE else ""
+
+
+def _fixed(walk: Walk, node: Node) -> dict[str, Value]:
+    """Return what a node makes of the number of rows."""
+    inputs = {name: walk.get(name) for name in node.inputs if name}
+
+    @cache
+    def at(n_rows: int) -> Arrays:
+        feeds = {n: v.at(n_rows) for n, v in inputs.items() if isinstance(v, Fixed)}
+        try:
+            made = run_node(walk.graph.model, node.proto, feeds, reference=True)
+        except UnsupportedModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  the evaluator raises what it likes
+            raise UnsupportedModelError(
+                f"{node}, {node.kind}, fails: {reason_in(error)}"
+            ) from None
+        walk.keep(made)
+        return made
+
+    def picked(index: int, n_rows: int) -> NDArray[Any]:
+        return at(n_rows)[index]
+
+    return {
+        name: Fixed(partial(picked, index), varies=True)
+        for index, name in enumerate(filter(None, node.outputs))
+    }
+
+
+def _stored(array: NDArray[Any]) -> Fixed:
+    return Fixed(lambda _n_rows: array)
+
+
+def _shape(node: Node, tensor: Tensor) -> Fixed:
+    start, end = node.attributes.get("start", 0), node.attributes.get("end")
+
+    def at(n_rows: int) -> NDArray[Any]:
+        return np.array((n_rows, *tensor.shape)[start:end], dtype=np.int64)
+
+    return Fixed(at, varies=True)

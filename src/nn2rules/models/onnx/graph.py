@@ -1,0 +1,229 @@
+"""An ONNX graph as a list of steps, its constants worked out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, inliner, numpy_helper
+
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.models.onnx.running import most_entries, run_node, too_many
+
+FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
+_INTEGERS = (
+    TensorProto.BOOL,
+    *(TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64),
+    *(TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64),
+)
+_OLDEST = 7
+"""Before this version, operators had other rules for shapes that differ."""
+
+_MOST_MADE = 1 << 25
+"""All constants together that steps make; more only of a model that stores many."""
+
+_PASSING = ("Identity", "Dropout", "Cast")
+_SHRINKING = ("Compress", "NonZero", "Shape", "Size", "StringNormalizer", "Unique")
+"""Operators that make few times as many numbers as they are given, or fewer."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a graph, with its attributes as Python values."""
+
+    op: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    proto: onnx.NodeProto
+
+    @property
+    def kind(self) -> str:
+        """Its operator, with an article."""
+        has_vowel = self.op[0] in "AEIU" and not self.op.startswith("Uni")
+        return f"an {self.op}" if has_vowel else f"a {self.op}"
+
+    def __str__(self) -> str:
+        if self.name:
+            return f"the ONNX node {self.name!r}"
+        return f"the ONNX node that makes {self.outputs[0]!r}"
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a graph; `shape` is that of a row, None where it is not said."""
+
+    name: str
+    kind: int
+    shape: tuple[int | None, ...] | None
+    batch: int | None
+
+    @property
+    def width(self) -> int | None:
+        """How many numbers it takes for each row, if that is known."""
+        if self.shape is None or None in self.shape:
+            return None
+        return int(np.prod([size or 1 for size in self.shape], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The steps of a model, in an order in which they can be run."""
+
+    model: onnx.ModelProto
+    steps: tuple[Node, ...]
+    constants: Mapping[str, NDArray[Any]]
+    inputs: tuple[Input, ...]
+    producers: Mapping[str, Node] = field(repr=False)
+
+    @property
+    def opset(self) -> int:
+        """The version of ONNX's own operators."""
+        versions = {item.domain: item.version for item in self.model.opset_import}
+        return int(versions.get("", versions.get("ai.onnx", 1)))
+
+    def source(self, name: str) -> str:
+        """Return the tensor that `name` is, before steps that pass it on unchanged."""
+        while name in self.producers:
+            step = self.producers[name]
+            is_passing = step.op in _PASSING and step.outputs[0] == name
+            if not is_passing or step.attributes.get("to", FLOATS[0]) not in FLOATS:
+                break
+            name = step.inputs[0]
+        return name
+
+    def number(self, name: str) -> float | None:
+        """Return the number that a constant is, if it is a single one."""
+        array = self.constants.get(name)
+        if array is None or array.size != 1 or array.dtype.kind not in "fiu":
+            return None
+        return float(array.reshape(-1)[0])
+
+    def needed(self, outputs: Iterable[str]) -> list[Node]:
+        """Return the steps that tensors depend on, in order."""
+        wanted, found = set(outputs), []
+        for step in reversed(self.steps):
+            if wanted.intersection(step.outputs):
+                wanted.update(step.inputs)
+                found.append(step)
+        return found[::-1]
+
+
+def graph_of(model: onnx.ModelProto) -> Graph:
+    """Return the graph of a model."""
+    _refuse_old(model)
+    if model.functions:
+        model = inliner.inline_local_functions(model)
+    constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    stored = sum(array.size for array in constants.values())
+    left, steps = max(_MOST_MADE, 4 * stored), []
+    needed = _needed(model.graph)
+    for node in model.graph.node:
+        step = _step(node)
+        is_needed = any(name in needed for name in node.output)
+        made = _folded(model, step, constants, left) if is_needed else None
+        if made is None:
+            steps.append(step)
+        else:
+            constants.update(made)
+            left -= sum(array.size for array in made.values())
+    inputs = [_input(i) for i in model.graph.input if i.name not in constants]
+    _refuse_single_rows(inputs)
+    producers = {name: step for step in steps for name in step.outputs if name}
+    return Graph(model, tuple(steps), constants, tuple(inputs), producers)
+
+
+def _needed(graph: onnx.GraphProto) -> set[str]:
+    """Return the names of all tensors that the outputs of a graph need."""
+    wanted = {output.name for output in graph.output}
+    for node in reversed(graph.node):
+        if wanted.intersection(node.output):
+            wanted.update(node.input)
+    return wanted
+
+
+def _refuse_old(model: onnx.ModelProto) -> None:
+    for item in model.opset_import:
+        if item.domain in ("", "ai.onnx") and item.version < _OLDEST:
+            raise UnsupportedModelError(
+                f"the ONNX model is of opset {item.version}; nn2rules reads {_OLDEST} "
+                f"and later, so export it again"
+            )
+
+
+def _step(node: onnx.NodeProto) -> Node:
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    if node.op_type == "FeatureVectorizer":  # joins columns, as Concat does
+        node = helper.make_node(
+            "Concat", list(node.input), list(node.output), name=node.name, axis=1
+        )
+    own = node.domain in ("", "ai.onnx", "ai.onnx.ml")
+    return Node(
+        node.op_type if own else f"{node.domain}.{node.op_type}",
+        node.name,
+        tuple(node.input),
+        tuple(node.output),
+        attributes,
+        node,
+    )
+
+
+def _folded(
+    model: onnx.ModelProto,
+    step: Node,
+    constants: Mapping[str, NDArray[Any]],
+    most: int,
+) -> dict[str, NDArray[Any]] | None:
+    """Return what a step makes of constants; None if it has other inputs.
+
+    A step is refused that would make more than `most` numbers.
+    """
+    names = [name for name in step.inputs if name]
+    if not all(name in constants for name in names) or step.op.startswith("Random"):
+        return None
+    if any(a.type == onnx.AttributeProto.GRAPH for a in step.proto.attribute):
+        return None
+    feeds = {name: constants[name] for name in names}
+    n_entries = most_entries(model, step.proto, feeds)
+    if n_entries is None and step.op not in _SHRINKING:
+        return None  # nobody can say how much it would make
+    if n_entries is not None and n_entries > most:
+        raise too_many(step.proto, n_entries, most)
+    try:
+        made = run_node(model, step.proto, feeds, reference=True)
+    except UnsupportedModelError:
+        raise
+    except Exception:  # noqa: BLE001  a step may be anything
+        return None
+    return dict(zip([name for name in step.outputs if name], made, strict=True))
+
+
+def _input(value: onnx.ValueInfoProto) -> Input:
+    tensor = value.type.tensor_type
+    kind = tensor.elem_type
+    if kind not in (*FLOATS, *_INTEGERS, TensorProto.STRING):
+        raise UnsupportedModelError(
+            f"the ONNX model's input {value.name!r} is no tensor of numbers or texts"
+        )
+    if not tensor.HasField("shape"):
+        return Input(value.name, kind, None, None)
+    sizes = [dim.dim_value or None for dim in tensor.shape.dim]
+    if not sizes:
+        raise _single_row(value.name)
+    return Input(value.name, kind, tuple(sizes[1:]), sizes[0])
+
+
+def _refuse_single_rows(inputs: Sequence[Input]) -> None:
+    """Refuse a model of one vector: its first dimension is not that of rows."""
+    if len(inputs) == 1 and inputs[0].shape == () and (inputs[0].batch or 1) > 1:
+        raise _single_row(inputs[0].name)
+
+
+def _single_row(name: str) -> UnsupportedModelError:
+    return UnsupportedModelError(
+        f"the ONNX model's input {name!r} holds a single row; export the model with a "
+        f"batch of rows, whose first dimension is dynamic"
+    )

@@ -1,0 +1,72 @@
+"""How a model is read: what the user says of it, checked before any work."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from nn2rules.errors import OptionError, RowsError
+from nn2rules.network import Network
+from nn2rules.space import Domain, Rows, Value
+
+Gives: TypeAlias = Literal["score", "probability"]
+
+GIVES = ("score", "probability")
+"""What the output of a model may be said to be."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a model is read; the attributes are the options of `read_network`."""
+
+    data: Rows = None
+    domain: Domain | Mapping[str, Any] | None = None
+    encode: Callable[[Rows], Any] | Any = None
+    classes: Sequence[Value] | None = None
+    threshold: float = 0.5
+    gives: Gives | None = None
+    other: bool | Sequence[str] = False
+
+    def __post_init__(self) -> None:
+        if self.gives not in (None, *GIVES):
+            raise OptionError(
+                f"gives: {self.gives!r}, expected 'score' where a model's output above "
+                f"0 means the second class, or 'probability'"
+            )
+        object.__setattr__(self, "threshold", _share(self.threshold))
+
+    def check_for(self, network: Network) -> None:
+        """Refuse what is said of a model when there is a `Network` already."""
+        if self.domain is not None and self.domain != network.domain:
+            raise OptionError("a Network has its own domain; leave out `domain`")
+        for name in ("encode", "classes", "gives"):
+            if getattr(self, name) is not None:
+                raise OptionError(f"a Network needs none; leave out `{name}`")
+        if self.threshold not in (0.5, network.threshold):
+            raise OptionError(
+                f"a Network has its own threshold, {network.threshold}; leave out "
+                f"`threshold`"
+            )
+
+    def refuse_array(self) -> None:
+        """Refuse data whose columns have no names."""
+        if isinstance(self.data, np.ndarray):
+            raise RowsError(
+                "data is an array, whose columns have no names; give a data frame, "
+                "such as pandas.DataFrame(X, columns=[...])"
+            )
+
+
+def _share(threshold: Any) -> float:
+    """Return a threshold as a number between 0 and 1."""
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < 1:
+        raise OptionError(
+            f"threshold: {threshold!r}, expected a number between 0 and 1 (exclusive)"
+        )
+    return number

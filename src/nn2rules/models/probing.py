@@ -1,0 +1,346 @@
+"""Find out what preprocessing does to each feature, by asking it.
+
+Rows that differ in one feature are encoded; what differs in the result belongs to that
+feature. So any preprocessing that treats every column on its own can be read, without
+knowing it by name. Random rows then check that nothing else is going on.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import Nn2RulesError, UnsupportedModelError
+from nn2rules.models.model_rows import RowMaker, picked
+from nn2rules.models.tracing import CONSTANT, Columns
+from nn2rules.models.unseen_values import told_apart
+from nn2rules.space import Domain, Feature, Rows, Value, cells_of, text_of
+
+_ROWS = 2048
+_CELLS = 4_000_000
+
+
+def samples(maker: RowMaker) -> Iterator[NDArray[np.int64]]:
+    """Yield inputs of several kinds: random ones, strangers, and mixtures of rows.
+
+    Where columns depend on each other, a random input is unlike all rows. A mixture of
+    two is like them, and reaches what a step does where several columns meet.
+    """
+    sizes, rng = np.array(maker.domain.sizes), np.random.default_rng(0)
+    n_rows = max(1, min(_ROWS, _CELLS // len(sizes)))
+    yield rng.integers(sizes, size=(n_rows, len(sizes)))
+    n_strangers = max(maker.n_strangers.values(), default=0)
+    if n_strangers:
+        strange = rng.integers(sizes, size=(n_strangers, len(sizes)))
+        for index, feature in enumerate(maker.domain.features):
+            if feature.other is not None:
+                strange[:, index] = feature.values.index(feature.other)
+        yield strange
+    rows = maker.observed(n_rows, rng)
+    if len(rows):
+        one, two = (rows[rng.integers(len(rows), size=n_rows)] for _ in range(2))
+        is_one = rng.random(one.shape) < rng.random((n_rows, 1))
+        mixed = np.where(is_one, one, two)
+        places = rng.integers(len(sizes), size=n_rows)  # and one value at random
+        mixed[np.arange(n_rows), places] = rng.integers(sizes[places])
+        yield mixed
+
+
+Encode = Callable[[Rows], Sequence[NDArray[Any]]]
+"""Rows to the arrays that a model takes, each with a row for each row."""
+
+Names = Callable[[int, int], str]
+"""Which array and which entry of it, to what that is called."""
+
+_CHECKED_ALONE = 3
+
+
+def probe(
+    encode: Encode,
+    maker: RowMaker,
+    *,
+    names: Names = lambda _array, entry: f"column {entry}",
+) -> list[Columns]:
+    """Return the arrays that `encode` makes, as tables of the features.
+
+    Parameters
+    ----------
+    encode : callable
+    maker : RowMaker
+    names : callable
+        Names entry j of array i, for messages.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If an entry depends on two features, or on more than its own row, or if the
+        preprocessing refuses a value; the message says which.
+    """
+    design = _Design(maker, np.zeros(len(maker.domain.sizes), dtype=np.int64))
+    found = [
+        _tables(array, design, partial(names, index))
+        for index, array in enumerate(_encoded(encode, design))
+    ]
+    tried = list(samples(maker))
+    for sample in tried:
+        _check(found, encode, maker, sample, names)
+    for row in tried[0][:_CHECKED_ALONE]:
+        _check(found, encode, maker, row[np.newaxis], names)
+    return found
+
+
+def _check(
+    found: Sequence[Columns],
+    encode: Encode,
+    maker: RowMaker,
+    codes: NDArray[np.int64],
+    names: Names,
+) -> None:
+    """Compare rows with what the tables say of them."""
+    rows = maker.rows(codes, np.random.default_rng(1))
+    for index, (columns, array) in enumerate(
+        zip(found, _called(encode, rows), strict=True)
+    ):
+        wrong = _first_wrong(columns, array, codes, maker.domain)
+        if wrong is None:
+            continue
+        row, entry = wrong
+        _refuse_strangers(encode, maker, codes[row], picked(rows, [row]))
+        near = _Design(maker, codes[row])
+        again = _encoded(encode, near)[index]
+        numbers = [a.reshape(len(a), -1)[:, entry] for a in (array[[row]], again)]
+        raise _explained(
+            columns.owners[entry], np.concatenate(numbers), near, names(index, entry)
+        )
+
+
+def _refuse_strangers(
+    encode: Encode, maker: RowMaker, codes: NDArray[np.int64], row: Rows
+) -> None:
+    """Refuse a value for others if the strangers in a row are to blame."""
+    usual = [maker.examples(*place)[0] for place in enumerate(codes.tolist())]
+    for index, feature in enumerate(maker.domain.features):
+        if not _is_other(maker.domain, index, int(codes[index])):
+            continue
+        [[cell]] = cells_of(row, [feature.name])
+        strange: list[Any] = [*usual[:index], cell, *usual[index + 1 :]]
+        both = maker.frame(
+            [[one, two] for one, two in zip(usual, strange, strict=True)]
+        )
+        if any(not _equal(a[:1], a[1:]).all() for a in _called(encode, both)):
+            raise told_apart(feature, usual[index], cell)
+
+
+def _is_other(domain: Domain, owner: int, code: int) -> bool:
+    feature = domain.features[owner]
+    return feature.other is not None and feature.values[code] == feature.other
+
+
+class _Design:
+    """The rows to ask about.
+
+    A first one, of the given codes, and then for each feature and each of its values
+    one that differs from it there.
+    """
+
+    def __init__(self, maker: RowMaker, first: NDArray[np.int64]) -> None:
+        self.maker, self.domain = maker, maker.domain
+        base = [maker.examples(*place)[0] for place in enumerate(first.tolist())]
+        cells, self.places = [base], []
+        for index, feature in enumerate(self.domain.features):
+            for code in range(len(feature)):
+                for cell in _of_design(maker, index, code):
+                    self.places.append((index, code))
+                    cells.append([*base[:index], cell, *base[index + 1 :]])
+        self.cells: list[list[Value]] = cells
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """The feature in which each row but the first differs from the first."""
+        return np.array([feature for feature, _ in self.places])
+
+    def rows(self, chosen: Sequence[int] | None = None) -> Rows:
+        cells = self.cells if chosen is None else [self.cells[i] for i in chosen]
+        return self.maker.frame(list(zip(*cells, strict=True)))
+
+
+def _of_design(maker: RowMaker, index: int, code: int) -> list[Value]:
+    """Return the cells that a design has for a value; of others, one."""
+    examples = maker.examples(index, code)
+    return examples[:1] if _is_other(maker.domain, index, code) else examples
+
+
+def _called(encode: Encode, rows: Rows) -> list[NDArray[Any]]:
+    return [np.asarray(array) for array in encode(rows)]
+
+
+def _encoded(encode: Encode, design: _Design) -> list[NDArray[Any]]:
+    """Encode the rows of a design; if that fails, find the value that is to blame."""
+    try:
+        return _called(encode, design.rows())
+    except Nn2RulesError:
+        raise
+    except Exception as error:  # noqa: BLE001  preprocessing may raise anything
+        reason = _first_line(error)
+        try:
+            _called(encode, design.rows([0]))
+        except Exception as first:  # noqa: BLE001
+            names = design.domain.names
+            shown = zip(names, map(text_of, design.cells[0]), strict=True)
+            raise UnsupportedModelError(
+                f"the preprocessing cannot take the row ("
+                f"{', '.join(f'{name} = {cell}' for name, cell in shown)}): "
+                f"{_first_line(first)}; give values such as the model was trained on"
+            ) from None
+    for number, (index, code) in enumerate(design.places, 1):
+        feature = design.domain.features[index]
+        try:
+            _called(encode, design.rows([0, number]))
+        except Exception as error:  # noqa: BLE001
+            raise refused(feature, code, _first_line(error)) from None
+    raise UnsupportedModelError(f"the model's preprocessing fails: {reason}")
+
+
+def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
+    """Return the error that says which value the model cannot take."""
+    value = feature.values[code]
+    if value is None:
+        return UnsupportedModelError(
+            f"feature {feature.name!r} is missing in some rows, and the model cannot "
+            f"take that ({reason}); leave out those rows, or impute in the pipeline",
+            feature=feature.name,
+        )
+    if feature.other is not None and value == feature.other:
+        return UnsupportedModelError(
+            f"feature {feature.name!r} is to have a value for others, and the model "
+            f"takes none but those it was trained on ({reason}); in other=, name the "
+            f"features that can have one"
+        )
+    return UnsupportedModelError(
+        f"feature {feature.name!r}: the model cannot take the value "
+        f"{text_of(value)!r} ({reason}); leave out the rows that have it",
+        feature=feature.name,
+    )
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(".")
+
+
+def _tables(
+    array: NDArray[Any], design: _Design, name: Callable[[int], str]
+) -> Columns:
+    """Find the owner of every entry, and its table."""
+    domain = design.domain
+    if array.ndim < 1 or len(array) != len(design.cells):
+        raise UnsupportedModelError(
+            f"the preprocessing makes an array of shape {array.shape} of "
+            f"{len(design.cells)} rows; it must make a row of each"
+        )
+    flat = array.reshape(len(array), -1)
+    features = design.features
+    codes = np.array([place[1] for place in design.places])
+    differs = ~_equal(flat[1:], flat[:1])
+    owners, tables = [], []
+    for entry in range(flat.shape[1]):
+        owning = np.unique(features[differs[:, entry]])
+        if len(owning) > 1:
+            raise _mixed(domain, owning.tolist(), name(entry))
+        if not len(owning):
+            owners.append(CONSTANT)
+            tables.append(flat[:1, entry])
+            continue
+        owner = int(owning[0])
+        rows, own = flat[1:][features == owner, entry], codes[features == owner]
+        first = np.searchsorted(own, np.arange(domain.sizes[owner]))
+        table = rows[first]
+        if not _equal(table[own], rows).all():
+            raise _split_bin(domain.features[owner])
+        owners.append(owner)
+        tables.append(table)
+    return Columns(array.shape[1:], tuple(owners), tuple(tables))
+
+
+def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModelError:
+    listed = [repr(domain.names[owner]) for owner in owners]
+    shown = ", ".join(listed[:3]) + (" and others" if len(listed) > 3 else "")
+    return UnsupportedModelError(
+        f"the preprocessing mixes features: {name} depends on {shown}; nn2rules reads "
+        f"preprocessing in which every column comes from one feature, so leave out "
+        f"steps such as PCA or products of columns"
+    )
+
+
+def _split_bin(feature: Feature) -> UnsupportedModelError:
+    return UnsupportedModelError(
+        f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
+        f"bins that the model itself makes can be values, so say a range of numbers "
+        f"instead, (low, high), or single ones"
+    )
+
+
+def _first_wrong(
+    columns: Columns, array: NDArray[Any], codes: NDArray[np.int64], domain: Domain
+) -> tuple[int, int] | None:
+    """Return a row and an entry of it that is not what the tables say, if any."""
+    flat = array.reshape(len(array), -1)
+    for entry, (owner, table) in enumerate(
+        zip(columns.owners, columns.tables, strict=True)
+    ):
+        own = codes[:, owner] if owner != CONSTANT else np.zeros(len(codes), np.int64)
+        differs = ~_equal(flat[:, entry], table[own])
+        if owner != CONSTANT and differs.any():
+            differs &= ~_is_own_text(domain.features[owner], own, flat[:, entry])
+        wrong = np.flatnonzero(differs)
+        if len(wrong):
+            return int(wrong[0]), entry
+    return None
+
+
+def _is_own_text(
+    feature: Feature, codes: NDArray[np.int64], entries: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell where a model is given a stranger as it stands: it may yet be looked up."""
+    if feature.other is None or entries.dtype.kind not in "OUS":
+        return np.zeros(len(codes), dtype=np.bool_)
+    is_text = np.array([isinstance(entry, str | bytes) for entry in entries.tolist()])
+    is_other = codes == feature.values.index(feature.other)
+    return np.asarray(is_other & is_text)
+
+
+def _explained(
+    owner: int, numbers: NDArray[Any], near: _Design, name: str
+) -> UnsupportedModelError:
+    """Return the error of an entry that its table does not give.
+
+    `numbers` are what was made of it: once in a row of wrong ones, and then in a design
+    around that row.
+    """
+    if owner != CONSTANT and near.domain.features[owner].edges is not None:
+        return _split_bin(near.domain.features[owner])
+    differs = ~_equal(numbers[2:], numbers[1:2])
+    owners = {owner, *near.features[differs].tolist()} - {CONSTANT}
+    if len(owners) > 1 and _equal(numbers[:1], numbers[1:2]).all():
+        return _mixed(near.domain, sorted(owners), name)
+    return UnsupportedModelError(
+        f"what the preprocessing makes of a row depends on other rows: {name} is not "
+        f"the same each time; use a step that learns when it is fitted, such as "
+        f"StandardScaler"
+    )
+
+
+def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
+    """Compare numbers up to their last bits, and anything else exactly."""
+    if left.dtype.kind in "fc" or right.dtype.kind in "fc":
+        floats = [a.dtype for a in (left, right) if a.dtype.kind == "f"]
+        eps = max(float(np.finfo(dtype).eps) for dtype in floats)
+        with np.errstate(all="ignore"):
+            close = np.isclose(left, right, rtol=8 * eps, atol=0, equal_nan=True)
+        return np.asarray(close, dtype=np.bool_)
+    same: NDArray[np.bool_] = np.asarray(left == right, dtype=np.bool_)
+    if left.dtype == object:  # where NaN is a gap, which equals itself
+        same |= (left != left) & (right != right)
+    return same

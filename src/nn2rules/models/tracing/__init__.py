@@ -1,0 +1,59 @@
+"""Follow a model's computation from its inputs to its scores, and write it as layers.
+
+An adapter goes through the steps of a model and says of each which of `OPERATIONS` it
+is, where its options are, and how the framework itself runs it; `take` does the rest.
+Steps act on tensors that are known in one of two ways. As long as features have not
+met, every entry of a tensor depends on one feature alone: it is a column of that
+feature's table (`Columns`), and whatever the framework does to it can be done to the
+table. Once features are added up, a tensor is an affine function (`Affine`) of the
+one-hot input or of the units of a hidden layer, made by a `Trace`; a nonlinear step on
+it begins the next hidden layer.
+
+Tensors have no batch here: their `shape` is that of a single row.
+"""
+
+from nn2rules.models.tracing.operations import (
+    ENTRYWISE,
+    FIXED,
+    MIXED_ROWS,
+    OPERATIONS,
+    SEVERAL,
+    operands_of,
+    unbatched,
+)
+from nn2rules.models.tracing.step import Step, columns_of, moved, reason_in, take
+from nn2rules.models.tracing.tables import (
+    Run,
+    ValueRows,
+    mixing,
+    owners_of,
+    refuse_gaps,
+)
+from nn2rules.models.tracing.tensors import CONSTANT, UNITS, Affine, Columns, Tensor
+from nn2rules.models.tracing.trace import Trace
+
+__all__ = [
+    "CONSTANT",
+    "ENTRYWISE",
+    "FIXED",
+    "MIXED_ROWS",
+    "OPERATIONS",
+    "SEVERAL",
+    "UNITS",
+    "Affine",
+    "Columns",
+    "Run",
+    "Step",
+    "Tensor",
+    "Trace",
+    "ValueRows",
+    "columns_of",
+    "mixing",
+    "moved",
+    "operands_of",
+    "owners_of",
+    "reason_in",
+    "refuse_gaps",
+    "take",
+    "unbatched",
+]

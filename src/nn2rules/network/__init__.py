@@ -1,0 +1,29 @@
+"""The one form that every model is read into: dense layers over encoded columns.
+
+`Network` and `Layer` are values. `activations` defines each activation function,
+`certified` evaluates a network in float64 with a proved error bound, and `exact` in
+rational arithmetic. Imports `space`, `language` and `output`.
+"""
+
+from nn2rules.network.activations import ACTIVATIONS, Activation, activation
+from nn2rules.network.certified import LARGEST, UNDERFLOW, UNIT
+from nn2rules.network.exact import UNDECIDED, exceeds_logit, logit_floor, settle
+from nn2rules.network.layer import Layer
+from nn2rules.network.network import Network, checked_classes, labels_array
+
+__all__ = [
+    "ACTIVATIONS",
+    "LARGEST",
+    "UNDECIDED",
+    "UNDERFLOW",
+    "UNIT",
+    "Activation",
+    "Layer",
+    "Network",
+    "activation",
+    "checked_classes",
+    "exceeds_logit",
+    "labels_array",
+    "logit_floor",
+    "settle",
+]

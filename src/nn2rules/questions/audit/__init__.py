@@ -1,0 +1,25 @@
+"""What a model does, on one page: what matters, what turns whom, what is not known.
+
+::
+
+    model, rows ──▶ turning   which features turn answers, the protected ones in full
+               ├──▶ trends    which way the answer goes along ordered features
+               ├──▶ groups    what becomes of each group of rows
+               └──▶ fragile   the rows nearest to another answer
+                              └──▶ Audit
+"""
+
+from nn2rules.questions.audit.entry import SECONDS, audit, protected_names
+from nn2rules.questions.audit.findings import Influence
+from nn2rules.questions.audit.page import Section, sections_of
+from nn2rules.questions.audit.report import Audit
+
+__all__ = [
+    "SECONDS",
+    "Audit",
+    "Influence",
+    "Section",
+    "audit",
+    "protected_names",
+    "sections_of",
+]

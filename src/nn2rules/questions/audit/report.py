@@ -1,0 +1,288 @@
+"""The result of an audit: values, a page, JSON, data frames."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+
+from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.language import label_text, unused
+from nn2rules.questions.audit.findings import (
+    FragileRow,
+    Group,
+    Influence,
+    Protected,
+    Trend,
+)
+from nn2rules.questions.audit.page import html_of, sections_of, text_of, turned_by
+from nn2rules.questions.verify import Verdict
+from nn2rules.space import Domain, Value
+
+if TYPE_CHECKING:
+    pass
+
+PARTS = ("influence", "monotone", "shares", "fragile")
+"""What there are data frames of."""
+
+
+def dict_of(audit: "Audit") -> dict[str, Any]:
+    """Return what `Audit.to_dict` does."""
+    return {
+        "status": audit.status,
+        "how": audit.how,
+        "warnings": [*audit.warnings],
+        "classes": [*audit.classes],
+        "of_inputs": audit.domain.n_numbers,
+        "of_rows": audit.rows,
+        "dead": [*audit.dead],
+        "open": [*audit.open],
+        "protected": [_protected(one) for one in audit.protected.values()],
+        "influence": [
+            {
+                "feature": one.feature,
+                "status": one.status,
+                "rows": one.rows,
+                "of_rows": one.of_rows,
+                "inputs": one.inputs,
+                "of_inputs": one.of_inputs,
+            }
+            for one in audit.influence.values()
+        ],
+        "monotone": [
+            _trend(trend) for by in audit.monotone.values() for trend in by.values()
+        ],
+        "shares": [
+            {
+                "feature": name,
+                "value": list(g.value) if isinstance(g.value, tuple) else g.value,
+                "text": g.text,
+                "rows": g.rows,
+                "answers": _counts(g.classes),
+                "labels": None if g.labels is None else _counts(g.labels),
+            }
+            for name, groups in audit.shares.items()
+            for g in groups
+        ],
+        "fragile": [
+            {"place": one.place, "times": one.times, **one.explanation.to_dict()}
+            for one in audit.fragile
+        ],
+    }
+
+
+def _counts(found: Mapping[Value, int]) -> list[dict[str, Any]]:
+    return [{"class": label, "rows": number} for label, number in found.items()]
+
+
+def _protected(found: Protected) -> dict[str, Any]:
+    verdict, rules = found.verdict, found.rules
+    return {
+        "feature": found.feature,
+        "status": found.status,
+        "verdict": None if verdict is None else verdict.to_dict(),
+        "answers": [
+            {"value": value, "answers": _counts(by_class)}
+            for value, by_class in found.answers.items()
+        ],
+        "n_rules": None if rules is None else len(rules),
+        "rules": []
+        if rules is None
+        else [
+            {
+                "way": rule.then,
+                "if": {c.feature: [*c.values] for c in rule.conditions},
+                "inputs": rule.inputs,
+                "rows": rule.fits,
+            }
+            for rule in rules.rules
+            if rule.fits
+        ],
+    }
+
+
+def _trend(trend: Trend) -> dict[str, Any]:
+    def told(verdict: Verdict | None) -> dict[str, Any] | None:
+        return None if verdict is None else verdict.to_dict()
+
+    return {
+        "feature": trend.feature,
+        "toward": trend.toward,
+        "direction": trend.direction,
+        "falls": trend.falls,
+        "rises": trend.rises,
+        "contexts": trend.contexts,
+        "increasing": told(trend.increasing),
+        "decreasing": told(trend.decreasing),
+    }
+
+
+def frame_of(audit: "Audit", part: str, backend: Any) -> Any:
+    """Return what `Audit.to_frame` does."""
+    if part not in PARTS:
+        raise OptionError(f"part: {part!r}, expected {', '.join(PARTS)}")
+    if backend not in ("pandas", "polars", "pyarrow"):
+        raise OptionError(
+            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
+        )
+    columns = {"shares": _shares, "fragile": _fragile}.get(part, _told)
+    try:
+        return nw.from_dict(columns(audit, part), backend=backend).to_native()
+    except ModuleNotFoundError:
+        raise MissingExtraError(backend, backend, "to_frame()") from None
+
+
+def _told(audit: "Audit", part: str) -> dict[str, list[Any]]:
+    """Return columns of what `to_dict` has, without verdicts."""
+    entries = dict_of(audit)[part]
+    names = {
+        "influence": ("feature", "status", "rows", "of_rows", "inputs", "of_inputs"),
+        "monotone": ("feature", "toward", "direction", "falls", "rises", "contexts"),
+    }
+    return {name: [entry[name] for entry in entries] for name in names[part]}
+
+
+def _shares(audit: "Audit", _part: str) -> dict[str, list[Any]]:
+    both = [(name, group) for name, of in audit.shares.items() for group in of]
+    found: dict[str, list[Any]] = {
+        "feature": [name for name, _ in both],
+        "value": [group.text for _, group in both],
+        "rows": [group.rows for _, group in both],
+    }
+    for label in audit.classes:
+        found[f"answered {label_text(label)}"] = [g.classes[label] for _, g in both]
+    if any(group.labels is not None for _, group in both):
+        for label in audit.classes:
+            found[f"labelled {label_text(label)}"] = [
+                None if g.labels is None else g.labels[label] for _, g in both
+            ]
+    return found
+
+
+def _fragile(audit: "Audit", _part: str) -> dict[str, list[Any]]:
+    names = audit.domain.names
+    found: dict[str, list[Any]] = {
+        name: [one.explanation.row[name] for one in audit.fragile] for name in names
+    }
+    columns: dict[str, list[Any]] = {
+        "place": [one.place for one in audit.fragile],
+        "times": [one.times for one in audit.fragile],
+        "answer": [one.explanation.answer for one in audit.fragile],
+        "margin": [one.explanation.margin for one in audit.fragile],
+        "radius": [one.explanation.radius for one in audit.fragile],
+        "turns with": [turned_by(one) for one in audit.fragile],
+    }
+    return found | {unused(name, names): column for name, column in columns.items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What a model does, counted on rows and, where possible, on all inputs.
+
+    Attributes
+    ----------
+    domain : Domain
+    classes : tuple of class labels
+    rows : int
+        How many rows were given.
+    how : {"table", "search"}
+        Whether all inputs were looked at, or searched.
+    influence : mapping from features to Influence
+        What each feature alone can turn; the one that turns most rows comes first.
+    protected : mapping from names to Protected
+        What protected features do, in the order in which they were named.
+    monotone : mapping from features to mappings from class labels to Trend
+        Of each feature with an order which way the answer goes as it grows: toward the
+        second of two classes, or toward each of more.
+    shares : mapping from names to tuples of Group
+        What becomes of each group of a protected feature.
+    fragile : tuple of FragileRow
+        The rows with the smallest margins.
+    warnings : tuple of str
+        What is not proved of how the model was read.
+    """
+
+    domain: Domain
+    classes: tuple[Value, ...]
+    rows: int
+    how: Literal["table", "search"]
+    influence: Mapping[str, Influence]
+    protected: Mapping[str, Protected]
+    monotone: Mapping[str, Mapping[Value, Trend]]
+    shares: Mapping[str, tuple[Group, ...]]
+    fragile: tuple[FragileRow, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def dead(self) -> tuple[str, ...]:
+        """The features that are proved never to turn an answer."""
+        return tuple(n for n, one in self.influence.items() if one.status == "dead")
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What is not known because the budget was spent, as sentences."""
+        said = [
+            f"whether {name} ever turns an answer"
+            for name, one in self.influence.items()
+            if one.status == "open"
+        ]
+        for name, by_class in self.monotone.items():
+            if any(trend.direction == "open" for trend in by_class.values()):
+                said.append(f"which way the answer goes along {name}")
+        return tuple(said)
+
+    @property
+    def status(self) -> Literal["clear", "turns", "open"]:
+        """Whether a protected feature turns an answer; clear: none does, proved."""
+        found = {one.status for one in self.protected.values()}
+        if "turns" in found:
+            return "turns"
+        return "open" if "open" in found else "clear"
+
+    def text(self, top: int = 3, *, width: int = 80) -> str:
+        """Return the page.
+
+        Parameters
+        ----------
+        top : int
+            How many rules to show of each way in which a protected feature turns.
+        width : int
+            How wide lines are at most.
+        """
+        return text_of(sections_of(self, top), width)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Audit: {self.status}, {len(self.influence)} features>"
+
+    def _repr_html_(self) -> str:
+        return html_of(sections_of(self, 3))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values.
+
+        Of rules those that hold a row of the data.
+        """
+        return dict_of(self)
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def to_frame(
+        self,
+        part: Literal["influence", "monotone", "shares", "fragile"] = "influence",
+        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+    ) -> Any:
+        """Return a part as a data frame: a line for each feature, group or row.
+
+        Parameters
+        ----------
+        part : {"influence", "monotone", "shares", "fragile"}
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame; it must be installed.
+        """
+        return frame_of(self, part, backend)

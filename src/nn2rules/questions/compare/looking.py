@@ -1,0 +1,272 @@
+"""What one side answers on a box: one class all over it, or parts to look at next."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine import (
+    Meter,
+    Oracle,
+    points,
+    room,
+    settle_codes,
+    stack_of,
+    workspace,
+)
+from nn2rules.engine._kernels.search import sort_boxes
+from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.extraction import parts_of
+from nn2rules.questions.compare.sides import NetworkSide, RulesSide, Side
+from nn2rules.space import Domain, Feature
+from nn2rules.space._kernels.boxes import Boxes
+
+Box: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
+"""What a box allows in the uncut domain, and where its ranges begin and end."""
+
+ELSEWHERE = -1
+"""In place of an answer: another rule than the one that is asked about decides."""
+
+_DEEPEST = 1 << 40
+_QUESTION = 2000  # boxes for a question that may be left without an answer
+
+
+class NetworkLook:
+    """Looks at boxes with the bounds of a network, and asks its oracle."""
+
+    def __init__(self, side: NetworkSide, meter: Meter) -> None:
+        self.side, self.meter = side, meter
+        self.oracle = Oracle(side.network, meter)
+        net = self.oracle.nets[0]
+        self.places: list[int] = side.places.tolist()
+        # Of two classes one claim suffices: what is not of one is of the other.
+        self._claims = [1] if len(self.places) == 2 else [*range(len(self.places))]
+        self._spaces = [workspace(net) for net in self.oracle.nets]
+        self._stack, self._ties = stack_of(net), points(net, 1)
+        self._decided, self._answers = room(net, 1), np.zeros(1, dtype=np.bool_)
+
+    def look(self, box: Box) -> tuple[int | None, list[Box]]:
+        """Return the answer all over a box if the bounds show it, or else two halves.
+
+        Neither where no arithmetic tells the class of a single input.
+        """
+        stack = self._stack
+        for index in self._claims:
+            stack.allowed[0], stack.ends[0] = box
+            stack.depth[0] = 0
+            top, n_ties, n_decided, _, _ = sort_boxes(
+                self.oracle.nets[index],
+                self._spaces[index],
+                stack,
+                1,
+                self._ties,
+                self._decided,
+                self._answers,
+                1,
+                _DEEPEST,
+            )
+            if n_ties:
+                return self._settled(), []
+            if not n_decided:
+                pairs = zip(stack.allowed[:top], stack.ends[:top], strict=True)
+                return None, [(allowed.copy(), ends.copy()) for allowed, ends in pairs]
+            if self._answers[0]:
+                return self.places[index], []
+        assert len(self.places) == 2, "one of several classes has the largest score"
+        return self.places[0], []
+
+    def _settled(self) -> int | None:
+        tie = self._ties.codes[0], self._ties.numbers[0]
+        try:
+            return self.places[settle_codes(self.side.network, *tie)]
+        except UndecidedError:
+            return None
+
+    def is_all(self, box: Box, place: int) -> bool:
+        """Tell whether every input of a box is seen to have an answer.
+
+        A question that takes long counts as one whose answer is no.
+        """
+        if place not in self.places:
+            return False
+        self.oracle.meter = self.meter.part(_QUESTION)
+        index = self.places.index(place)
+        try:
+            return self.oracle.ask(box[0], index, ends=box[1]).proved
+        except (BudgetExceededError, UndecidedError):
+            return False
+        finally:
+            self.meter.spend(self.oracle.meter.boxes)
+            self.oracle.meter = self.meter
+
+
+class RulesLook:
+    """Looks at boxes with rules.
+
+    Attributes
+    ----------
+    parts : Boxes
+        The boxes of the rules in the uncut domain, in order; several for one rule if
+        it allows several ranges.
+    of_rule : ndarray of int
+        The rule that each belongs to.
+    only : int or None
+        The one rule that is asked about; the number of rules stands for the rest.
+    """
+
+    def __init__(self, side: RulesSide, meter: Meter) -> None:
+        self.side, self.meter = side, meter
+        self.uncut: Domain = side.domain.uncut
+        split = []
+        for box in side.boxes:
+            meter.spend()  # of a long list this takes a while
+            split.append(parts_of(side.domain, box))
+        shape = (0, int(self.uncut.offsets[-1]))
+        self.parts = Boxes(
+            np.concatenate([np.zeros(shape, np.bool_), *(p.allowed for p in split)]),
+            np.concatenate(
+                [np.zeros((0, *self.uncut.limits.shape)), *(p.ends for p in split)]
+            ),
+        )
+        lengths = [len(part.allowed) for part in split]
+        self.of_rule = np.repeat(np.arange(len(split)), lengths)
+        self.only: int | None = None
+
+    def answer(self, rule: int) -> int:
+        """Return the answer of a rule, or that of the rest."""
+        is_rest = rule == len(self.side.places)
+        return self.side.rest if is_rest else int(self.side.places[rule])
+
+    def look(self, box: Box) -> tuple[int | None, list[Box]]:
+        """Return the answer all over a box, or else the parts a rule makes of it."""
+        meeting = meets(self.uncut, self.parts, box)
+        found = int(np.argmax(meeting)) if meeting.any() else -1
+        if found < 0:
+            return self._said(len(self.side.places)), []
+        part = self.parts.allowed[found], self.parts.ends[found]
+        pieces = divided(self.uncut, box, part)
+        if pieces is None:
+            return self._said(int(self.of_rule[found])), []
+        return None, pieces
+
+    def _said(self, rule: int) -> int:
+        return self.answer(rule) if self.only in (None, rule) else ELSEWHERE
+
+    def is_all(self, box: Box, place: int) -> bool:
+        """Tell whether every input of a box is seen to have an answer.
+
+        A question that takes long counts as one whose answer is no.
+        """
+        self.only, waiting, n_looks = None, [box], 0
+        while waiting:
+            n_looks += 1
+            found, parts = self.look(waiting.pop())
+            if n_looks > _QUESTION or (found is not None and found != place):
+                self.meter.spend(n_looks)
+                return False
+            waiting += parts
+        self.meter.spend(n_looks)
+        return True
+
+
+Look: TypeAlias = NetworkLook | RulesLook
+
+
+def look_of(side: Side, meter: Meter) -> Look:
+    """Return who looks at boxes for a side."""
+    if isinstance(side, NetworkSide):
+        return NetworkLook(side, meter)
+    return RulesLook(side, meter)
+
+
+def meets(domain: Domain, boxes: Boxes, box: Box) -> NDArray[np.bool_]:
+    """Tell which of several boxes have an input in common with one."""
+    common = boxes.allowed & box[0]
+    for feature, column in enumerate(domain.ranges.tolist()):
+        if column >= 0:
+            low = np.maximum(boxes.ends[:, 0, feature], box[1][0, feature])
+            high = np.minimum(boxes.ends[:, 1, feature], box[1][1, feature])
+            common[:, column] &= low <= high
+    starts = domain.offsets[:-1]
+    found: NDArray[np.bool_] = np.logical_or.reduceat(common, starts, axis=1)
+    return np.asarray(found.all(axis=1))
+
+
+def holds(domain: Domain, boxes: Boxes, box: Box) -> NDArray[np.bool_]:
+    """Tell which of several boxes hold all of one."""
+    found: NDArray[np.bool_] = np.logical_not((box[0] & ~boxes.allowed).any(axis=1))
+    for feature, column in enumerate(domain.ranges.tolist()):
+        if column >= 0 and box[0][column]:
+            found &= boxes.ends[:, 0, feature] <= box[1][0, feature]
+            found &= box[1][1, feature] <= boxes.ends[:, 1, feature]
+    return found
+
+
+def divided(domain: Domain, box: Box, part: Box) -> list[Box] | None:
+    """Divide a box on one feature, so that a piece is inside of another box there.
+
+    The feature that leaves most outside is taken. None if the box is all inside.
+    """
+    best, least = None, 1.0
+    for feature in range(len(domain.features)):
+        inside = _share_inside(domain, box, part, feature)
+        if inside < least:
+            best, least = feature, inside
+    return None if best is None else _pieces(domain, box, part, best)
+
+
+def _share_inside(domain: Domain, box: Box, part: Box, feature: int) -> float:
+    """Return which share of the values that a box allows another one allows, too."""
+    start, stop = domain.offsets[feature], domain.offsets[feature + 1]
+    own, ranged = box[0][start:stop], int(domain.ranges[feature])
+    both = float((own & part[0][start:stop]).sum())
+    if ranged >= 0 and own[0] and part[0][ranged]:
+        low, high = box[1][:, feature].tolist()
+        first, last = max(low, part[1][0, feature]), min(high, part[1][1, feature])
+        if first > low or last < high:
+            both -= 1.0 - max(0.0, (last - first) / (high - low)) / 2
+    return both / float(own.sum())
+
+
+def _pieces(domain: Domain, box: Box, part: Box, feature: int) -> list[Box]:
+    """Divide a box on a feature: numbers and other values apart, then both."""
+    start, stop = int(domain.offsets[feature]), int(domain.offsets[feature + 1])
+    ranged, own = int(domain.ranges[feature]), box[0][start:stop]
+    if ranged >= 0 and own[0]:
+        if own[1:].any():
+            numbers = np.zeros_like(own)
+            numbers[0] = True
+            return [_with(box, start, numbers), _with(box, start, own & ~numbers)]
+        return _cut(domain.features[feature], box, part, feature)
+    inside = own & part[0][start:stop]
+    return [_with(box, start, inside), _with(box, start, own & ~inside)]
+
+
+def _with(box: Box, start: int, block: NDArray[np.bool_]) -> Box:
+    allowed = box[0].copy()
+    allowed[start : start + len(block)] = block
+    return allowed, box[1].copy()
+
+
+def _cut(feature: Feature, box: Box, part: Box, index: int) -> list[Box]:
+    """Cut the numbers of a box where those of another begin and end."""
+    low, high = box[1][:, index].tolist()
+    first, last = part[1][:, index].tolist()
+    spans = [(max(low, first), min(high, last))]
+    if low < first:
+        spans.append((low, next_number(feature, first, -1)))
+    if last < high:
+        spans.append((next_number(feature, last, 1), high))
+    found = []
+    for span in spans:
+        ends = box[1].copy()
+        ends[:, index] = span
+        found.append((box[0].copy(), ends))
+    return found
+
+
+def next_number(feature: Feature, number: float, step: int) -> float:
+    """Return the number of a range next below or above one."""
+    if feature.whole:
+        return number + step
+    return float(np.nextafter(number, step * np.inf))

@@ -1,0 +1,349 @@
+"""On how many inputs of the whole domain rules predict what a model does.
+
+An input that no rule covers has no part in it, and is counted beside it. What is said
+is as strong as can be, and says how strong it is:
+
+1. *counted*, where every input can be asked;
+2. *proved*, where the certificate is of these very rules and of this very network, and
+   no input of a sample contradicts it;
+3. *sampled*, an estimate from random inputs, elsewhere.
+
+Inputs are left out as impossible only where such a certificate lists them, and the
+number of these is told.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine import MOST_CLASSES, build_table
+from nn2rules.errors import DomainError, Nn2RulesError, OptionError
+from nn2rules.extraction import COVERED_INPUTS, network_digest
+from nn2rules.models import read_network
+from nn2rules.network import Network
+from nn2rules.questions.evaluate.answers import (
+    Codes,
+    Numbers,
+    Translation,
+    class_positions,
+    given_classes,
+    model_answers,
+    rows_like,
+    translation,
+)
+from nn2rules.questions.evaluate.fidelity import DomainFidelity
+from nn2rules.rules import RuleList, covers
+from nn2rules.space import (
+    Condition,
+    Domain,
+    Feature,
+    Rows,
+    boxes_of,
+    cells_of_spans,
+    volumes,
+    wilson,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Inputs that were compared, and how many were left out, as impossible.
+
+    No rule covers `uncovered` of them; `different` holds those of the others whose
+    predictions differ.
+    """
+
+    inputs: int
+    impossible: int
+    uncovered: int
+    different: Codes
+
+    @property
+    def same(self) -> int:
+        """On how many covered inputs the predictions are the same."""
+        return self.inputs - self.uncovered - len(self.different)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Rules, and what is proved of them: the certificate, or nothing.
+
+    `left_out` holds the boxes of inputs that cannot occur.
+    """
+
+    rules: RuleList
+    certificate: Mapping[str, Any]
+    left_out: NDArray[np.bool_]
+
+    def possible(self, codes: Codes) -> NDArray[np.bool_]:
+        """Tell which inputs can occur."""
+        possible = np.ones(len(codes), dtype=np.bool_)
+        for box in self.left_out:
+            possible &= ~box[codes + self.rules.domain.offsets[:-1]].all(axis=1)
+        return possible
+
+    def proved(self, sample: Compared) -> DomainFidelity | None:
+        """Return what is proved; None if nothing, or if the sample denies it."""
+        if not self.certificate:
+            return None
+        if self.rules.domain.has_ranges:
+            return self._endless(sample)
+        if not self._is_counted():
+            return None
+        inputs = self.rules.n_possible
+        left_out = self.rules.domain.n_inputs - inputs
+        if self.rules.scope == "support":
+            covered = self._decided(sample)
+            if covered is None:
+                return None
+            uncovered = inputs - covered
+            return DomainFidelity(
+                1.0, 1.0, "proved", covered, inputs, 1.0, left_out, uncovered
+            )
+        known = self._same(sample)
+        if known is None:
+            return None
+        low = _part(known, inputs)
+        return DomainFidelity(low, low, "proved", known, inputs, 1.0, left_out)
+
+    def _endless(self, sample: Compared) -> DomainFidelity | None:
+        """Return what is proved where inputs cannot be counted: of all, or nothing."""
+        is_whole = self.rules.scope == "domain" and not len(self.left_out)
+        is_proved = is_whole and self.certificate.get("complete") is not False
+        if not is_proved or len(sample.different):
+            return None
+        return DomainFidelity(1.0, 1.0, "proved", None, None)
+
+    def _decided(self, sample: Compared) -> int | None:
+        """Return how many inputs rules decide, each of which is right."""
+        decided = [facts.inputs or 0 for facts in self.rules.facts]
+        return (
+            None if len(sample.different) or not all(decided) else sum(decided) or None
+        )
+
+    def _same(self, sample: Compared) -> int | None:
+        """Return on how many inputs rules for the whole domain are right."""
+        # The search proves every rule, and has nothing to count.
+        is_search = self.certificate.get("engine") == "search"
+        different = self.certificate.get("different", 0 if is_search else None)
+        found = len(np.unique(sample.different, axis=0))
+        if different is None or self.certificate.get("complete") is False:
+            return None
+        return None if found > different else self.rules.n_possible - int(different)
+
+    def _is_counted(self) -> bool:
+        """Tell whether it is known how many inputs can occur, and whether any can."""
+        keys = self.certificate
+        return ("impossible" not in keys or "possible" in keys) and (
+            self.rules.n_possible > 0
+        )
+
+
+def claims_of(rules: RuleList, network: Network | None) -> Claims:
+    """Return what is proved of rules about this network; nothing of another model."""
+    certificate: Mapping[str, Any] = rules.certificate
+    is_theirs = network is not None and certificate.get("rules") == rules.digest
+    if not is_theirs or certificate.get("network") != network_digest(network):  # type: ignore[arg-type]
+        certificate = {}
+    return Claims(rules, certificate, _impossible(rules, certificate))
+
+
+def _impossible(rules: RuleList, certificate: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Return the boxes of inputs that a certificate lists as impossible.
+
+    None where it only says that they were given as a function: then all can occur.
+    """
+    listed = certificate.get("impossible")
+    if not isinstance(listed, list):
+        listed = []
+    try:
+        _, boxes = boxes_of(
+            rules.domain,
+            [[Condition(n, tuple(v)) for n, v in box.items()] for box in listed],
+        )
+    except (AttributeError, TypeError, DomainError):
+        raise OptionError(
+            "the certificate of the rules lists impossible inputs that are not of "
+            "their domain; expected a list of dicts from features to values"
+        ) from None
+    return boxes
+
+
+def _part(same: int, inputs: int) -> float:
+    """Return a share, below 1 unless it is 1, however many inputs there are."""
+    part = same / inputs
+    return math.nextafter(1.0, 0.0) if part == 1 and same < inputs else part
+
+
+_CONFIDENCE = 0.95
+
+
+def domain_fidelity(
+    rules: RuleList, model: Any, rows: Rows, *, samples: int, seed: int
+) -> DomainFidelity | None:
+    """Measure the rules on the whole domain, as surely as can be.
+
+    Parameters
+    ----------
+    rules : RuleList
+    model : Network, or anything with predict
+        A model that an adapter reads is compared as the network it is.
+    rows : frame or list of dicts
+        Rows of the kind that the model takes.
+    samples : int
+        How many inputs to draw where there are too many to ask them all. With 0 none
+        are.
+    seed : int
+
+    Returns
+    -------
+    DomainFidelity, or None if nothing is known: nothing may be drawn, or inputs of the
+    domain cannot be given to the model.
+    """
+    if isinstance(model, RuleList) and model.scope == "support":
+        return None  # it may not cover every input
+    random = np.random.default_rng(seed)
+    network = _network_of(model)
+    if network is None:
+        return _by_asking(rules, model, rows, samples, random)
+    translate = translation(network, rules)
+    if translate is None:
+        return None
+    positions, claims = class_positions(network, rules), claims_of(rules, network)
+    domain, n_classes = network.domain, len(network.classes)
+    is_small = not domain.has_ranges and domain.n_inputs <= COVERED_INPUTS
+    if is_small and n_classes <= MOST_CLASSES:
+        return _counted(claims, _every_answer(network, translate, positions))
+    drawn = _draw(domain, samples, random)
+    answers = positions[network.predict_codes(*drawn)]
+    sample = _compare(claims, translate(*drawn), answers)
+    return claims.proved(sample) or _sampled(sample)
+
+
+def _network_of(model: Any) -> Network | None:
+    """Return the network that a model is, or None where it cannot be read as one."""
+    try:
+        return read_network(model)
+    except Nn2RulesError:
+        return None
+
+
+# Comparing
+
+
+def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
+    """Compare the predictions of the rules with the model's `answers`."""
+    rules, possible = claims.rules, claims.possible(codes)
+    n_drawn = len(codes)
+    codes, answers = codes[possible], answers[possible]
+    fired = rules.match(codes)
+    is_covered = covers(rules, fired)
+    wrong = (given_classes(rules, fired) != answers) & is_covered
+    n_uncovered = len(codes) - int(is_covered.sum())
+    return Compared(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
+
+
+def _every_answer(
+    network: Network, translate: Translation, positions: Codes
+) -> Iterable[tuple[Codes, Codes]]:
+    """Yield every input, in the codes of the rules, and the network's answer."""
+    classes, start = build_table(network).classes, 0
+    for codes in network.domain.inputs():
+        stop = start + len(codes)
+        yield translate(codes, None), positions[classes[start:stop]]
+        start = stop
+
+
+def _by_asking(
+    rules: RuleList,
+    model: Any,
+    rows: Rows,
+    samples: int,
+    random: np.random.Generator,
+) -> DomainFidelity | None:
+    """Ask a model that is no network, about every input or about random ones."""
+    domain = rules.domain
+    if samples == 0:
+        return None
+    every, numbers = not domain.has_ranges and domain.n_inputs <= samples, None
+    codes = np.concatenate([*domain.inputs()]) if every else None
+    if codes is None:
+        codes, numbers = _draw(domain, samples, random)
+    inputs = rows_like(rows, domain, codes, numbers)
+    if inputs is None:
+        return None
+    answers = model_answers(model, rules, inputs, len(codes))
+    claims = claims_of(rules, None)
+    if every:
+        return _counted(claims, [(codes, answers)])
+    return _sampled(_compare(claims, codes, answers))
+
+
+def _draw(
+    domain: Domain, samples: int, random: np.random.Generator
+) -> tuple[Codes, Numbers]:
+    """Draw inputs: values alike, numbers evenly spread over their ranges."""
+    codes = random.integers(0, domain.sizes, (samples, len(domain.sizes)))
+    if not domain.has_ranges:
+        return codes, None
+    numbers = np.ones(codes.shape)
+    for place, feature in enumerate(domain.features):
+        if feature.limits is not None:
+            drawn = _drawn_cells(feature, samples, random)
+            codes[:, place], numbers[:, place] = drawn
+    return codes, numbers
+
+
+def _drawn_cells(
+    feature: Feature, samples: int, random: np.random.Generator
+) -> tuple[Codes, NDArray[np.float64]]:
+    """Draw values of a range by their volume, and a number of each cell."""
+    shares = np.array(volumes(feature), dtype=np.float64)
+    codes = random.choice(len(shares), samples, p=shares)
+    beside = [(1.0, 1.0)] * (len(shares) - feature.n_plain)
+    low, high = np.array([*cells_of_spans(feature), *beside], dtype=np.float64)[codes].T
+    part = random.random(samples)
+    if feature.whole:
+        return codes, low + np.floor(part * (high - low + 1))
+    return codes, np.clip((1 - part) * low + part * high, low, high)
+
+
+# What follows
+
+
+def _counted(
+    claims: Claims, answered: Iterable[tuple[Codes, Codes]]
+) -> DomainFidelity | None:
+    parts = [_compare(claims, codes, answers) for codes, answers in answered]
+    inputs, same = sum(p.inputs for p in parts), sum(p.same for p in parts)
+    if inputs == 0:
+        return None
+    uncovered, left_out = (
+        sum(p.uncovered for p in parts),
+        sum(p.impossible for p in parts),
+    )
+    covered = inputs - uncovered
+    low, high = (same / covered,) * 2 if covered else (0.0, 1.0)
+    return DomainFidelity(
+        low, high, "counted", same, inputs, impossible=left_out, uncovered=uncovered
+    )
+
+
+def _sampled(sample: Compared) -> DomainFidelity | None:
+    if sample.inputs == 0:
+        return None
+    low, high = wilson(sample.same, sample.inputs - sample.uncovered)
+    return DomainFidelity(
+        low,
+        high,
+        "sampled",
+        sample.same,
+        sample.inputs,
+        _CONFIDENCE,
+        sample.impossible,
+        sample.uncovered,
+    )

@@ -1,0 +1,40 @@
+"""Why a row gets its class, and what would turn that: `explain`.
+
+One question is put to a table or to a search, whether a box around the row holds an
+input of another class; reasons and changes are made of the answers::
+
+    judges       who is asked
+    asking       the row, and questions about what is around it
+    reasons      features that force the class; the smallest by hitting sets
+    widening     the same as ranges and sets of values
+    ladders      what changes cost
+    changes      the cheapest, all of them; searching and few look for them
+    nearest      numbers of ranges, moved no further than they must be
+    constraints  what may change, and what cannot occur
+    codes        the user's texts
+    explanation  the result; wording has its words
+"""
+
+from nn2rules.questions.explain.constraints import impossible_boxes
+from nn2rules.questions.explain.explained import explain
+from nn2rules.questions.explain.explanation import (
+    Explanation,
+    Explanations,
+    HeldRule,
+    Proved,
+)
+from nn2rules.questions.explain.gains import margins
+from nn2rules.questions.explain.judges import compile_judge
+from nn2rules.questions.explain.wording import change_text
+
+__all__ = [
+    "Explanation",
+    "Explanations",
+    "HeldRule",
+    "Proved",
+    "change_text",
+    "compile_judge",
+    "explain",
+    "impossible_boxes",
+    "margins",
+]

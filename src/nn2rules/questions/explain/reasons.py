@@ -1,0 +1,281 @@
+"""Reasons: features whose values alone force the row's class.
+
+A set of features is *sufficient* if every input with the row's values there is of the
+row's class, and a *reason* if, besides, no feature can be left out. What turns the
+class is the other side of this: a sufficient set has a feature in common with every
+set of features whose change turns it. So the smallest reason is the smallest set that
+hits all of these, which are found one by one, where a guess is refuted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from nn2rules.errors import BudgetExceededError
+from nn2rules.questions.explain.asking import Block, Case, is_changed
+from nn2rules.questions.explain.constraints import is_plain
+from nn2rules.questions.explain.few import Few, turning_sets
+from nn2rules.questions.explain.hitting import Demands
+from nn2rules.questions.explain.judges import Point
+from nn2rules.questions.explain.ladders import Ladder, decimal
+
+
+def widened(
+    case: Case, reason: Sequence[int], steps: Mapping[int, float]
+) -> tuple[dict[int, Block], bool]:
+    """Return what a reason allows each of its features, and whether that is all."""
+    blocks = {index: case.own(index) for index in reason}
+    wide = _Widening(case, blocks)
+    try:
+        for index in sorted(reason, key=lambda i: not case.domain.features[i].ordered):
+            if case.is_number(index):
+                wide.numbers(index, steps[index])
+            wide.values(index)
+    except BudgetExceededError:
+        wide.is_whole = False
+    return blocks, wide.is_whole
+
+
+class _Widening:
+    def __init__(self, case: Case, blocks: dict[int, Block]) -> None:
+        self.case, self.blocks, self.is_whole = case, blocks, True
+        n_features = len(case.domain.features)
+        self.free = {i: case.whole(i) for i in range(n_features) if i not in blocks}
+
+    def _holds(self, index: int, slab: Block) -> bool:
+        """Tell whether the reason stays true where a feature is in a slab."""
+        asked = self.case.ask({**self.free, **self.blocks, index: slab})
+        self.is_whole = self.is_whole and asked.status != "open"
+        return asked.status == "proved"
+
+    def values(self, index: int) -> None:
+        """Add listed values: in an order outwards, others each alone."""
+        feature, own = self.case.domain.features[index], self.blocks[index]
+        code = int(self.case.point.codes[index])
+        codes = [c for c in range(len(feature)) if c != code]
+        if feature.limits is not None:
+            codes = [c for c in codes if c]
+            if code:
+                self._add_range(index)
+        plain = [c for c in codes if is_plain(feature, feature.values[c])]
+        is_range = feature.ordered and feature.limits is None
+        is_range = is_range and is_plain(feature, feature.values[code])
+        if is_range:
+            order = sorted(feature.places, key=lambda c: feature.places[c])
+            at = order.index(code)
+            for run in (order[at + 1 :], order[:at][::-1]):
+                for other in run:
+                    if not self._add(index, own, other):
+                        break
+        for other in codes:
+            if not is_range or other not in plain:
+                self._add(index, own, other)
+
+    def _add(self, index: int, own: Block, code: int) -> bool:
+        slab = np.zeros_like(own.values)
+        slab[code] = True
+        is_true = self._holds(index, Block(slab, 1.0, 1.0))
+        if is_true:
+            values = self.blocks[index].values.copy()
+            values[code] = True
+            self.blocks[index] = self.blocks[index]._replace(values=values)
+        return is_true
+
+    def _add_range(self, index: int) -> None:
+        """Add all numbers of a range, or none, to a value that stands beside it."""
+        whole, block = self.case.whole(index), self.blocks[index]
+        slab, values = np.zeros_like(block.values), block.values.copy()
+        slab[0] = values[0] = True
+        if self._holds(index, whole._replace(values=slab)):
+            self.blocks[index] = whole._replace(values=values)
+
+    def numbers(self, index: int, step: float) -> None:
+        """Move the two ends of a range outwards, to multiples of a step."""
+        limits = self.case.domain.features[index].limits
+        assert limits is not None, "asked only of ranges"
+        for end, is_up in zip(reversed(limits), (True, False), strict=True):
+            self._move(index, decimal(step), float(end), is_up=is_up)
+
+    def _move(self, index: int, step: Fraction, end: float, *, is_up: bool) -> None:
+        """Move one end as far as it goes, by halving between the row's and the last."""
+        block = self.blocks[index]
+        start = decimal(block.high if is_up else block.low)
+        sign = 1 if is_up else -1
+        first = (floor(start / step) + 1 if is_up else ceil(start / step) - 1) * step
+        most = max(0, floor((decimal(end) - first) * sign / step) + 1)
+
+        def at(place: int) -> float:
+            if place == most:
+                return end
+            return float(first + sign * place * step)
+
+        low, high, trial = -1, most, most
+        while low < high:
+            to = at(trial)
+            own = float(start)
+            slab = block._replace(low=min(own, to), high=max(own, to))
+            if self._holds(index, slab):
+                low = trial
+            else:
+                high = trial - 1
+            trial = (low + high + 1) // 2
+        if low >= 0:
+            to = at(low)
+            low_end, high_end = (block.low, to) if is_up else (to, block.high)
+            self.blocks[index] = Block(block.values, low_end, high_end)
+
+
+_FIRST = 2
+"""All sets of so many features that turn the row are looked for first."""
+
+
+@dataclass(slots=True)
+class Reasons:
+    """The reasons that were found, and what is proved of them.
+
+    Attributes
+    ----------
+    found : list of tuples of features
+        Each is sufficient, whatever else is open.
+    is_minimal : bool
+        No feature can be left out of any of them.
+    is_smallest : bool
+        There is none with fewer features than the first; they are in order of size.
+    is_every : bool
+        There are no others.
+    at_least : int
+        No reason has fewer features.
+    """
+
+    found: list[tuple[int, ...]] = field(default_factory=list)
+    is_minimal: bool = True
+    is_smallest: bool = False
+    is_every: bool = False
+    at_least: int = 0
+
+
+def find_reasons(
+    case: Case,
+    order: Sequence[int],
+    number: int,
+    *,
+    smallest: bool,
+    ladders: Sequence[Ladder],
+) -> Reasons:
+    """Look for so many reasons, the smallest first if asked for.
+
+    Parameters
+    ----------
+    case : Case
+    order : sequence of int
+        All features, those first that seem to matter least.
+    ladders : sequence of Ladder
+        On which everything may change, and all changes cost 1.
+    """
+    reasons = Reasons()
+    demands = Demands([[1]] * len(order), case.judge.meter)
+    first = _minimal(case, range(len(order)), order, reasons)
+    if not smallest:
+        _add(reasons, demands, first)
+    try:
+        if smallest or number > 1:
+            for turning in turning_sets(Few(case, ladders, None), _FIRST):
+                demands.add(dict.fromkeys(turning, 1))
+        while len(reasons.found) < number and (smallest or reasons.is_minimal):
+            found = _next_reason(
+                case, order, demands, reasons, first if smallest else None
+            )
+            if found is None:
+                break
+            _add(reasons, demands, found)
+    except BudgetExceededError:
+        pass  # what was found is true
+    if not reasons.found:
+        reasons.found = [first]
+    elif smallest:  # of the smallest sets, none can lose a feature
+        reasons.is_minimal = True
+    reasons.is_smallest = smallest and len(reasons.found[0]) <= reasons.at_least
+    return reasons
+
+
+def _add(reasons: Reasons, demands: Demands, found: tuple[int, ...]) -> None:
+    reasons.found.append(found)
+    demands.block(tuple(int(f in found) for f in range(len(demands.costs))))
+
+
+def _next_reason(
+    case: Case,
+    order: Sequence[int],
+    demands: Demands,
+    reasons: Reasons,
+    first: tuple[int, ...] | None,
+) -> tuple[int, ...] | None:
+    """Return one more reason; None if there is none, or none can be proved.
+
+    If the smallest are wanted, `first` is one that is known: once none can be smaller
+    it is the first of them.
+    """
+    while True:
+        levels = demands.cheapest()
+        if levels is None:
+            reasons.is_every = True
+            return None
+        guess = tuple(feature for feature, level in enumerate(levels) if level)
+        if not reasons.found:
+            reasons.at_least = len(guess)
+            if first is not None and len(first) == len(guess):
+                return first
+        asked = case.ask({f: case.whole(f) for f in order if f not in guess})
+        if asked.point is not None:
+            needed = _differing(case, asked.point, order)
+            demands.add(dict.fromkeys(needed, 1))
+        elif asked.status == "proved":
+            is_smallest = first is not None
+            return guess if is_smallest else _minimal(case, guess, order, reasons)
+        else:
+            return None
+
+
+def _minimal(
+    case: Case, sufficient: Sequence[int], order: Sequence[int], reasons: Reasons
+) -> tuple[int, ...]:
+    """Leave features out of a sufficient set, one by one, for as long as it is one."""
+    kept = set(sufficient)
+    try:
+        for feature in order:
+            if feature in kept:
+                free = [f for f in order if f not in kept or f == feature]
+                asked = case.ask({f: case.whole(f) for f in free})
+                if asked.status == "proved":
+                    kept.remove(feature)
+                elif asked.status == "open":
+                    reasons.is_minimal = False
+    except BudgetExceededError:
+        reasons.is_minimal = False
+    return tuple(sorted(kept))
+
+
+def _differing(case: Case, turned: Point, order: Sequence[int]) -> list[int]:
+    """Return where an input differs from the row, once what need not is put back.
+
+    As many features as can be are put back at once, those that matter least first; the
+    next one then has to stay.
+    """
+    is_other = is_changed(case, turned.codes, turned.numbers)
+    left, kept = [feature for feature in order if is_other[feature]], []
+    row, codes, numbers = case.point, turned.codes, turned.numbers
+    while left:
+        tried = np.tile(codes, (len(left), 1)), np.tile(numbers, (len(left), 1))
+        for place, feature in enumerate(left):
+            tried[0][place:, feature] = row.codes[feature]
+            tried[1][place:, feature] = row.numbers[feature]
+        places = np.flatnonzero(case.turned(*tried))
+        n_back = int(places[-1]) + 1 if len(places) else 0
+        if n_back:
+            codes, numbers = tried[0][n_back - 1], tried[1][n_back - 1]
+        kept += left[n_back : n_back + 1]
+        left = left[n_back + 1 :]
+    return kept

@@ -1,0 +1,165 @@
+"""The entry: rules, and what else is known, in; one page out."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nn2rules.engine import Shown
+from nn2rules.errors import OptionError
+from nn2rules.extraction import check_labels
+from nn2rules.files import check_writable
+from nn2rules.models import needs_rows
+from nn2rules.network import Network
+from nn2rules.questions.audit import Audit, audit, protected_names
+from nn2rules.report.evidence import evidence_of
+from nn2rules.report.html import embedded, page
+from nn2rules.report.result import Report
+from nn2rules.report.sections import curve_of, examples_of, features_of, mistakes_of
+from nn2rules.report.shown_rules import plain_rules
+from nn2rules.report.subject import Subject, counted_on, network_of, rows_of
+from nn2rules.report.summary import summary_of
+from nn2rules.report.what_if import what_if_of
+from nn2rules.rules import RuleList
+from nn2rules.space import Rows, Value, listed_rows
+
+SCRIPTS = (
+    "elements.js",
+    "numbers.js",
+    "matching.js",
+    "network.js",
+    "answering.js",
+    "changing.js",
+    "rules.js",
+    "curve.js",
+    "what-if.js",
+    "start.js",
+)
+"""The scripts of a report, in the order in which they need each other."""
+
+
+def report(
+    rules: RuleList,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    model: Any = None,
+    data: Rows = None,
+    labels: Sequence[Value] | None = None,
+    protected: Sequence[str] | str = (),
+    title: str = "",
+    rows: bool = True,
+    time: float | None = None,
+    files: Mapping[str, tuple[str, str]] | None = None,
+    progress: Shown = None,
+) -> Report:
+    """Put all there is to know of rules, and of their model, into one HTML page.
+
+    Parameters
+    ----------
+    rules : RuleList
+    path : str or path, optional
+        Where to write the page.
+    model : Network, or a model that `read_network` reads without being told how
+        The one that the rules were extracted from; another is refused. With it the page
+        answers inputs that no rule decides, and with `data` it has an audit.
+    data : frame or list of dicts, optional
+        Rows that everything is counted on: those of training, or others.
+    labels : sequence of class labels, optional
+        The true class of each row.
+    protected : sequence of names
+        Features, or columns of the data, of which the page says whom they turn.
+    title : str
+        The title of the page; by default the question that the model answers.
+    rows : bool
+        Whether some rows of the data stand below each rule. They are in the file, so
+        say False where the data must not leave the house.
+    time : float, optional
+        Seconds for the audit; by default a minute.
+    files : mapping from what a file is to its name and its sha256, optional
+        Files that the page names: "model", "rows", "rules", "network".
+    progress : callable or False, optional
+        As in `extract`.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import nn2rules
+    >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+    >>> found = nn2rules.extract(network).report(model=network)
+    >>> len(found.data["rules"]), found.html[:15]
+    (1, '<!DOCTYPE html>')
+    """
+    if not isinstance(rules, RuleList):
+        raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")
+    if path is not None:
+        check_writable(path)
+    check_labels(labels)
+    needs_rows(None, data, labels)
+    data = None if data is None else listed_rows(data)
+    network = network_of(rules, model, data)
+    if protected and network is not None and data is not None:
+        protected_names(protected, network, data)  # before any work is done
+    found = rows_of(rules, network, data, labels)
+    subject = Subject(
+        rules,
+        counted_on(rules, network, found),
+        network,
+        found,
+        data,
+        labels,
+        _audit(network, data, labels, protected, time, progress),
+        title,
+        files or {},
+        rows,
+    )
+    made = page_of(subject)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _audit(
+    network: Network | None,
+    data: Rows,
+    labels: Sequence[Value] | None,
+    protected: Sequence[str] | str,
+    time: float | None,
+    progress: Shown,
+) -> Audit | None:
+    """Return what the model does, if it is there, and rows to count on."""
+    names = [protected] if isinstance(protected, str) else [*protected]
+    if network is None or data is None:
+        if names:
+            raise OptionError(
+                "protected: whom these features turn is found out with the model, on "
+                "rows; give both, model and data"
+            )
+        return None
+    return audit(
+        network, data, protected=names, labels=labels, time=time, progress=progress
+    )
+
+
+def page_of(subject: Subject) -> Report:
+    """Return the page."""
+    data = {
+        **plain_rules(subject.counted),
+        "curve": curve_of(subject),
+        "rows": examples_of(subject),
+        "what_if": what_if_of(subject),
+    }
+    text = page(
+        "report.html.jinja",
+        styles=("page.css", "report.css"),
+        scripts=SCRIPTS,
+        summary=summary_of(subject),
+        features=features_of(subject),
+        mistakes=mistakes_of(subject),
+        evidence=evidence_of(subject),
+        subject=subject,
+        data=data,
+        embedded=embedded(data),
+    )
+    return Report(text, data)

@@ -1,0 +1,229 @@
+"""What comes first: the model, what is proved, and the rules that say most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nn2rules.language import count, label_text, limits_text, percent, share
+from nn2rules.network import Network
+from nn2rules.report.subject import Subject
+from nn2rules.rules import (
+    RuleList,
+    ShownRule,
+    certified_number,
+    class_inputs,
+    class_rows,
+    coverage_of,
+    is_counted,
+    is_right,
+    is_true_alone,
+    is_whole_domain,
+    n_rows,
+    proof_of,
+    shown_rule,
+    undecided_inputs,
+    undecided_rows,
+)
+
+_MOST = 5  # so many rules stand in the summary
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """A class, how much of it there is, and how wide a bar that is, in percent."""
+
+    label: str
+    number: int
+    share: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The first section, in words and numbers."""
+
+    title: str
+    proved: str
+    warnings: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    classes: tuple[ClassShare, ...]
+    noun: str
+    rules: tuple[ShownRule, ...]
+    columns: tuple[str, ...]
+    said: str
+
+
+def summary_of(subject: Subject) -> Summary:
+    """Return the summary."""
+    rules = subject.counted
+    classes, noun = _classes(rules)
+    shown, columns, said = _most(rules)
+    return Summary(
+        subject.title or _question(rules),
+        proved_of(rules),
+        tuple(rules.warnings()),
+        tuple(_facts(subject)),
+        classes,
+        noun,
+        shown,
+        columns,
+        said,
+    )
+
+
+def _question(rules: RuleList) -> str:
+    names = [label_text(label) for label in rules.classes]
+    if len(names) > 4:
+        return f"Which of {len(names):,} classes?"
+    return f"{', '.join(names[:-1])} or {names[-1]}?"
+
+
+def proved_of(rules: RuleList) -> str:
+    """Say in one plain sentence what is proved."""
+    if not rules.certificate or not proof_of(rules):
+        return (
+            "Nothing is proved of these rules: they need not answer as the network "
+            "does."
+        )
+    alone = " Each rule is true on its own." * is_true_alone(rules)
+    if is_whole_domain(rules):
+        every = "every possible input"
+        if is_counted(rules) and rules.n_possible > 1:
+            every = f"every one of the {rules.n_possible:,} possible inputs"
+        return f"Proved: on {every}, these rules answer as the network does.{alone}"
+    return (
+        f"Proved: wherever a rule decides, on any possible input, seen or not, the "
+        f"network gives the same answer. What no rule decides is open.{alone}"
+    )
+
+
+def shape_of(network: Network) -> str:
+    """Return the layers of a network in words.
+
+    Examples
+    --------
+    >>> import nn2rules
+    >>> shape_of(nn2rules.load(nn2rules.datasets.network_file("car")))
+    '6 features → 6 relu → 3 relu → 1 sigmoid'
+    """
+    units = [f"{len(layer.bias):,} {layer.activation}" for layer in network.layers]
+    return " → ".join([count(len(network.domain.features), "feature"), *units])
+
+
+def _facts(subject: Subject) -> list[tuple[str, str]]:
+    rules, found = subject.counted, []
+    if subject.network is not None:
+        found.append(("Network", shape_of(subject.network)))
+    ranges = [limits_text(f) for f in rules.domain.features if f.limits is not None]
+    words = count(len(rules.domain.features), "feature")
+    if ranges:
+        words += f", {count(len(ranges), 'range')} of numbers: {'; '.join(ranges)}"
+    found.append(("Domain", words))
+    if is_counted(rules):
+        found.append(("Possible inputs", f"{rules.n_possible:,}"))
+    form = "a set" if rules.form == "set" else "a list, tried from the top"
+    found.append(("Rules", f"{len(rules):,}, {form}"))
+    rows = n_rows(rules)
+    if rows is not None:
+        found.append(("Rows", f"{rows:,}"))
+        found += _of_rows(rules, rows)
+    if rules.scope == "support" and is_right(rules):
+        found.append(("Open inputs", _open(rules)))
+    if covered := coverage_of(subject.rules):
+        found.append(("New rows", covered))
+    return found
+
+
+def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
+    """Say how often labels agree, and what is left open or answered otherwise."""
+    found = []
+    agreeing = certified_number(rules, "labels_agree")
+    if agreeing is not None:
+        said = f"{share(agreeing, rows)} ({agreeing:,} labels agree with the network)"
+        found.append(("Accuracy", said))
+    left = undecided_rows(rules)
+    if rules.scope == "support" and left is not None:
+        said = f"{left:,} ({share(left, rows)})" if left else "none"
+        found.append(("Open rows", said))
+    different = certified_number(rules, "rows_different")
+    if different:
+        said = f"{different:,} ({share(different, rows)})"
+        found.append(("Rows that the rules answer otherwise", said))
+    return found
+
+
+def _open(rules: RuleList) -> str:
+    exact, whole = undecided_inputs(rules), rules.n_possible
+    if exact is not None:
+        return f"{exact:,} ({share(exact, whole)})" if exact else "none"
+    least, most = (
+        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
+    )
+    if least is not None and most is not None:
+        return f"{least:,} to {most:,}"
+    if rules.domain.has_ranges:
+        return f"the rules decide {rules.volume} of the volume, numbers evenly spread"
+    return "not counted"
+
+
+def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
+    """Return how often the network gives each class: on rows, or else on inputs."""
+    counts, noun = class_rows(rules), "rows"
+    if counts is None:
+        counts, noun = class_inputs(rules), "possible inputs"
+    whole = sum(counts or ())
+    if counts is None or not whole:
+        return (), ""
+    return tuple(
+        ClassShare(
+            label_text(label), number, share(number, whole), 100 * number / whole
+        )
+        for label, number in zip(rules.classes, counts, strict=True)
+    ), noun
+
+
+def _decided(rules: RuleList) -> tuple[list[int], str]:
+    """Return how much each rule decides, and of what; nothing if nobody counted."""
+    for name, noun in (("support", "rows"), ("inputs", "inputs")):
+        found = [getattr(facts, name) for facts in rules.facts]
+        if None not in found:
+            return found, noun
+    return [], ""
+
+
+def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]:
+    """Return the rules that decide most, with their numbers."""
+    decided, noun = _decided(rules)
+    if not decided:
+        first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_MOST]]
+        return tuple(first), (), "The first ones" if first else ""
+    order = sorted(range(len(rules)), key=lambda index: -decided[index])[:_MOST]
+    whole = n_rows(rules) if noun == "rows" else rules.n_possible
+    has_labels = noun == "rows" and any(f.accuracy is not None for f in rules.facts)
+    shown = [
+        shown_rule(
+            rules,
+            rules.rules[index],
+            _numbers(rules, index, noun, has_labels=has_labels),
+        )
+        for index in order
+    ]
+    part = share(sum(decided[index] for index in order), whole or sum(decided))
+    said = f"Together they decide {part} of {noun}"
+    said = f"It decides {part} of {noun}" if len(order) == 1 else said
+    columns = (f"{noun} decided", *(["labels agree"] if has_labels else []))
+    return tuple(shown), columns, said
+
+
+def _numbers(
+    rules: RuleList, index: int, noun: str, *, has_labels: bool
+) -> Sequence[str]:
+    facts = rules.facts[index]
+    if noun == "inputs":
+        return (f"{facts.inputs:,}",)
+    support = facts.support or 0
+    if not has_labels:
+        return (f"{support:,}",)
+    agree = ""
+    if facts.accuracy is not None and support:
+        agree = percent(round(facts.accuracy * support), support)
+    return (f"{support:,}", agree)

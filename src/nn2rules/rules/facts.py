@@ -1,0 +1,186 @@
+"""How many new rows rules cover, in words, by their certificate."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from nn2rules.language import count
+from nn2rules.space import Condition, wilson
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+
+def is_counted(rules: "RuleList") -> bool:
+    """Tell whether it is known how many inputs can occur."""
+    keys = rules.certificate
+    is_known = "impossible" not in keys or isinstance(keys.get("possible"), int)
+    return is_known and not rules.domain.has_ranges
+
+
+def certified_number(rules: "RuleList", key: str) -> int | None:
+    """Return a number of the certificate; None for whatever else stands there."""
+    number = rules.certificate.get(key)
+    return number if type(number) is int and number >= 0 else None
+
+
+def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
+    """Return a number for each class, if the certificate has them."""
+    listed = rules.certificate.get(key)
+    is_list = isinstance(listed, list) and len(listed) == len(rules.classes)
+    return listed if is_list and all(type(n) is int for n in listed or ()) else None
+
+
+def class_inputs(rules: "RuleList") -> list[int] | None:
+    """Return for each class the number of inputs that the network answers so."""
+    if rules.certificate.get("engine") == "paper" and not is_right(rules):
+        return None  # those of what stands for the network were counted
+    return _of_classes(rules, "class_inputs") if is_counted(rules) else None
+
+
+def class_rows(rules: "RuleList") -> list[int] | None:
+    """Return for each class the number of rows that the network answers so."""
+    listed = _of_classes(rules, "class_rows")
+    if listed is not None:
+        return listed
+    rows, support = certified_number(rules, "rows"), [f.support for f in rules.facts]
+    if (
+        not is_right(rules)
+        or rows is None
+        or certified_number(rules, "rows_decided") != rows
+    ):
+        return None
+    if None in support:
+        return None
+    # Each row is decided by a rule that is right.
+    found = [0] * len(rules.classes)
+    for answer, number in zip(rules.answers.tolist(), support, strict=True):
+        found[answer] += number or 0
+    return found
+
+
+def n_rows(rules: "RuleList") -> int | None:
+    """Return how many rows of data what is known of the rules was counted on."""
+    rows = certified_number(rules, "rows")
+    if rows is not None:
+        return rows
+    listed = class_rows(rules)
+    return None if listed is None else sum(listed)
+
+
+def is_right(rules: "RuleList") -> bool:
+    """Tell whether the certificate says that rules are right wherever they decide."""
+    certificate = rules.certificate
+    is_known = certificate.get("engine") in ("table", "search", "paper")
+    is_approximate = certificate.get("different") or certificate.get("approximate")
+    return is_known and not is_approximate
+
+
+def is_whole_domain(rules: "RuleList") -> bool:
+    """Tell whether rules, with their default, answer every input as proved."""
+    return (
+        is_right(rules)
+        and rules.scope == "domain"
+        and rules.certificate.get("complete") is not False
+    )
+
+
+def undecided_inputs(rules: "RuleList") -> int | None:
+    """Return how many inputs that can occur no rule decides, if that is known."""
+    certified = certified_number(rules, "undecided")
+    decided = [f.inputs for f in rules.facts]
+    if certified is not None or None in decided or not is_counted(rules):
+        return certified
+    return max(rules.n_possible - sum(decided), 0)  # type: ignore[arg-type]
+
+
+def undecided_rows(rules: "RuleList") -> int | None:
+    """Return how many of the rows no rule decides, if that is known."""
+    rows, decided = n_rows(rules), certified_number(rules, "rows_decided")
+    support = [f.support for f in rules.facts]
+    if decided is None and None not in support:
+        decided = sum(support)  # type: ignore[arg-type]
+    return None if rows is None or decided is None else max(rows - decided, 0)
+
+
+def is_decided(rules: "RuleList") -> bool:
+    """Tell whether rules leave no input to the default."""
+    left = undecided_inputs(rules)
+    if left is not None:
+        return left == 0 and is_right(rules)
+    return rules.is_two_sided and is_whole_domain(rules)
+
+
+def is_true_alone(rules: "RuleList") -> bool:
+    """Tell whether every rule is true when it is read alone.
+
+    In a list, the rules of one class are: what those above take away is of that class.
+    """
+    return rules.form == "set" or len(set(rules.answers.tolist())) <= 1
+
+
+def turned_rows(rules: "RuleList") -> tuple[int, dict[str, int]]:
+    """Return on how many rows it was counted, and of how many each feature turns.
+
+    Nothing of a certificate that says something else there.
+    """
+    influence = rules.certificate.get("influence")
+    if not isinstance(influence, Mapping):
+        return 0, {}
+    of, rows = influence.get("of"), influence.get("rows")
+    if not isinstance(of, Mapping) or type(rows) is not int:
+        return 0, {}
+    names = rules.domain.names
+    return rows, {name: of[name] for name in names if type(of.get(name)) is int}
+
+
+def features_in_order(rules: "RuleList") -> list[str]:
+    """Return the features' names, those that turn the answer of most rows first.
+
+    Where nothing is known they stay in the order of the domain.
+    """
+    _, counts = turned_rows(rules)
+    return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
+
+
+def by_influence(rules: "RuleList") -> Callable[[Condition], int]:
+    """Return a key that sorts conditions by how much their features matter."""
+    rank = {name: place for place, name in enumerate(features_in_order(rules))}
+    return lambda condition: rank[condition.feature]
+
+
+def coverage_of(rules: "RuleList") -> str:
+    """Say how many new rows are covered; nothing where nothing is proved of rules."""
+    found = rules.certificate.get("coverage")
+    found = found if isinstance(found, Mapping) else {}
+    rows, covered = found.get("rows"), found.get("covered")
+    if not is_right(rules):
+        return ""
+    if type(rows) is int and type(covered) is int and 0 <= covered <= rows and rows:
+        return _counted(covered, rows, str(found.get("on")))
+    if is_whole_domain(rules) or is_decided(rules):
+        return ""
+    reason = found.get("reason", "no rows were held out")
+    return f"How many new rows are covered is not estimated: {reason}."
+
+
+def _counted(covered: int, rows: int, which: str) -> str:
+    """Say the share with its 95% interval.
+
+    Examples
+    --------
+    >>> print(_counted(28, 80, "held-out rows"))
+    About 35% of new rows are covered (28 of 80 held-out rows; 95% interval 25% to 46%).
+    >>> print(_counted(3243, 3256, "held-out rows").partition(" held")[0])
+    About 99.6% of new rows are covered (3,243 of 3,256
+    >>> print(_counted(80, 80, "test rows"))
+    About 100% of new rows are covered (80 of 80 test rows; 95% interval 95% to 100%).
+    """
+    low, high = wilson(covered, rows)
+    counted = f"{covered:,} of {count(rows, which.removesuffix('s'))}"
+    share = 100 * covered / rows
+    digits = 0 if covered == rows or share < 99 else 1
+    shown = "more than 99.9" if 99.9 < share < 100 else f"{share:.{digits}f}"
+    return (
+        f"About {shown}% of new rows are covered ({counted}; 95% interval "
+        f"{100 * low:.{digits}f}% to {100 * high:.{digits}f}%)."
+    )

@@ -1,0 +1,1 @@
+"""Compiled operations on boxes, and how kernels are compiled."""

@@ -1,0 +1,23 @@
+"""Exports that are Python modules over frames of pandas."""
+
+from typing import Any
+
+import pandas as pd
+from exporting.engines.in_frames import answers, imported, typed
+
+from nn2rules.export.program import Answer, Program
+
+
+def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+    """Run an exported module."""
+
+    def run(module: Any, given: Any) -> list[tuple[Any, Any]]:
+        frame = pd.DataFrame(typed(program, given), dtype=object)
+        for column in program.columns:
+            if column.kind == "number":
+                frame[column.name] = frame[column.name].astype(float)
+        found = module["decide"](frame)
+        assert found.index.equals(frame.index)
+        return list(zip(found["prediction"], found["rule"], strict=True))
+
+    return answers(imported(made), rows, run)

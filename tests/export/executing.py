@@ -1,0 +1,87 @@
+"""EXECUTORS: every format, run by its own engine.
+
+An executor is a function ``execute(made, program, rows)``: the export, the program it
+was made from (for the kinds of columns), and rows. It returns an `Answer` for each row,
+with the label as the engine gives it, or None where the engine answers with an error.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from nn2rules.export import EXPORTERS, export
+from nn2rules.export.program import Answer, program_of
+from nn2rules.rules import RuleList
+from nn2rules.space.values import Value
+
+Rows = list[dict[str, Value]]
+Execute = Callable[[Any, Any, Rows], list[Answer | None]]
+
+EXECUTORS = {
+    "csv": "exporting.engines.in_nn2rules",
+    "dmn": "exporting.engines.in_drools",
+    "js": "exporting.engines.in_node",
+    "json": "exporting.engines.in_nn2rules",
+    "latex": "exporting.engines.in_latex",
+    "markdown": "exporting.engines.in_markdown",
+    "onnx": "exporting.engines.in_onnx",
+    "pandas": "exporting.engines.in_pandas",
+    "pmml": "exporting.engines.in_java",
+    "polars": "exporting.engines.in_polars",
+    "prolog": "exporting.engines.in_prolog",
+    "python": "exporting.engines.in_python",
+    "sql": "exporting.engines.in_sql",
+    "xlsx": "exporting.engines.in_nn2rules",
+}
+"""The module that runs each format; it has a function `execute`."""
+
+
+def executor(name: str) -> Execute:
+    """Return what runs a format."""
+    return import_module(EXECUTORS[name]).execute
+
+
+def needs(is_there: bool, what: str, how: str) -> None:
+    """Skip a test without its engine, saying so; in CI all engines must be there."""
+    if is_there:
+        return
+    reason = f"{what} is not on this machine; {how}"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def check_export(
+    rules: RuleList,
+    name: str,
+    rows: Rows,
+    *,
+    unknown: str = "none",
+    undecided: str = "none",
+    execute: Execute | None = None,
+    **options: Any,
+) -> None:
+    """Compare the answers of an engine with those of the program, row by row."""
+    program = program_of(
+        rules, unknown=unknown, undecided=undecided, mixed=EXPORTERS[name].mixed
+    )
+    made = export(rules, name, unknown=unknown, undecided=undecided, **options)
+    found = (execute or executor(name))(made, program, rows)
+    assert len(found) == len(rows)
+    for row, answer in zip(rows, found, strict=True):
+        expected = program.answer(row)
+        assert _plain(answer) == _plain(expected), row
+
+
+def _plain(answer: Answer | None) -> tuple[object, ...] | None:
+    """Return an answer with whole floats as integers, as engines mix the two."""
+    if answer is None:
+        return None
+    label = answer.label
+    if isinstance(label, float) and not isinstance(label, bool):
+        label = int(label) if math.isfinite(label) and label == int(label) else label
+    return type(label) is bool, label, answer.rule

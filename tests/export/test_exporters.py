@@ -1,0 +1,55 @@
+"""Every format is executed, and its options are checked."""
+
+import pytest
+from exporting.cases import CASES, case, known_rows, network_answers
+from exporting.executing import EXECUTORS, check_export
+from exporting.exportable import rows_for
+
+from nn2rules import OptionError
+from nn2rules.export import EXPORTERS, program_of
+
+
+def test_every_format_is_executed():
+    assert EXECUTORS.keys() == EXPORTERS.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cases_use_all_features_and_classes(name):
+    rules = case(name).rules
+    used = {c.feature for rule in rules for c in rule.conditions}
+    assert used == set(rules.domain.names)
+    assert {rules.default, *(rule.then for rule in rules)} == set(rules.classes)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_programs_of_cases_answer_as_the_network(name):
+    given = case(name)
+    program = program_of(given.rules)
+    rows = known_rows(program, rows_for(program, 20_000))
+    assert len(rows) >= 1_000 or len(rows) >= given.rules.domain.n_inputs
+    for row, label in zip(rows, network_answers(given, rows), strict=True):
+        answer = program.answer(row)
+        assert answer.label == label or answer.rule is None
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("format_name", EXPORTERS)
+def test_an_export_answers_as_the_program(format_name, name):
+    """Every input of the domain, where it has no ranges; ends of all bins else."""
+    rules = case(name).rules
+    check_export(rules, format_name, rows_for(program_of(rules), 13_000))
+
+
+def test_an_unknown_format_lists_the_others():
+    with pytest.raises(OptionError, match=r"expected one of .*python"):
+        case("car list").rules.export("cobol")
+
+
+def test_an_option_of_another_format_is_refused():
+    with pytest.raises(OptionError, match="has no option 'dialect'; it has none"):
+        case("car list").rules.export("python", dialect="duckdb")
+
+
+def test_a_path_that_cannot_be_written_to_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="this is a folder"):
+        case("car list").rules.export("python", tmp_path)

@@ -1,0 +1,314 @@
+"""Model files, in Python and on the command line."""
+
+import sys
+import warnings
+import zipfile
+
+import joblib
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+import skops.io
+import torch
+from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfVectorizer,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+from typer.testing import CliRunner
+
+import nn2rules
+from nn2rules import FormatError, MissingExtraError, cli, load_model
+from nn2rules.models import model_files
+from nn2rules.models.model_files import archive
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, 300),
+            "job": rng.choice(["cook", "nurse", "smith"], 300),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(people, tmp_path_factory):
+    """Return a folder with rows and with one model in several kinds of files."""
+    folder = tmp_path_factory.mktemp("models")
+    labels = np.where((people["age"] > 40) ^ (people["job"] == "cook"), "yes", "no")
+    pipeline = make_pipeline(
+        make_column_transformer(
+            (KBinsDiscretizer(4, strategy="uniform"), ["age"]),
+            (OneHotEncoder(), ["job"]),
+        ),
+        MLPClassifier((4,), max_iter=300, random_state=0),
+    ).fit(people, labels)
+    people.assign(label=labels).to_csv(folder / "rows.csv", index=False)
+    joblib.dump(pipeline, folder / "model.joblib")
+    skops.io.dump(pipeline, folder / "model.skops")
+    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()).eval()
+    torch.save(module, folder / "module.pt")
+    torch.save(module.state_dict(), folder / "weights.pt")
+    whole = (folder / "model.skops").read_bytes()
+    (folder / "cut.skops").write_bytes(whole[: len(whole) // 2])
+    (folder / "cut.pkl").write_bytes((folder / "model.joblib").read_bytes()[:50])
+    (folder / "cut.pt2").write_bytes(b"PK nonsense")
+    (folder / "cut.onnx").write_bytes(b"\x08\x07\x12")
+    (folder / "old.h5").write_bytes(b"HDF")
+    return folder
+
+
+def run(folder, *args):
+    result = CliRunner().invoke(
+        cli.app, [str(folder / a) if "." in a[1:] else a for a in args]
+    )
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "trust"), [("model.skops", False), ("model.joblib", True)]
+)
+def test_a_pipeline_from_a_file_answers_as_its_rules_do(folder, people, name, trust):
+    model = load_model(folder / name, trust=trust)
+    rules = nn2rules.extract(model, data=people)
+    assert (rules.predict(people) == model.predict(people)).all()
+    assert rules.domain.feature("age").edges is not None
+
+
+def test_the_command_line_reads_models(folder):
+    rows = ("--data", "rows.csv", "--labels", "label")
+    code, text = run(folder, "extract", "model.skops", *rows)
+    assert code == 0
+    assert "age" in text
+    files = ("-o", "rules.json", "--network", "network.json")
+    code, text = run(folder, "extract", "model.joblib", "--trust", *rows, *files)
+    assert code == 0
+    assert "equal to the network on every input" in text
+    for model in (("network.json",), ("model.skops",), ("model.joblib", "--trust")):
+        code, text = run(folder, "check", *model, "rules.json")
+        assert (code, text.split(":")[0]) == (0, "EQUAL")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("model.joblib", "this is a pickle, and reading one runs whatever program"),
+        ("module.pt", "this is a pickled PyTorch module, and reading one runs"),
+        ("weights.pt", "this file holds weights without their network"),
+        ("cut.skops", "not a whole .skops file"),
+        ("cut.pt2", "reading one can run code from it; export the model to ONNX"),
+        ("cut.onnx", "no ONNX model, or only a part of one"),
+        ("old.h5", "the old format of Keras"),
+        ("nothing.onnx", "there is no such file"),
+        ("rows.csv", "files of models end in .json, .onnx"),
+    ],
+)
+def test_files_that_are_not_read(folder, name, message):
+    with pytest.raises(FormatError, match=message) as error:
+        load_model(folder / name)
+    assert str(error.value).startswith(str(folder / name))
+    assert "\n" not in str(error.value)
+    code, text = run(folder, "extract", name, "--data", "rows.csv")
+    assert code == 2
+    assert message in text
+
+
+def test_archives_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
+    for ending in (".skops", ".keras"):
+        path = tmp_path / f"bomb{ending}"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("schema.json", bytes(3 << 20))
+        assert path.stat().st_size < 10_000
+        with pytest.raises(
+            FormatError, match="holds 3 MB once it is unpacked; models of 1 MB at most"
+        ):
+            load_model(path)
+
+
+@pytest.mark.parametrize("name", ["a.json", "../a.json", "/a.json", "x/..\\a.json"])
+def test_archives_with_odd_members_are_refused(name, tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "odd.skops", "w") as packed,
+        warnings.catch_warnings(action="ignore"),
+    ):
+        packed.writestr("a.json", "{}")
+        packed.writestr(name, "{}")
+    with pytest.raises(FormatError, match="the archive has an odd member"):
+        load_model(tmp_path / "odd.skops")
+
+
+@pytest.mark.parametrize(
+    ("library", "ending"),
+    [("torch", ".pt"), ("skops", ".skops"), ("keras", ".keras")],
+)
+def test_libraries_that_run_code_of_files_are_not_used(
+    library, ending, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(model_files, "version", lambda _name: "0.12.1+old")
+    path = tmp_path / f"model{ending}"
+    path.write_bytes((folder / "model.skops").read_bytes())
+    with pytest.raises(
+        FormatError, match=rf"{library} 0.12.1\+old is known to run cod"
+    ):
+        load_model(path)
+
+
+def test_types_that_skops_does_not_know_are_refused(folder, tmp_path):
+    with zipfile.ZipFile(folder / "model.skops") as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    files["schema.json"] = files["schema.json"].replace(b'"MLPClassifier"', b'"Popen"')
+    files["schema.json"] = files["schema.json"].replace(
+        b'"sklearn.neural_network._multilayer_perceptron"', b'"subprocess"'
+    )
+    with zipfile.ZipFile(tmp_path / "evil.skops", "w") as packed:
+        for name, data in files.items():
+            packed.writestr(name, data)
+    with pytest.raises(FormatError, match=r"does not know to be harmless .*Popen"):
+        load_model(tmp_path / "evil.skops")
+
+
+@pytest.mark.parametrize("kind", ["up", "absolute", "link"])
+def test_numbers_of_onnx_outside_of_the_folder_are_not_read(kind, tmp_path):
+    secret, inside = tmp_path / "secret", tmp_path / "model"
+    secret.write_bytes(bytes(16))
+    inside.mkdir()
+    (inside / "link").symlink_to(secret)
+    place = {"up": "../secret", "absolute": str(secret), "link": "link"}[kind]
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[4], raw_data=b"")
+    onnx.external_data_helper.set_external_data(tensor, place)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    inner = onnx.helper.make_node("Constant", [], ["y"], value=tensor)
+    graph = onnx.helper.make_graph([inner], "g", [], [])
+    (inside / "model.onnx").write_bytes(
+        onnx.helper.make_model(graph).SerializeToString()
+    )
+    with pytest.raises(FormatError, match=r"in another folder, .* which is not"):
+        load_model(inside / "model.onnx")
+
+
+def test_a_number_of_parameters_beyond_64_bits(tmp_path):
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[1 << 32, 1 << 32])
+    graph = onnx.helper.make_graph([], "g", [], [], [tensor])
+    model = onnx.helper.make_model(graph)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(FormatError, match="18,446,744,073,709,551,616 parameters"):
+        load_model(tmp_path / "model.onnx")
+
+
+def test_a_damaged_program_that_is_trusted(folder):
+    with pytest.raises(FormatError, match=r"cut\.pt2: not a whole file of torch"):
+        load_model(folder / "cut.pt2", trust=True)
+
+
+def test_a_damaged_pickle_that_is_trusted(folder):
+    with pytest.raises(FormatError, match=r"cut\.pkl: cannot be read"):
+        load_model(folder / "cut.pkl", trust=True)
+
+
+def test_labels_that_the_model_does_not_name(folder, people):
+    encoder = OneHotEncoder().fit(people[["job"]])
+    skops.io.dump(encoder, folder / "encoder.skops")
+    module = torch.nn.Linear(3, 1).eval()
+    module.weight.data = torch.tensor([[-2.0, 0.5, 3.0]])  # no probability
+    row = torch.zeros(2, 3)
+    program = torch.export.export(
+        module, (row,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)
+    )
+    torch.export.save(program, folder / "line.pt2")
+    given = ("line.pt2", "--trust", "--data", "rows.csv", "--labels", "label")
+    code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
+    assert code == 2
+    assert "predict a number; if it tells two classes apart" in text
+    given = (*given, "--gives", "score")
+    code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
+    assert code == 2
+    assert (
+        "holds no, yes, and the model's classes are 0, 1; name them, in this order, "
+        "with --classes" in text
+    )
+    more = ("--encoder", "encoder.skops", "--classes", "no,yes")
+    code, text = run(folder, "extract", *given, *more)
+    assert code == 0
+
+
+def test_a_column_that_is_given_as_target(folder):
+    """As a feature, the column may stop the model from being read."""
+    options = ("--data", "rows.csv", "--target", "label", "--form", "set")
+    skops.io.dump(OneHotEncoder().fit([["cook"]]), folder / "label.skops")
+    code, text = run(folder, "extract", "model.skops", *options)
+    assert code == 2
+    assert "the column with the true classes is given by --labels" in text
+    code, text = run(folder, "extract", "label.skops", *options)
+    assert code == 2
+    assert "--target names a class, and 'label' is a column of" in text
+
+
+@pytest.mark.parametrize(
+    ("ending", "module"),
+    [(".onnx", "onnx"), (".keras", "keras"), (".pt2", "torch"), (".skops", "skops")],
+)
+def test_a_missing_library_gives_the_pip_command(ending, module, tmp_path, monkeypatch):
+    for name in list(sys.modules):
+        if name.split(".")[0] == module or name.startswith(
+            f"nn2rules.models.adapters.{module}"
+        ):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    path = tmp_path / f"model{ending}"
+    path.write_bytes(b"anything")
+    with pytest.raises(MissingExtraError, match=r'pip install "nn2rules\['):
+        load_model(path)
+
+
+def hidden(step, column="job"):
+    """Return a fitted pipeline with a step on one column."""
+    rows = pd.DataFrame({"job": ["a.txt", "b.txt"] * 5, "age": range(10)})
+    first = make_column_transformer((step, column))
+    return make_pipeline(first, LogisticRegression()), rows, ["x", "y"] * 5
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [CountVectorizer, TfidfVectorizer, HashingVectorizer],
+    ids=lambda k: k.__name__,
+)
+@pytest.mark.parametrize("input_", ["filename", "file"])
+def test_texts_that_are_names_of_files_are_refused(kind, input_, tmp_path):
+    model, rows, labels = hidden(kind())
+    model.fit(rows, labels)
+    skops.io.dump(model, tmp_path / "good.skops")
+    load_model(tmp_path / "good.skops")
+    model[0].transformers_[0][1].input = input_
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match=f"input='{input_}', so it opens the files"):
+        load_model(tmp_path / "evil.skops")
+    load_model(tmp_path / "evil.skops", trust=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.set_params(memory="cache"), "a `memory`, which writes"),
+        (lambda model: model[0].set_params(n_jobs=9999), "n_jobs=9999, more than 64"),
+        (lambda model: model.steps.insert(1, ("k", KMeans(2))), "has a KMeans, which"),
+        (lambda model: setattr(model[1], "x", {"y": [KMeans(2)]}), "has a KMeans"),
+    ],
+)
+def test_estimators_that_do_more_than_compute_are_refused(change, message, tmp_path):
+    model, rows, labels = hidden(OneHotEncoder(), ["job"])
+    model.fit(rows, labels)
+    change(model)
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match=message):
+        load_model(tmp_path / "evil.skops")
