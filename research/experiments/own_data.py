@@ -70,7 +70,8 @@ def own_case(own: Own, seed: int) -> Case:
         raise OptionError("labels: say which column of the data holds the true classes")
     table.column(labels)
     rows = table.typed()
-    truth = [row.pop(labels) for row in rows]
+    truth = [row[labels] for row in rows]
+    rows = [{n: v for n, v in row.items() if n != labels} for row in rows]
     classes = _classes(table, labels, truth)
     frame = _frame(rows)
     train, test = _parts(table.without(labels), frame, truth, seed)

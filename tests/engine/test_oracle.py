@@ -27,6 +27,7 @@ from nn2rules.engine import (
     count_classes,
     score_range,
 )
+from nn2rules.engine.borders import Borders
 from nn2rules.engine.search import slab
 
 TIED = 0.1
@@ -122,10 +123,11 @@ def test_ties_are_proved_of_the_class_that_wins_them(seed):
             answer = oracle.ask(whole(network), index)
             check_answer(network, classes, whole(network), index, answer)
         settled += oracle.n_settled
-    assert settled > 60
+    assert settled > 30
 
 
-def test_more_ties_than_are_kept_at_once():
+def test_more_ties_than_are_kept_at_once(monkeypatch):
+    monkeypatch.setattr(Borders, "_decide", lambda *_: None)
     network = binary([2] * 10, Layer(np.zeros((20, 1)), [0], "sigmoid"))
     oracle = Oracle(network)
     assert oracle.ask(whole(network), 0).proved

@@ -1,7 +1,7 @@
 """Small files that would grow: each is read by a process of its own, which is watched.
 
 Whatever such a file asks for, the answer is a result or one sentence, within a minute
-and within little memory. The process is forked from one that has everything imported;
+of the processor's time and within little memory. The process is forked from one that has everything imported;
 its memory is looked at many times a second, and it is killed when it takes too much.
 """
 
@@ -37,6 +37,10 @@ MOST_MEMORY = 1536 << 20
 """Bytes that reading a small file may take, beyond what an idle process has."""
 
 MOST_SECONDS = 60.0
+"""Time of the processor that reading a small file may take."""
+
+_PATIENCE = 600.0
+"""Seconds after which a process that works little has failed, too."""
 
 Maker = Callable[[Generator, Path], list[str]]
 """Writes hostile files into a folder; returns the command that reads them."""
@@ -92,18 +96,20 @@ def watched(command: Sequence[str], folder: Path) -> tuple[int | None, str, int,
     output = folder / "output.txt"
     process = context.Process(target=_run, args=(list(command), str(folder)))
     process.start()
-    started, most, least = time.monotonic(), 0, None
+    started, seconds, most, least = time.monotonic(), 0.0, 0, None
     while process.is_alive():
         taken = _memory(process.pid)
         least = taken if least is None else least
         most = max(most, taken - least)
-        if most > MOST_MEMORY or time.monotonic() - started > MOST_SECONDS:
+        seconds = max(seconds, _seconds(process.pid))
+        is_late = time.monotonic() - started > _PATIENCE
+        if most > MOST_MEMORY or seconds > MOST_SECONDS or is_late:
             process.kill()
         process.join(0.02)
     code = process.exitcode
     is_killed = code is not None and code < 0
     text = output.read_text(errors="replace") if output.exists() else ""
-    return None if is_killed else code, text, most, time.monotonic() - started
+    return None if is_killed else code, text, most, seconds
 
 
 def _memory(process: int | None) -> int:
@@ -112,6 +118,14 @@ def _memory(process: int | None) -> int:
         pages = Path(f"/proc/{process}/statm").read_text().split()[1]
         return int(pages) * resource.getpagesize()
     return 0
+
+
+def _seconds(process: int | None) -> float:
+    """Return the time of the processor that a process has taken; 0 once it is gone."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 def _run(command: list[str], folder: str) -> None:

@@ -368,8 +368,12 @@ def test_the_slider_says_what_the_first_rules_do(driver, report_of):
     for k in (0, 1, 9, len(made.rules)):
         put(driver, "first", str(k))
         shown = texts(driver, "#first-said")[0]
-        assert f"{100 * curve['fidelity'][k]:.1f} %".replace("100.0", "100") in shown
-        assert f"{100 * curve['accuracy'][k]:.1f} % as labelled" in shown
+        if k == 0:
+            assert shown == "No rule decides anything."
+            continue
+        assert f"{100 * curve['decided'][k]:.1f} %".replace("100.0", "100") in shown
+        agree = f"{100 * curve['accuracy_on_decided'][k]:.1f} % of these as labelled"
+        assert agree in shown
     put(driver, "first", "9")
     driver.execute_script("document.getElementById('only-first').click()")
     assert all_rules(driver) == list(made.rules.names[:9])

@@ -65,7 +65,9 @@ def _columns(
     stream.seek(0)
     cells: list[list[Any]] = []
     n_bytes = 0
-    with parquet.ParquetFile(stream, read_dictionary=texts) as file:
+    # Threads that still read ahead at the end of a program abort it.
+    options = {"read_dictionary": texts, "pre_buffer": False}
+    with parquet.ParquetFile(stream, **options) as file:
         for name in names:
             column: list[Any] = []
             parts = file.iter_batches(_PART, columns=[name], use_threads=False)

@@ -22,16 +22,16 @@ from nn2rules.space import plain_number
 def curve_of(subject: Subject) -> dict[str, Any] | None:
     """Return shares for each number of first rules, from 0; None if nobody counted.
 
-    ``decided`` is what the first rules decide, of rows or else of inputs; ``fidelity``
-    and ``accuracy`` are as in `RuleList.curve`.
+    ``decided`` is what the first rules decide, of rows or else of inputs; the others
+    are as in `RuleList.curve`, None where there is no share.
     """
     rules = subject.counted
     if not len(rules):
         return None
     if subject.rows is not None and len(subject.rows):
         found = rules.curve(subject.data, subject.labels)
-        names = ("decided", "fidelity", "accuracy")
-        kept = {name: found[name].tolist() for name in names if name in found}
+        names = ("decided", "fidelity", "accuracy", "accuracy_on_decided")
+        kept = {name: _shares_of(found[name]) for name in names if name in found}
         return {"noun": "rows", "whole": len(subject.rows), **kept}
     for name, noun, whole in (
         ("support", "rows", n_rows(rules)),
@@ -42,6 +42,10 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
             shares = [part / whole for part in accumulate(decided, initial=0)]
             return {"noun": noun, "whole": whole, "decided": shares}
     return None
+
+
+def _shares_of(shares: NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(share) else float(share) for share in shares]
 
 
 _TOP = 5  # rules of each way in which a protected feature turns

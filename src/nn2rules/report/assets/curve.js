@@ -3,6 +3,7 @@ const LINES = [
   ["decided", "decided by these rules"],
   ["fidelity", "answered as all rules do, if the rest gets one class"],
   ["accuracy", "answered as labelled, if the rest gets one class"],
+  ["accuracy_on_decided", "of these, predicted as labelled"],
 ].filter(([name]) => DATA.curve && DATA.curve[name]);
 
 // The picture at some width, and what moves its mark.
@@ -32,7 +33,7 @@ function drawCurve(wide) {
     "text-anchor": "middle"}, isLog ? "first rules (logarithmic scale)" : "first rules"));
   for (const [name] of LINES) {
     const points = curve[name].map(
-      (part, k) => `${x(k).toFixed(1)},${y(part).toFixed(1)}`);
+      (part, k) => part === null ? "" : `${x(k).toFixed(1)},${y(part).toFixed(1)}`);
     picture.append(draw("polyline", {class: `line ${name}`, points: points.join(" ")}));
   }
   const mark = draw("line", {class: "mark", y1: top, y2: high - bottom});
@@ -57,6 +58,9 @@ function curveText(k) {
       `${share(curve.fidelity[k], 1)} are answered as all rules do`);
   }
   if (curve.accuracy) parts.push(`and ${share(curve.accuracy[k], 1)} as labelled`);
+  if (curve.accuracy_on_decided && curve.accuracy_on_decided[k] !== null) {
+    parts.push(`${share(curve.accuracy_on_decided[k], 1)} of these as labelled`);
+  }
   return `${parts.join("; ")}.`;
 }
 
