@@ -1,8 +1,9 @@
 """Small files that would grow: each is read by a process of its own, which is watched.
 
 Whatever such a file asks for, the answer is a result or one sentence, within a minute
-of the processor's time and within little memory. The process is forked from one that has everything imported;
-its memory is looked at many times a second, and it is killed when it takes too much.
+of the processor's time and within little memory. The process is forked from one that
+has everything imported; its memory is looked at many times a second, and it is killed
+when it takes too much.
 """
 
 import contextlib
