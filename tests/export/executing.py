@@ -22,20 +22,20 @@ Rows = list[dict[str, Value]]
 Execute = Callable[[Any, Any, Rows], list[Answer | None]]
 
 EXECUTORS = {
-    "csv": "exporting.engines.in_nn2rules",
-    "dmn": "exporting.engines.in_drools",
-    "js": "exporting.engines.in_node",
-    "json": "exporting.engines.in_nn2rules",
-    "latex": "exporting.engines.in_latex",
-    "markdown": "exporting.engines.in_markdown",
-    "onnx": "exporting.engines.in_onnx",
-    "pandas": "exporting.engines.in_pandas",
-    "pmml": "exporting.engines.in_java",
-    "polars": "exporting.engines.in_polars",
-    "prolog": "exporting.engines.in_prolog",
-    "python": "exporting.engines.in_python",
-    "sql": "exporting.engines.in_sql",
-    "xlsx": "exporting.engines.in_nn2rules",
+    "csv": "export.engines.in_nn2rules",
+    "dmn": "export.engines.in_drools",
+    "js": "export.engines.in_node",
+    "json": "export.engines.in_nn2rules",
+    "latex": "export.engines.in_latex",
+    "markdown": "export.engines.in_markdown",
+    "onnx": "export.engines.in_onnx",
+    "pandas": "export.engines.in_pandas",
+    "pmml": "export.engines.in_java",
+    "polars": "export.engines.in_polars",
+    "prolog": "export.engines.in_prolog",
+    "python": "export.engines.in_python",
+    "sql": "export.engines.in_sql",
+    "xlsx": "export.engines.in_nn2rules",
 }
 """The module that runs each format; it has a function `execute`."""
 

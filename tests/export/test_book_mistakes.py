@@ -6,9 +6,9 @@ import json
 
 import openpyxl
 import pytest
-from exporting.cases import case
 
 import nn2rules
+from export.cases import case
 from nn2rules import Condition, Domain, Feature, FormatError, Rule, RuleList
 
 

@@ -10,14 +10,14 @@ import zipfile
 
 import openpyxl
 import pytest
-from exporting.cases import CASES, case
-from exporting.engines.in_nn2rules import read_back
-from exporting.executing import check_export, needs
-from exporting.exportable import HOSTILE_TEXTS, exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nn2rules
+from export.cases import CASES, case
+from export.engines.in_nn2rules import read_back
+from export.executing import check_export, needs
+from export.exportable import HOSTILE_TEXTS, exportable, rows_for
 from nn2rules import (
     CertificateWarning,
     Condition,

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from exporting.cases import CASES, case
-from exporting.engines.in_sql import arrow_table
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import CASES, case
+from export.engines.in_sql import arrow_table
+from export.exportable import exportable, rows_for
 from nn2rules import (
     Condition,
     Domain,

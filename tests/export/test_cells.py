@@ -1,11 +1,11 @@
 """What stands in a cell of a decision table is read back, and mistakes are named."""
 
 import pytest
-from exporting.exportable import HOSTILE_TEXTS, exportable
 from hypothesis import given
 from hypothesis import strategies as st
-from parsing.test_reading import conditions, features
 
+from export.exportable import HOSTILE_TEXTS, exportable
+from language.test_reading import conditions, features
 from nn2rules import Condition, Domain, DomainError, Feature
 from nn2rules.files.decision_tables.cells import read_cell
 from nn2rules.files.decision_tables.spelling import (

@@ -11,11 +11,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from exporting.cases import case
-from exporting.executing import check_export
 from typer.testing import CliRunner, Result
 
 import nn2rules
+from export.cases import case
+from export.executing import check_export
 from nn2rules import cli, datasets
 from nn2rules.export import EXPORTERS, export, options_of
 from nn2rules.export.program import program_of

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from exporting.cases import case
-from exporting.engines.in_drools import ENGINES, errors_of, variables_of
-from exporting.executing import check_export, needs
-from exporting.exportable import all_texts, exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from export.cases import case
+from export.engines.in_drools import ENGINES, errors_of, variables_of
+from export.executing import check_export, needs
+from export.exportable import all_texts, exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList
 from nn2rules.export import program_of
 from nn2rules.export.dmn import POLICIES

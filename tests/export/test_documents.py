@@ -7,15 +7,15 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from exporting.cases import case
-from exporting.engines import in_latex, in_markdown
-from exporting.executing import check_export, needs
-from exporting.exportable import HOSTILE_TEXTS, exportable, rows_for
-from exporting.test_books import hostile_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from export.cases import case
+from export.engines import in_latex, in_markdown
+from export.executing import check_export, needs
+from export.exportable import HOSTILE_TEXTS, exportable, rows_for
+from export.test_books import hostile_rules
 from golden import assert_golden
 from nn2rules.export import latex, markdown, program_of
 from nn2rules.language.text import quoted

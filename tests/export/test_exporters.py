@@ -1,10 +1,10 @@
 """Every format is executed, and its options are checked."""
 
 import pytest
-from exporting.cases import CASES, case, known_rows, network_answers
-from exporting.executing import EXECUTORS, check_export
-from exporting.exportable import rows_for
 
+from export.cases import CASES, case, known_rows, network_answers
+from export.executing import EXECUTORS, check_export
+from export.exportable import rows_for
 from nn2rules import OptionError
 from nn2rules.export import EXPORTERS, program_of
 

@@ -3,13 +3,13 @@
 import pandas as pd
 import polars as pl
 import pytest
-from exporting.cases import case
-from exporting.engines.in_frames import imported
-from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import case
+from export.engines.in_frames import imported
+from export.executing import check_export
+from export.exportable import exportable, rows_for
 from nn2rules.export import program_of
 
 policies = st.sampled_from(["none", "default", "error"])

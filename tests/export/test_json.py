@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from exporting.cases import CASES, case
-from exporting.engines.in_nn2rules import read_back
-from exporting.exportable import exportable
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
 import nn2rules
+from export.cases import CASES, case
+from export.engines.in_nn2rules import read_back
+from export.exportable import exportable
 from nn2rules import FormatError, OptionError
 from nn2rules.files import from_json, to_json
 from nn2rules.files.schemas import schema

@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import onnx
 import pytest
-from exporting.cases import CASES, case
-from exporting.engines.in_onnx import answers_of, execute_codes, session_of
-from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import CASES, case
+from export.engines.in_onnx import answers_of, execute_codes, session_of
+from export.executing import check_export
+from export.exportable import exportable, rows_for
 from nn2rules import (
     Domain,
     Feature,

@@ -8,14 +8,14 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from exporting.cases import case
-from exporting.engines.in_java import in_jpmml, in_pmml4s, needs_java
-from exporting.executing import check_export
-from exporting.exportable import all_texts, exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from export.cases import case
+from export.engines.in_java import in_jpmml, in_pmml4s, needs_java
+from export.executing import check_export
+from export.exportable import all_texts, exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList, UnsupportedModelError
 from nn2rules.export import program_of
 

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from exporting.exportable import exportable, rows_for
 from hypothesis import given
 from hypothesis import strategies as st
 
+from export.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, RuleList, UnsupportedModelError
 from nn2rules.export.columns import column_of
 from nn2rules.export.program import DEFAULT, NOTHING, Answer, program_of

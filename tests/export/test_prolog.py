@@ -1,13 +1,13 @@
 """Rules as Prolog."""
 
 import pytest
-from exporting.cases import case
-from exporting.engines.in_prolog import ask, goals_of
-from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import case
+from export.engines.in_prolog import ask, goals_of
+from export.executing import check_export
+from export.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, RuleList, UnsupportedModelError
 from nn2rules.export import program_of
 

@@ -3,13 +3,13 @@
 import ast
 
 import pytest
-from exporting.cases import CASES, case
-from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mypy import api
 
+from export.cases import CASES, case
+from export.executing import check_export
+from export.exportable import exportable, rows_for
 from nn2rules.export import program_of
 
 policies = st.sampled_from(["none", "default", "error"])

@@ -4,13 +4,13 @@ from functools import cache, partial
 from typing import Any
 
 import pytest
-from exporting.cases import CASES, case
-from exporting.engines import in_sql
-from exporting.executing import check_export
-from exporting.exportable import exportable, rows_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import CASES, case
+from export.engines import in_sql
+from export.executing import check_export
+from export.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, OptionError, RuleList, UnsupportedModelError
 from nn2rules.export import export, program_of
 from nn2rules.export.sql_dialects import DIALECTS

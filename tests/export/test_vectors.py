@@ -3,11 +3,11 @@
 import warnings
 
 import pytest
-from exporting.cases import CASES, case
-from exporting.exportable import exportable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from export.cases import CASES, case
+from export.exportable import exportable
 from nn2rules import Domain, Feature, RuleList, UnknownValueError
 from nn2rules.export.program import DEFAULT, NOTHING, UNPROVED, program_of
 from nn2rules.export.vectors import vectors_of, vectors_text

@@ -18,8 +18,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from exporting.executing import needs
-
+from export.executing import needs
 from nn2rules.export.program import NOTHING, Answer, Program
 
 ENGINES = Path(__file__).parents[3] / ".venv" / "engines" / "node_modules"

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from exporting.executing import needs
-
+from export.executing import needs
 from nn2rules.export.program import Answer, Program
 
 _LABEL, _RULE = "prediction", "rule"

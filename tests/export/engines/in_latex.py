@@ -3,9 +3,8 @@
 import re
 from typing import Any
 
-from exporting.engines.in_nn2rules import answers
-from exporting.engines.in_words import rules_of_rows
-
+from export.engines.in_nn2rules import answers
+from export.engines.in_words import rules_of_rows
 from nn2rules.export.program import Answer, Program
 
 _COMMANDS = {

@@ -8,8 +8,7 @@ import subprocess
 from functools import cache
 from typing import Any
 
-from exporting.executing import needs
-
+from export.executing import needs
 from nn2rules.export.program import Answer, Program
 
 _DRIVER = """

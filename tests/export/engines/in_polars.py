@@ -3,8 +3,8 @@
 from typing import Any
 
 import polars as pl
-from exporting.engines.in_frames import answers, imported, typed
 
+from export.engines.in_frames import answers, imported, typed
 from nn2rules.export.program import Answer, Program
 
 _TYPES = {"text": pl.String, "number": pl.Float64, "truth": pl.Boolean}

@@ -7,8 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from exporting.executing import needs
-
+from export.executing import needs
 from nn2rules.export.program import Answer, Program
 
 _DRIVER = r"""

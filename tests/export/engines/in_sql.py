@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from exporting.executing import needs
-
+from export.executing import needs
 from nn2rules.export.program import Answer, Program
 from nn2rules.language.text import unused
 
