@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from frozen.cases import SUBJECTS, record
+from frozen.frozen_cases import SUBJECTS, record
 
 DATA = Path(__file__).parent / "data"
 

@@ -4,7 +4,7 @@ Only the public API is used, so the cases outlive any change of the modules behi
 Nothing depends on a clock: effort is limited in boxes, samples and rules, never in
 seconds. One case in full, for instance to compare two versions with diff::
 
-    PYTHONPATH=tests python -m frozen.cases car "rules: set"
+    PYTHONPATH=tests python -m frozen.frozen_cases car "rules: set"
 """
 
 import hashlib
