@@ -2552,6 +2552,7 @@ def with_no_reader(*args: str, both: bool = False) -> tuple[int, str]:
             stdout=write,
             stderr=write if both else subprocess.PIPE,
             text=True,
+            check=False,
             timeout=120,
         )
     finally:

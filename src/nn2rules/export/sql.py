@@ -164,7 +164,6 @@ def _label(program: Program, dialect: Dialect, label: Value) -> str:
 
 def _case(program: Program, dialect: Dialect, answer: str) -> str:
     """Return the expression that answers with the class, or with the rule."""
-
     type_name = dialect.types["text"]
     if answer == "class":
         type_name = dialect.label_type(program.rules.classes, program.label_kind)
