@@ -2540,3 +2540,60 @@ def test_audit_says_that_the_time_ended_first(tmp_path):
     )
     assert result.exit_code == 3
     assert "size is open" in result.stdout
+
+
+def with_no_reader(*args: str, both: bool = False) -> tuple[int, str]:
+    """Return the exit code where nobody reads the output, and what is told."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        result = subprocess.run(
+            [*PROGRAM, *args],
+            stdout=write,
+            stderr=write if both else subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    finally:
+        os.close(write)
+    return result.returncode, result.stderr or ""
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_closed_pipe_keeps_the_exit_code(tmp_path, both):
+    network, path = tmp_path / "tomato.json", tmp_path / "rules.json"
+    network.write_text(TOMATO)
+    rules = nn2rules.extract(nn2rules.load(network))
+    rules.save(path)
+    edited = tmp_path / "edited.json"
+    turned = rules.replace(answers=1 - rules.answers)
+    turned.save(edited)
+    for args, code in (
+        (["check", str(network), str(path)], 0),
+        (["check", str(network), str(edited)], 1),
+        (["compare", str(path), str(edited)], 1),
+        (["verify", str(network), "--claim", "never ripe"], 1),
+        (["extract", str(tmp_path / "none.json")], 2),
+    ):
+        found, told = with_no_reader(*args, both=both)
+        assert (args[0], found) == (args[0], code)
+        assert "Traceback" not in told
+        assert "BrokenPipe" not in told
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["check", "a", "b", "\u202ec\u2066"],
+        ["\u202ec\u2066"],
+        ["check", "--\u202ec\u2066"],
+        ["check", "a", "b", "--samples", "\u202ec\u2066"],
+        ["extract", "\u202ec\u2066.json"],
+        ["extract", "a.json", "--form", "\u202ec\u2066\x1b[2J"],
+    ],
+)
+def test_mistakes_are_told_without_what_a_terminal_obeys(args):
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == 2
+    assert not re.search("[\u202e\u2066\x1b]", result.output)

@@ -11,10 +11,18 @@ from export.cases import CASES, case
 from export.engines import in_sql
 from export.executing import check_export
 from export.exportable import exportable, rows_for
-from nn2rules import Domain, Feature, OptionError, RuleList, UnsupportedModelError
+from nn2rules import (
+    Domain,
+    Feature,
+    OptionError,
+    RuleList,
+    UnsupportedModelError,
+    extract,
+)
 from nn2rules.export import export, program_of
 from nn2rules.export.sql_dialects import DIALECTS
 from nn2rules.language.text import unused
+from nn2rules.network import Layer, Network
 
 policies = st.sampled_from(["none", "default", "error"])
 
@@ -380,3 +388,23 @@ def test_sqlite_reads_the_same_number(number):
     found = base.execute(f"SELECT {literal} = ?", [number]).fetchone()
     base.close()
     assert found == (1,)
+
+
+def test_whole_classes_stay_whole_in_duckdb():
+    import duckdb
+
+    size = Feature("size", ("small", "big"))
+    classify = Layer([[-1.0], [1.0]], [0.0], "sigmoid")
+    rules = extract(Network(Domain((size,)), (classify,), (0, 1)))
+    rows = "(VALUES ('small'), ('big'), ('huge')) AS cases(size)"
+    found = duckdb.sql(f"SELECT {export(rules, 'sql')} FROM {rows}").fetchall()
+    assert [repr(label) for label, _ in found] == ["0", "1", "None"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda each: each.name)
+def test_classes_have_a_type_of_their_own(dialect):
+    whole = dialect.label_type((0, 1), "number")
+    assert whole == dialect.whole_type != dialect.types["number"]
+    assert dialect.label_type((0, 0.5), "number") == dialect.types["number"]
+    assert dialect.label_type((0, 1 << 64), "number") == dialect.types["number"]
+    assert dialect.label_type((False, True), "truth") == dialect.types["truth"]

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 
 import nn2rules
 from nn2rules.engine.progress import Lines
@@ -63,7 +64,35 @@ def test_of_few_rows_nothing_is_estimated():
     )
 
 
-def test_rules_for_every_input_cover_every_input():
+def test_rules_for_every_input_do_not_cover_values_that_are_not_listed():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"inc": np.exp(rng.normal(8, 1, 400)).round(2)})
+    rows["age"] = rng.integers(18, 80, 400)
+    labels = np.where(np.log(rows.inc) + rows.age / 20 > 10.5, "good", "bad")
+    model = make_pipeline(PowerTransformer(), LogisticRegression()).fit(rows, labels)
+    known, unseen = rows[:300], rows[300:]
+    rules = nn2rules.extract(model, known)
+    assert rules.scope == "domain"
+    answered = [label for label in rules.predict(unseen, unknown="none") if label]
+    assert not answered  # else this test shows nothing
+    coverage = {"on": "held-out rows", "rows": 30, "covered": 0}
+    assert rules.certificate["coverage"] == coverage
+    told = "About 0% of new rows are covered (0 of 30 held-out rows"
+    assert told in " ".join(str(rules).split())
+    tested = nn2rules.extract(model, known, test=unseen)
+    assert tested.certificate["coverage"]["on"] == "test rows"
+
+
+def test_values_that_all_occur_again_leave_no_row_unknown():
+    rows = pd.DataFrame({"a": [0, 1, 5] * 40, "b": ["x", "y"] * 60})
+    labels = np.where(rows.a > 0, "good", "bad")
+    encode = make_column_transformer((OneHotEncoder(), ["a", "b"]))
+    model = make_pipeline(encode, LogisticRegression()).fit(rows, labels)
+    rules = nn2rules.extract(model, rows)
+    assert rules.certificate["coverage"] == {"on": "every input"}
+
+
+def test_rules_for_every_input_cover_every_input_of_a_domain_that_is_given():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     rules = nn2rules.extract(network)
     assert rules.certificate["coverage"] == {"on": "every input"}

@@ -15,6 +15,7 @@ from nn2rules import UnsupportedModelError, extract, read_network
 from nn2rules.errors import DomainError
 
 GAPS: tuple[Any, ...] = (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT)
+TEXTS = ("", "missing", "NA", "nan")
 WORDS = ("clerk", "cook", "judge")
 TYPES = (object, object, "str", "category")
 
@@ -35,7 +36,7 @@ def read_gaps(rng: Generator) -> int:
     except (DomainError, UnsupportedModelError, TypeError, ValueError):
         return 1  # such data, or such a pipeline, cannot be had
     n_compared = 0
-    for gap in GAPS:
+    for gap in (*GAPS, *TEXTS):
         for name in rows.columns:
             row = rows.iloc[int(rng.integers(len(rows)))].to_dict() | {name: gap}
             n_compared += _compare(model, network, rules, row)

@@ -204,14 +204,26 @@ def test_nothing_is_stated_where_rounding_decides_nothing():
     assert not any("rounding" in text for text in rules.warnings())
 
 
-def test_a_tie_of_libsvm_is_counted_by_its_own_predict():
+@pytest.mark.parametrize("labels", [[0, 1, 0, 1], ["b", "a", "b", "a"]])
+def test_a_tie_of_libsvm_goes_where_its_own_predict_puts_it(labels):
     rows = pd.DataFrame({"a": [-1, 1, -1, 1]})
-    model = SVC(kernel="linear").fit(rows, [0, 1, 0, 1])
+    model = SVC(kernel="linear").fit(rows, labels)
     rows = pd.DataFrame({"a": [-1, 0, 1]})
     if model.decision_function(rows)[1] != 0:
         pytest.fail("the middle is no tie, and the test shows nothing")
     rules = nn2rules.extract(model, data=rows, domain={"a": [-1, 0, 1]})
-    n_other = int((np.asarray(rules.predict(rows)) != model.predict(rows)).sum())
-    origin = rules.certificate["model"]
-    assert origin["compared_rows"].get("given_rounded_otherwise", 0) == n_other == 1
-    assert origin["tie"].startswith("second class")
+    assert list(rules.predict(rows)) == list(model.predict(rows))
+    assert nn2rules.read_network(model, data=rows).predict(rows[1:2]) == max(labels)
+    compared = rules.certificate["model"]["compared_rows"]
+    assert "given_rounded_otherwise" not in compared
+
+
+def test_a_tie_of_libsvm_that_no_row_holds_goes_there_too():
+    rows = pd.DataFrame({"a": [0, 2], "b": [0, 0]})
+    model = SVC(kernel="linear").fit(rows, ["n", "y"])
+    domain = {"a": [0, 1, 2], "b": [0, 1]}
+    rules = nn2rules.extract(model, data=rows, domain=domain)
+    tied = pd.DataFrame({"a": [1, 1], "b": [0, 1]})
+    assert list(rules.predict(tied)) == list(model.predict(tied)) == ["y", "y"]
+    explained = nn2rules.explain(model, tied[:1], data=rows, domain=domain)
+    assert "The answer is y" in str(explained)

@@ -1,5 +1,7 @@
 """None, NaN, NA and NaT: what the model takes for missing, and what it does not."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +10,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from typer.testing import CliRunner
 
 import nn2rules
 from nn2rules import UnknownValueError
+from nn2rules.cli.app import app
+from nn2rules.export import export
+from nn2rules.export.bulk import predict_file
 from nn2rules.files import from_json, to_json
 
 NAN = float("nan")
@@ -88,3 +94,67 @@ def test_data_that_hold_the_other_spelling_are_refused_in_a_sentence():
     rows.loc[5, "job"] = None
     with pytest.raises(UnknownValueError, match="row 5: feature 'job' holds None"):
         nn2rules.extract(model(), data=rows)
+
+
+@pytest.mark.parametrize("text", ["", "missing"])
+def test_a_text_that_the_model_tells_from_missing_is_refused(text):
+    fitted = model()
+    row = {"job": text, "age": 40.0}
+    frame = pd.DataFrame([row, {"job": NAN, "age": 40.0}])
+    assert list(fitted.predict(frame)) == ["bad", "good"]  # else nothing is shown
+    rules = nn2rules.extract(fitted, data=ROWS)
+    told = f"feature 'job' holds {text!r}, which the model tells from its missing value"
+    for rows in ([row], frame):
+        with pytest.raises(UnknownValueError, match=told):
+            rules.predict(rows)
+    with pytest.raises(UnknownValueError, match=told):
+        nn2rules.explain(fitted, row, data=ROWS)
+    assert list(rules.predict([row], unknown="none")) == [None]
+    assert "empty text or text 'missing'" in " ".join(str(rules).split())
+    again = from_json(to_json(rules))
+    with pytest.raises(UnknownValueError, match=told):
+        again.predict([row])
+    space = {}
+    exec(export(rules, "python"), space)
+    assert space["predict"](row) is None
+    assert space["predict"]({"job": None, "age": 40.0}) == "good"
+
+
+def test_texts_for_missing_numbers_are_refused_where_the_model_tells_them_apart():
+    rows = pd.DataFrame({"age": pd.Series([1, 2, NAN, 3] * 10, dtype=object)})
+    encode = OneHotEncoder(handle_unknown="ignore")
+    fitted = make_pipeline(encode, LogisticRegression()).fit(rows, LABELS)
+    rules = nn2rules.extract(fitted, data=rows)
+    text = pd.DataFrame({"age": pd.Series(["NA"], dtype=object)})
+    [expected] = fitted.predict(text)
+    found = list(rules.predict(text, unknown="none"))
+    assert found in ([expected], [None])
+    assert "text 'NA'" in rules.certificate["model"]["not_missing"]["age"]
+
+
+def test_a_word_of_the_feature_is_never_refused():
+    rows = ROWS.assign(job=["", "cook", NAN, "judge"] * 10)
+    rules = nn2rules.extract(model(), data=rows)
+    assert list(rules.predict(rows[:1])) == list(model().predict(rows[:1]))
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_an_empty_cell_of_a_file_is_missing_whatever_its_spelling(tmp_path, end):
+    rules = nn2rules.extract(model(), data=ROWS)
+    frame = pd.DataFrame({"job": ["", None, "cook"], "age": [40.0, 40.0, 40.0]})
+    rows, output = tmp_path / f"rows.{end}", tmp_path / "answers.csv"
+    if end == "csv":
+        frame.to_csv(rows, index=False)
+    else:
+        frame.to_parquet(rows)
+    rules.save(tmp_path / "rules.json")
+    asked = ["predict", str(tmp_path / "rules.json"), str(rows)]
+    printed = CliRunner().invoke(app, asked)
+    assert printed.exit_code == 0, printed.output
+    predict_file(rules, rows, output)
+    for text in (printed.output, output.read_text()):
+        assert list(pd.read_csv(io.StringIO(text)).prediction) == [
+            "good",
+            "good",
+            "bad",
+        ]

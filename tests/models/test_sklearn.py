@@ -228,7 +228,9 @@ def own_numbers(model, rows, scores):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if hasattr(model, "decision_function"):
-            return scores, model.decision_function(rows)
+            theirs = model.decision_function(rows)
+            is_svc = isinstance(getattr(model, "_final_estimator", model), SVC)
+            return scores, -theirs if is_svc else theirs  # libsvm gives ties to class 1
         theirs = model.predict_proba(rows)
     if scores.ndim == 1:
         return expit(scores), theirs[:, 1]

@@ -1085,6 +1085,42 @@ def test_hooks_are_refused_in_a_sentence(register, told):
 
 
 @pytest.mark.parametrize(
+    ("name", "hook"),
+    [
+        ("forward_pre_hook", lambda _, x: (x[0] * 2,)),
+        ("forward_hook", lambda _, __, out: out * 2),
+    ],
+)
+def test_hooks_of_all_modules_are_refused_in_a_sentence(name, hook):
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1), nn.Sigmoid())
+    rows = [{"a": a, "b": b} for a in (0, 1) for b in (0, 1)]
+    handle = getattr(nn.modules.module, f"register_module_{name}")(hook)
+    told = (
+        f"PyTorch has a {name} for all modules, whose code nn2rules cannot read; "
+        f"remove it with the handle that register_module_{name} returned, or write its "
+        f"steps in the model's forward"
+    )
+    try:
+        with pytest.raises(UnsupportedModelError) as caught:
+            read(model.eval(), data=rows)
+    finally:
+        handle.remove()
+    assert str(caught.value) == told
+
+
+def test_hooks_of_gradients_change_nothing():
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1), nn.Sigmoid())
+    rows = [{"a": a, "b": b} for a in (0, 1) for b in (0, 1)]
+    plain = read(model.eval(), data=rows)
+    register = nn.modules.module.register_module_full_backward_hook
+    handle = register(lambda *_: None)
+    try:
+        assert read(model, data=rows) == plain
+    finally:
+        handle.remove()
+
+
+@pytest.mark.parametrize(
     "register",
     [
         lambda m: m.register_full_backward_hook(lambda *_: None),

@@ -4,7 +4,6 @@ Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupt
 """
 
 import inspect
-import os
 import signal
 import sys
 import threading
@@ -29,7 +28,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import nn2rules
 from nn2rules import cli
-from nn2rules.cli.output import Visible, visible
+from nn2rules.cli.output import Visible, drop, visible
 from nn2rules.engine import Bar, Lines
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 
@@ -61,12 +60,28 @@ def _keep_brackets(made: Any) -> None:
         option.help = escape(getattr(option, "help", None) or "")
 
 
+@contextmanager
+def _visible_mistakes() -> Iterator[None]:
+    """Spell out what a terminal would obey where a message repeats what was typed."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # Typer may bring a Click of its own
+            error.message = visible(error.message or "")  # type: ignore[attr-defined]
+        raise
+
+
 class Command(TyperCommand):
     """One command."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         _keep_brackets(self)
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Return the context; mistakes in the arguments are made visible."""
+        with _visible_mistakes():
+            return super().make_context(*args, **options)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options."""
@@ -79,6 +94,16 @@ class Group(TyperGroup):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         _keep_brackets(self)
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Return the context; mistakes in the arguments are made visible."""
+        with _visible_mistakes():
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a mistake in its name is made visible."""
+        with _visible_mistakes():
+            return super().invoke(ctx)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options that are not of a command."""
@@ -109,6 +134,10 @@ class VisibleConsole(Console):
         """Print texts, all of them visible, and what else Rich can show."""
         shown = (visible(each) if isinstance(each, str) else each for each in objects)
         super().print(*shown, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing more where nobody reads it; the command works on."""
+        drop(sys.stderr)
 
 
 stderr = VisibleConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -163,8 +192,10 @@ def plain_errors(command: Function) -> Function:
         try:
             stderr.quiet = quiet
             with _remembered(), _warnings_as_notes(), _visible_output():
-                command(*args, **kwargs)
-                sys.stdout.flush()
+                try:
+                    command(*args, **kwargs)
+                finally:  # a reader that is gone must not show after the exit code
+                    sys.stdout.flush()
         except Nn2RulesError as error:
             stderr.quiet = False
             stderr.print(f"error: {error}")
@@ -176,11 +207,8 @@ def plain_errors(command: Function) -> Function:
             stderr.quiet = False
             stderr.print("interrupted")
             raise typer.Exit(130) from None
-        except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-            _drop_output()
-            raise typer.Exit(0) from None
         except OSError as error:
-            _drop_output()
+            drop(sys.stdout)
             stderr.quiet = False
             stderr.print(f"error: the output cannot be written: {error.strerror}")
             raise typer.Exit(2) from None
@@ -266,15 +294,10 @@ def _warnings_as_notes() -> Iterator[None]:
             if issubclass(category, Nn2RulesWarning):
                 stderr.print(f"note: {message}")
             else:
-                show(message, category, *args, **kw)
+                show(visible(str(message)), category, *args, **kw)
 
         warnings.showwarning = note
         yield
-
-
-def _drop_output() -> None:
-    """Send what is left of the output nowhere, so that closing it cannot fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class ProgressBar:

@@ -101,6 +101,7 @@ def compare(
         else:
             for one in both:
                 table.check(one.domain)
+                table = replace(table, rows=table.rows_in(one.domain))
             with table.naming_lines():
                 found = nn2rules.compare(*both, table.rows, **asked)
     if as_json:

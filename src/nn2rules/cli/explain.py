@@ -145,7 +145,7 @@ def explain(
     found = load(model, given)
     network, table = found.network, read_table(rows)
     table.check(network.domain)
-    shown = table.rows if top is None else table.rows[:top]
+    shown = table.rows_in(network.domain)[:top]
     is_adverse = None if adverse is None else class_named(adverse, network)
     if adverse is not None and is_adverse is None:
         known = ", ".join(str(label) for label in network.classes)

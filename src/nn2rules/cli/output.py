@@ -5,9 +5,12 @@ that a command prints goes through `Visible`, which spells them out; what goes t
 keeps its bytes.
 """
 
+import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -40,6 +43,13 @@ def check_printable(text: str, what: str, example: str) -> None:
         )
 
 
+def drop(stream: TextIO) -> None:
+    """Send what is left of a stream nowhere, so that closing it cannot fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 class Visible:
     """A stream that spells out what a terminal would obey."""
 
@@ -48,7 +58,25 @@ class Visible:
 
     def write(self, text: str) -> int:
         """Write a text, all of it visible."""
-        return self._stream.write(visible(text))
+        with self._until_closed():
+            self._stream.write(visible(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what is written."""
+        with self._until_closed():
+            self._stream.flush()
+
+    @contextmanager
+    def _until_closed(self) -> Iterator[None]:
+        """Let what is written go nowhere once its reader is gone.
+
+        A command then works on, so that it ends with its own exit code.
+        """
+        try:
+            yield
+        except BrokenPipeError:
+            drop(self._stream)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

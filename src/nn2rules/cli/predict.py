@@ -106,7 +106,8 @@ def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str
     table.check(rules.domain)
     with table.naming_lines():
         fired = rules.apply(
-            table.rows, unknown="error" if unknown == "error" else "none"
+            table.rows_in(rules.domain),
+            unknown="error" if unknown == "error" else "none",
         )
     shown = {i: (str(rule.then), rule.name) for i, rule in enumerate(rules)}
     nothing, default = ("", ""), (str(rules.default), "default")

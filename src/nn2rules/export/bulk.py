@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from nn2rules.files import (
 )
 from nn2rules.language import count, unused
 from nn2rules.rules import RuleList
-from nn2rules.space import Feature, Lookup
+from nn2rules.space import Domain, Feature, Lookup
 
 STOPPED = "a row off the domain"
 """What the query ends with where such a row is an error."""
@@ -220,7 +220,7 @@ def predict_file(
     check_readable(rows)
     is_parquet(output)  # refuses other names
     check_name(output)
-    program = program_of(rules, unknown=unknown, undecided=undecided)
+    program = program_of(_lenient(rules), unknown=unknown, undecided=undecided)
     duckdb = _duckdb()
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,
@@ -235,6 +235,15 @@ def predict_file(
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise
+
+
+def _lenient(rules: RuleList) -> RuleList:
+    """Return rules that take every empty cell of a file for missing."""
+    features = rules.domain.features
+    if not any(feature.not_missing for feature in features):
+        return rules
+    domain = Domain(tuple(replace(feature, not_missing=()) for feature in features))
+    return rules.replace(domain=domain)
 
 
 def _settings(duckdb: Any, spare: str, memory: str | None) -> dict[str, str]:

@@ -144,7 +144,7 @@ def _gaps(feature: Feature) -> tuple[str, ...]:
     if _missing_code(feature) is not None:
         texts = (*texts, text_of(None))
     own = words if feature.groups is not None else (*words, feature.other)
-    return tuple(text for text in texts if text not in own)
+    return tuple(t for t in texts if t not in own and not feature.refuses(t))
 
 
 def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cells:

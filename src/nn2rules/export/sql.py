@@ -164,15 +164,16 @@ def _label(program: Program, dialect: Dialect, label: Value) -> str:
 
 def _case(program: Program, dialect: Dialect, answer: str) -> str:
     """Return the expression that answers with the class, or with the rule."""
+    type_name = dialect.types["text"]
+    if answer == "class":
+        type_name = dialect.label_type(program.rules.classes, program.label_kind)
 
     def end(given: Answer | None, fact: str) -> str:
         if given is None:
-            kind = program.label_kind if answer == "class" else "text"
-            return _failing(program, dialect, fact, dialect.types[kind])
+            return _failing(program, dialect, fact, type_name)
         shown = given.label if answer == "class" else given.rule
         if shown is None:
-            kind = program.label_kind if answer == "class" else "text"
-            return f"CAST(NULL AS {dialect.types[kind]})"
+            return f"CAST(NULL AS {type_name})"
         if answer == "rule":
             return dialect.word(shown, "text")
         return _label(program, dialect, shown)

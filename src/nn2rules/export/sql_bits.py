@@ -104,9 +104,7 @@ def answers_at(program: Program, prefix: str, kind: Kind) -> tuple[str, str]:
     ends = [program.outside or NOTHING, program.otherwise or NOTHING]
     rules = [Answer(branch.label, branch.name) for branch in program.branches]
     answers = [*ends, *rules]  # the position -2 comes first
-    type_name = _DUCKDB.types[kind]
-    if kind == "number" and all(isinstance(c, int) for c in program.rules.classes):
-        type_name = "BIGINT"
+    type_name = _DUCKDB.label_type(program.rules.classes, kind)
     labels = [_literal(each.label, kind) for each in answers]
     names = [_literal(each.rule, "text") for each in answers]
     return (

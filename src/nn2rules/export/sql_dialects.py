@@ -5,7 +5,7 @@ and so are control characters, which editors and version control like to change.
 Numbers are the same 64-bit number, to the last bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -116,6 +116,8 @@ class Dialect:
         The signs around a name; the second is doubled within.
     types : dict
         The types of texts, numbers, and true and false.
+    whole_type : str
+        The type of whole numbers of 64 bits.
     truths : (str, str)
         False and true.
     nan : str
@@ -162,6 +164,7 @@ class Dialect:
             "truth": "BOOLEAN",
         }
     )
+    whole_type: str = "BIGINT"
     truths: tuple[str, str] = ("FALSE", "TRUE")
     nan: str = ""
     finite: str = ""
@@ -217,6 +220,12 @@ class Dialect:
             return str(int(number))
         return self.number(float(number))
 
+    def label_type(self, classes: Sequence[Value], kind: Kind) -> str:
+        """Return the type of class labels of a kind; whole numbers stay whole."""
+        is_whole = all(isinstance(c, int) and abs(c) <= _MOST_WHOLE for c in classes)
+        is_whole = is_whole and kind == "number"
+        return self.whole_type if is_whole else self.types[kind]
+
     def double(self, number: float) -> str:
         """Return a number as a literal of type DOUBLE, whole or not."""
         return self.number(float(number))
@@ -270,6 +279,7 @@ DIALECTS = {
         empty="COALESCE(SUBSTR({}, 1, 0), '')",
         ends="``",  # what is in double quotes and no column, SQLite takes for a text
         types={"text": "TEXT", "number": "REAL", "truth": "INTEGER"},
+        whole_type="INTEGER",
         truths=("0", "1"),
         whole="ROUND({})",
         fence=" LIMIT -1 OFFSET 0",
@@ -283,6 +293,7 @@ DIALECTS = {
         fails="ERROR({0})",
         ends="``",
         no_name=(".",),
+        whole_type="INT64",
         types={"text": "STRING", "number": "FLOAT64", "truth": "BOOL"},
         nan="IS_NAN({})",
     ),

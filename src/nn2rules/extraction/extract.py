@@ -54,7 +54,7 @@ from nn2rules.extraction.options import (
 from nn2rules.extraction.paper import paper_rules
 from nn2rules.extraction.paper_form import paper_form
 from nn2rules.extraction.proofs import proofs_to
-from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_test
+from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_every_input, on_test
 from nn2rules.files import check_writable
 from nn2rules.models import (
     GivenRows,
@@ -172,7 +172,8 @@ def extract(
     test : frame or list of dicts, optional
         Rows that rules are not made for, to count how many of them are covered. By
         default, in the scope "support", a tenth of `data` is held out for that and
-        covered afterwards, if there are 50 rows or more.
+        covered afterwards, if there are 50 rows or more; in the scope "domain", too,
+        where new rows may hold values that no row of `data` has.
     impossible : list of dicts, or callable, optional
         Inputs that cannot occur: each dict is a box, from features to values. Or a
         function that is given a list of rows and tells for each whether it is
@@ -297,11 +298,11 @@ def extract(
     meter.started = started
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
-            return _with_coverage(_by_paper(network, kind, rows), rows, test)
+            return _with_coverage(_by_paper(network, kind, rows), rows, test, seed)
         with interruptible(meter), workers_kept(n_jobs):
             if kind.form == "paper":
                 rules = paper_form(network, kind, how, rows=rows, meter=meter)
-                return _with_coverage(rules, rows, test)
+                return _with_coverage(rules, rows, test, seed)
             job = make_job(
                 network,
                 kind,
@@ -322,7 +323,7 @@ def extract(
             if checkpoint is not None and kind.engine == "search":
                 going_on = opened(checkpoint, job, resume=resume)
             rules = with_influences(_rules(job, kind, length, going_on), influence)
-            rules = _with_coverage(rules, rows, test)
+            rules = _with_coverage(rules, rows, test, seed)
             meter.keep(lambda: rules)
             for sentence in by_heart(rules):
                 warnings.warn(ByHeartWarning(sentence), stacklevel=2)
@@ -410,13 +411,15 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
     return replace(kind, engine="table" if fitting else "search")
 
 
-def _with_coverage(rules: RuleList, rows: GivenRows | None, test: Rows) -> RuleList:
+def _with_coverage(
+    rules: RuleList, rows: GivenRows | None, test: Rows, seed: int
+) -> RuleList:
     """Certify how many new rows are covered: of those to test, or why it is unknown."""
     found = rules.certificate.get("coverage")
     if test is not None:
         found = on_test(rules, test)
     elif is_whole_domain(rules):
-        found = {"on": "every input"}
+        found = on_every_input(rows, seed)
     elif found is None and rows is not None:
         is_few = len(rows) < FEWEST
         reason = "too few rows" if is_few else "no rows were held out"

@@ -39,6 +39,30 @@ def kept_weights(rows: GivenRows, held: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.bincount(rows.places[~held], minlength=len(rows.weights))
 
 
+def on_every_input(rows: GivenRows | None, seed: int) -> dict[str, Any]:
+    """Return the coverage of rules for every input.
+
+    New rows are inputs unless they hold a value that is not listed. How many do is
+    counted on rows held out, if some value of the data occurs in one row only; then a
+    row more may well bring another.
+    """
+    held = None if rows is None else held_out(rows, seed)
+    if rows is None or held is None or not _has_rare_values(rows):
+        return {"on": "every input"}
+    return counted(rows, held, np.ones(len(rows.weights), dtype=np.bool_))
+
+
+def _has_rare_values(rows: GivenRows) -> bool:
+    """Tell whether a feature lists what the rows hold, and one value is in one row."""
+    for index, feature in enumerate(rows.domain.features):
+        if feature.edges is not None or feature.other is not None:
+            continue
+        counts = np.bincount(rows.codes[:, index], minlength=len(feature))
+        if counts.min() == 1:  # no value was listed that no row has
+            return True
+    return False
+
+
 def is_new(rows: GivenRows, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Tell of each row whether it has a value that no row has which is not held out.
 

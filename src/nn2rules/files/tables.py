@@ -96,6 +96,19 @@ class Table:
                 raise
             raise RowsError(f"{self.place(error.row)}: {error.fact}") from None
 
+    def rows_in(self, domain: Domain) -> list[dict[str, Value]]:
+        """Return the rows with missing cells as `domain` takes them.
+
+        A file has one way to leave a cell empty, whatever a model calls missing.
+        """
+        features = {f.name: f for f in domain.features if f.not_missing}
+        if not features:
+            return self.rows
+        columns = {name: self.column(name) for name in self.header}
+        for name in features.keys() & columns.keys():
+            columns[name] = [*map(features[name].accepted, columns[name])]
+        return list(_shared_rows(self.header, zip(*columns.values(), strict=True)))
+
     def column(self, name: str) -> list[Value]:
         """Return the cells of a column, which the user named."""
         if name not in self.header:

@@ -19,10 +19,12 @@ from nn2rules.models.decision import Decision
 from nn2rules.models.model_rows import RowMaker
 from nn2rules.network import Network, certified
 from nn2rules.space import (
+    SPELLING_TEXTS,
     SPELLINGS,
     UNKNOWN,
     Domain,
     Feature,
+    Lookup,
     Rows,
     Value,
     cells_of,
@@ -55,12 +57,15 @@ def _told_apart(outputs: Outputs, maker: RowMaker, index: int) -> list[str]:
     kept = set()
     if not isinstance(usual, list):  # rows hold this one, and were asked about as such
         kept = {spelling_of(cell) for cell in cells_of(usual, [name])[0]}
+    lookup = Lookup(maker.domain.features[index])
     return [
         spelling
-        for spelling, cell in _cells().items()
+        for spelling, cells in _cells().items()
         if spelling not in kept
         and any(
             not np.array_equal(given, expected, equal_nan=True)
+            for cell in cells
+            if lookup[cell] == lookup[None]  # a text may be a word of the feature's
             for rows in _spelled(usual, name, cell)
             if (given := _outputs(outputs, rows)) is not None
         )
@@ -84,13 +89,14 @@ def _is_gap(feature: Feature, code: int) -> bool:
     return feature.values[code] is None
 
 
-def _cells() -> dict[str, Any]:
-    """Return a cell of each spelling that there can be."""
-    cells: dict[str, Any] = {"None": None, "NaN": float("nan")}
+def _cells() -> dict[str, list[Any]]:
+    """Return the cells of each spelling that there can be."""
+    cells: dict[str, list[Any]] = {"None": [None], "NaN": [float("nan")]}
+    cells |= {name: [*texts] for name, texts in SPELLING_TEXTS.items()}
     if importlib.util.find_spec("pandas") is not None:
         import pandas as pd
 
-        cells |= {"NA": pd.NA, "NaT": pd.NaT}
+        cells |= {"NA": [pd.NA], "NaT": [pd.NaT]}
     return {spelling: cells[spelling] for spelling in SPELLINGS if spelling in cells}
 
 

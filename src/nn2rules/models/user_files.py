@@ -89,7 +89,9 @@ def load(path: Path, given: Given) -> Loaded:
 
 def _rows(table: Table, model: Any) -> Any:
     """Return the rows of a file as a model takes them."""
-    return table.rows if isinstance(model, Network) else typed_frame(table)
+    if isinstance(model, Network):
+        return table.rows_in(model.domain)
+    return typed_frame(table)
 
 
 def _network(model: Any, given: Given, rows: Any) -> Network:

@@ -49,6 +49,7 @@ from nn2rules.space.spans import (
 from nn2rules.space.values import (
     MISSING_TEXTS,
     SECONDS,
+    SPELLING_TEXTS,
     SPELLINGS,
     Value,
     checked_values,
@@ -69,6 +70,7 @@ __all__ = [
     "MISSING_TEXTS",
     "SECONDS",
     "SPELLINGS",
+    "SPELLING_TEXTS",
     "UNKNOWN",
     "Column",
     "Condition",

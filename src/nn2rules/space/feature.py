@@ -67,9 +67,9 @@ class Feature:
         `real`. Numbers outside of it are unknown values.
     groups : sequence of sequences of words, optional
         The values are groups of words, these one for each value: see `grouped`.
-    not_missing : sequence of {"None", "NaN", "NA", "NaT"}
-        The spellings of a missing cell that the model tells from its missing value.
-        A row that holds one has an unknown value.
+    not_missing : sequence of str
+        Those of `SPELLINGS`, ways to write a missing cell, that the model tells from
+        its missing value. A row that holds one has an unknown value.
 
     Examples
     --------
@@ -328,14 +328,20 @@ class Feature:
 
     def refuses(self, cell: object) -> bool:
         """Tell whether a cell is missing in a spelling that is not meant here."""
-        return is_missing(cell) and spelling_of(cell) in self.not_missing
+        if spelling_of(cell) not in self.not_missing:
+            return False
+        return not (isinstance(cell, str) and cell in self.words)
 
     @property
     def cells(self) -> tuple[Value, ...]:
         """The values as cells of a row: missing in a spelling that is accepted."""
-        if "None" not in self.not_missing:
-            return self.values
-        return tuple(math.nan if value is None else value for value in self.values)
+        return tuple(map(self.accepted, self.values))
+
+    def accepted(self, cell: Value) -> Value:
+        """Return a cell; if it is missing, then in a spelling that is accepted."""
+        if not self.refuses(cell):
+            return cell
+        return math.nan if "None" in self.not_missing else None
 
     @property
     def n_plain(self) -> int:

@@ -94,18 +94,36 @@ def is_missing(cell: object) -> bool:
     return type(cell).__name__ in {"NAType", "NaTType"}
 
 
-SPELLINGS = ("None", "NaN", "NA", "NaT")
+SPELLING_TEXTS = {
+    "empty text": ("",),
+    "text 'missing'": ("missing",),
+    "text 'NA'": tuple(sorted(MISSING_TEXTS)),
+}
+"""The texts that mean missing in a row, unless they are words of the feature's.
+
+The last mean it among numbers alone.
+"""
+
+SPELLINGS = ("None", "NaN", "NA", "NaT", *SPELLING_TEXTS)
 """The ways in which a cell of a frame, or of a dict, can be missing."""
 
+_SPELLING_OF = {text: name for name, texts in SPELLING_TEXTS.items() for text in texts}
 
-def spelling_of(cell: object) -> str:
-    """Return which of `SPELLINGS` a missing cell holds.
+
+def spelling_of(cell: object) -> str | None:
+    """Return which of `SPELLINGS` a cell holds; None if it cannot mean missing.
 
     Examples
     --------
-    >>> spelling_of(None), spelling_of(float("nan"))
-    ('None', 'NaN')
+    >>> spelling_of(None), spelling_of(float("nan")), spelling_of(3)
+    ('None', 'NaN', None)
+    >>> spelling_of(""), spelling_of("null"), spelling_of("clerk")
+    ('empty text', "text 'NA'", None)
     """
+    if isinstance(cell, str):
+        return _SPELLING_OF.get(cell)
+    if not is_missing(cell):
+        return None
     if cell is None:
         return "None"
     return {"NAType": "NA", "NaTType": "NaT"}.get(type(cell).__name__, "NaN")

@@ -158,7 +158,9 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
     _refuse_gaps(tensor, source.domain)
     steps = [] if first is None else steps_of(first, _shown(first, source.domain))
     _refuse_mixing(steps, source.domain.names)
-    decision, unit = _decision(final, trace, tensor, how)
+    # libsvm gives an exact tie to the second class, and a network to its first one.
+    is_mirrored = isinstance(final, SVC) and decided.wrapper is None
+    decision, unit = _decision(final, trace, tensor, how, is_mirrored=is_mirrored)
 
     def outputs(rows: Rows) -> NDArray[Any]:
         with warnings.catch_warnings():
@@ -167,6 +169,7 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
             if decision.has_shares and has_probability(final):
                 return np.asarray(final.predict_proba(array))
             scores = np.asarray(final.decision_function(array))
+        scores = -scores if is_mirrored else scores
         if not decision.has_shares:
             return scores
         return np.stack([expit(-scores), expit(scores)], axis=1)
@@ -176,13 +179,12 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
             warnings.simplefilter("ignore")
             [array] = encode(rows)
             found = np.searchsorted(final.classes_, final.predict(array))
+        found = 1 - found if is_mirrored else found
         return np.asarray(found, dtype=np.int64)
 
     # A threshold of the user's, or of a wrapper, is not in the classifier's predict.
     has_own = decided.wrapper is None and how.threshold == 0.5
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
-    if isinstance(final, SVC):  # libsvm: first class iff its score is above 0
-        origin["tie"] = "second class; the rules give an exact tie to the first"
     real = source.real or source.domain
     ranges = [f.name for f in real.features if f.limits is not None]
     facts = origin | origin_of(steps, ranges)
@@ -200,8 +202,14 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
 
 
 def _decision(
-    final: Any, trace: Trace, tensor: Tensor, how: ModelOptions
+    final: Any,
+    trace: Trace,
+    tensor: Tensor,
+    how: ModelOptions,
+    *,
+    is_mirrored: bool = False,
 ) -> tuple[Decision, float]:
+    """Return the decision, with both classes and the score turned if mirrored."""
     labels = tuple(value_of(label) for label in final.classes_)
     if ours.is_ours(final):
         shares = ours.scores_of(final, trace, tensor)
@@ -212,6 +220,8 @@ def _decision(
         if isinstance(final, SVC):  # it adds up products with its support vectors
             tensor = trace.linear(tensor, as_array(final.support_vectors_).T)
             weights = as_array(final.dual_coef_)
+        if is_mirrored:
+            weights, bias, labels = -weights, -bias, labels[::-1]
         scores = trace.linear(tensor, weights.T, bias)
         if how.threshold != 0.5:
             scores = trace.pair(scores)

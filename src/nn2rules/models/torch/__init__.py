@@ -48,6 +48,7 @@ _NO_TABLES = (_ConvNd, nn.RNNBase, nn.MultiheadAttention)
 
 def prepare(model: object) -> nn.Module | ExportedProgram:
     """Return the module that answers, refusing what cannot be read."""
+    _refuse_global_hooks()
     if isinstance(model, ExportedProgram):
         return model
     if isinstance(model, torch.jit.ScriptModule):
@@ -86,6 +87,20 @@ _HOOKS = {
     "_forward_hooks": "a forward_hook",
 }
 """Code that runs with a module's forward, and that no trace of its steps shows."""
+
+
+def _refuse_global_hooks() -> None:
+    """Refuse code around every module there is.
+
+    Hooks of gradients change no answer, and those of registration have done their work.
+    """
+    for attribute, name in _HOOKS.items():
+        if getattr(torch.nn.modules.module, f"_global{attribute}", None):
+            raise UnsupportedModelError(
+                f"PyTorch has {name} for all modules, whose code nn2rules cannot read; "
+                f"remove it with the handle that register_module_{name.split()[-1]} "
+                f"returned, or write its steps in the model's forward"
+            )
 
 
 def _refuse_hooks(path: str, module: nn.Module) -> None:
