@@ -46,7 +46,7 @@ from nn2rules.engine.parallel import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Rows, whole_number
+from nn2rules.space import Rows, refuse_curves, whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time
@@ -129,6 +129,8 @@ def check(
     Answers compared: 6. Different: 0.
     """
     _check_types(network, rules)
+    instead = "read the model with its numbers listed, or verify the rules on rows"
+    refuse_curves(network.domain.features, "check", instead)
     seconds = _seconds(time)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
