@@ -756,7 +756,8 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 # It is independent.
 
 ALLOWED = {
-    "checker.alone", "checker.bounds", "checker.claims", "checker.draw",
+    "checker.alone", "checker.bounds", "checker.claims", "checker.curves",
+    "checker.draw",
     "checker.evaluate", "checker.lines", "checker.pair",
     "checker.parts", "checker.proofs", "checker.read", "checker.report",
     "checker.search", "checker.steps",
@@ -808,8 +809,9 @@ def test_it_shares_no_code_with_the_extraction(source):
                 assert rest in ALLOWED, name
             else:
                 assert package in {
-                    "collections", "dataclasses", "decimal", "fractions", "functools",
-                    "hashlib", "itertools", "json", "math", "numbers", "numpy", "os",
+                    "bisect", "collections", "dataclasses", "decimal", "fractions",
+                    "functools", "hashlib", "itertools", "json", "math", "numbers",
+                    "numpy", "os",
                     "struct", "time", "typing", "zlib",
                 }  # fmt: skip
 

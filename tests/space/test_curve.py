@@ -1,6 +1,7 @@
 """Curves: floats that never fall, and numbers found from their values."""
 
 import math
+import pickle
 
 import mpmath
 import numpy as np
@@ -22,11 +23,9 @@ SHAPES = [
 ENDS = [(1e-9, 1e5), (1.0, 2.0), (-50.0, 40.0), (-0.9, 0.1), (0.0, 1.0), (0.5, 12.0)]
 
 
-def curves():
-    for shape in SHAPES:
-        for ends in ENDS:
-            if shape.takes(ends[0]):
-                yield Curve(shape, ends)
+CURVES = [
+    Curve(shape, ends) for shape in SHAPES for ends in ENDS if shape.takes(ends[0])
+]
 
 
 def numbers(curve, seed=0):
@@ -38,14 +37,14 @@ def numbers(curve, seed=0):
     return sorted({float(min(max(x, low), high)) for x in [*some, *near, low, high]})
 
 
-@pytest.mark.parametrize("curve", curves(), ids=lambda c: f"{c.shape.kind}{c.ends}")
+@pytest.mark.parametrize("curve", CURVES, ids=lambda c: f"{c.shape.kind}{c.ends}")
 def test_values_do_not_fall_and_two_programs_find_the_same(curve):
     found = [curve(number) for number in numbers(curve)]
     assert found == sorted(found)
     assert found == [value_at(curve, number) for number in numbers(curve)]
 
 
-@pytest.mark.parametrize("curve", curves(), ids=lambda c: f"{c.shape.kind}{c.ends}")
+@pytest.mark.parametrize("curve", CURVES, ids=lambda c: f"{c.shape.kind}{c.ends}")
 def test_a_span_of_values_is_a_span_of_numbers(curve):
     low, high = curve.ends
     for number in numbers(curve)[::12]:
@@ -95,8 +94,11 @@ def test_rows_have_numbers_and_the_engine_has_values():
     assert domain.uncurved == Domain(
         (Feature.real("pay", 1, 64, special=[999], missing=True),)
     )
+    whole = Feature.real("pay", 1, 64, whole=True)
+    whole = whole.along(Curve(Shape("log2"), (1, 64), whole=True))
     with pytest.raises(DomainError, match=r"has the value 2\.1 at no 64-bit number"):
-        feature.cell_of(2.1)
+        whole.cell_of(2.1)
+    assert pickle.loads(pickle.dumps(domain)) == domain
 
 
 @pytest.mark.parametrize(

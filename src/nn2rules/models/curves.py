@@ -3,9 +3,8 @@
 import math
 
 from nn2rules.errors import DomainError
+from nn2rules.network import UNIT
 from nn2rules.space import Curve, Domain, Feature, Shape
-
-_UNIT = 2.0**-53
 
 _ROUNDINGS = 16
 """More than the units in the last place by which a library's function is off."""
@@ -27,8 +26,14 @@ def along(feature: Feature, shape: Shape | None) -> Feature:
         return feature  # the model is not asked about a line there, and says why
 
 
-def curve_error(feature: Feature) -> float:
+def curve_error(feature: Feature, unit: float) -> float:
     """Bound how far a library's value of a curve may lie from the curve's own.
+
+    Parameters
+    ----------
+    feature : Feature
+    unit : float
+        The unit roundoff that the library computes with.
 
     Notes
     -----
@@ -43,7 +48,7 @@ def curve_error(feature: Feature) -> float:
     size = max(largest, 1.0) if shape.kind == "quantiles" else largest
     if shape.power is not None:
         size += _grown(shape, feature.curve.ends)
-    return _ROUNDINGS * _UNIT * size
+    return _ROUNDINGS * max(unit, UNIT) * size
 
 
 def _grown(shape: Shape, ends: tuple[float, float]) -> float:

@@ -100,7 +100,7 @@ class Sampled:
             if numbers is None:
                 made.append(block)
                 continue
-            line = _line(numbers, block[: len(numbers)], curve_error(feature))
+            line = _line(numbers, block[: len(numbers)], curve_error(feature, unit))
             if not line.is_straight(unit):
                 bent.append(feature.name)
             bias += line.offset

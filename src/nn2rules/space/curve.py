@@ -10,7 +10,7 @@ import math
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import pairwise
@@ -18,13 +18,15 @@ from typing import Any
 
 from nn2rules.errors import DomainError
 
-_PRECISIONS = (200, 800, 3200)
+_PRECISIONS = (100, 400, 3200)
 """Bits that are worked out of a value; more where the first do not say its float."""
 
 _SURE = 20
 """How many of these bits may be wrong: a few for each operation, 11 for exponents."""
 
 _MOST_POWER = 100.0
+
+_MOST_KNOWN = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,30 @@ class Shape:
         """Return the value at a number, rounded to the nearest float."""
         if self.kind == "quantiles":
             return float(self._share(number))
+        if number not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[number] = self._rounded(number)
+        return self._known[number]
+
+    @cached_property
+    def _known(self) -> dict[float, float]:
+        """Values that were worked out before: rows are read more than once."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is known: elsewhere it is worked out again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def _rounded(self, number: float) -> float:
         found = 0.0
         for precision in _PRECISIONS:
-            value = _value(self.kind, self.power, number, precision)
-            error = abs(value) / (1 << (precision - _SURE))
-            low, found, high = (_float(value + e) for e in (-error, 0, error))
-            if low == high:
+            value, scale = _value(self.kind, self.power, number, precision)
+            error = abs(value) >> (precision - _SURE)
+            low, found, high = (
+                _float(value + e, scale) for e in (-error - 1, 0, error + 1)
+            )
+            if low == high or not value:
                 break
         return found  # at the last, a tie: precise enough for it not to fall
 
@@ -119,7 +139,7 @@ class Curve:
     Examples
     --------
     >>> curve = Curve(Shape("log2"), (1, 64))
-    >>> curve(8), curve.first_from(3), curve.last_to(2.5)
+    >>> curve(8), curve.number_at(3), curve.first_from(2.5)
     (3.0, 8.0, 5.65685424949238)
     """
 
@@ -164,9 +184,14 @@ class Curve:
         return _plain(high, self.whole) if after is None else self.before(after)
 
     def number_at(self, value: float) -> float | None:
-        """Return a number that has this very value; None if none has."""
-        found = self.first_from(value)
-        return found if found is not None and self(found) == value else None
+        """Return the shortest number that has this very value; None if none has."""
+        first, last = self.first_from(value), self.last_to(value)
+        if first is None or last is None or first > last:
+            return None
+        if self.whole:
+            return first
+        rounded = (float(f"{first / 2 + last / 2:.{n}g}") for n in range(1, 17))
+        return next((number for number in rounded if first <= number <= last), first)
 
     def before(self, number: float) -> float:
         """Return the number before another one."""
@@ -241,8 +266,10 @@ def _context(precision: int) -> Any:
     return context
 
 
-def _value(kind: str, power: float | None, number: float, precision: int) -> Fraction:
-    """Return the value at a number, nearly to so many bits."""
+def _value(
+    kind: str, power: float | None, number: float, precision: int
+) -> tuple[int, int]:
+    """Return the value at a number, nearly to so many bits: a * 2**b, as (a, b)."""
     c = _context(precision)
     x = c.mpf(number)
     if kind in _POWERS:
@@ -252,10 +279,10 @@ def _value(kind: str, power: float | None, number: float, precision: int) -> Fra
         found = c.log(x) / c.log(int(kind.removeprefix("log")))
     else:
         found = {"log": c.log, "log1p": c.log1p, "sqrt": c.sqrt}[kind](x)
-    sign, mantissa, exponent, _ = found._mpf_
-    whole = -int(mantissa) if sign else int(mantissa)
-    scale = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-    return whole * scale
+    sign, mantissa, exponent, n_bits = found._mpf_
+    more = precision - n_bits  # those that are left out are 0
+    whole = int(mantissa) << max(0, more)
+    return -whole if sign else whole, exponent - max(0, more)
 
 
 def _of_power(c: Any, kind: str, power: Any, x: Any) -> Any:
@@ -271,9 +298,9 @@ def _of_power(c: Any, kind: str, power: Any, x: Any) -> Any:
     return sign * c.expm1(power * logarithm) / power
 
 
-def _float(value: Fraction) -> float:
-    """Return the nearest float; infinity where there is none."""
+def _float(value: int, scale: int) -> float:
+    """Return the float that is nearest to value * 2**scale; infinity if none is."""
     try:
-        return float(value)
+        return value * (1 << scale) / 1 if scale >= 0 else value / (1 << -scale)
     except OverflowError:
         return math.copysign(math.inf, value)
