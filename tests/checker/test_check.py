@@ -816,8 +816,9 @@ def test_it_shares_no_code_with_the_extraction(source):
                 assert allowed is ANY or items <= allowed, name
             else:
                 assert package in {
-                    "collections", "dataclasses", "decimal", "fractions", "functools",
-                    "hashlib", "itertools", "json", "math", "numbers", "numpy", "os",
+                    "bisect", "collections", "dataclasses", "decimal", "fractions",
+                    "functools", "hashlib", "itertools", "json", "math", "numbers",
+                    "numpy", "os",
                     "struct", "time", "typing", "zlib",
                 }  # fmt: skip
 

@@ -194,10 +194,10 @@ def test_a_function_is_along_a_line_as_far_as_it_was_tried():
 
 
 BENT = {
-    "log": FunctionTransformer(np.log),
+    "curve": FunctionTransformer(np.arcsinh),
     "square": PolynomialFeatures(2),
-    "power": PowerTransformer(),
-    "quantiles": QuantileTransformer(n_quantiles=20),
+    "power": make_pipeline(StandardScaler(), PowerTransformer()),
+    "quantiles": QuantileTransformer(n_quantiles=20, output_distribution="normal"),
     "splines": SplineTransformer(4),
     "two ways": make_union(StandardScaler(), FunctionTransformer(np.log1p)),
     "own": FunctionTransformer(lambda table: np.minimum(table, 30)),

@@ -3,7 +3,14 @@
 import numpy as np
 
 from nn2rules.checker.evaluate import UNDECIDED
-from nn2rules.checker.parts import Part, n_parts_of, part_of, parts_of, whole
+from nn2rules.checker.parts import (
+    Part,
+    n_parts_of,
+    nowhere,
+    part_of,
+    parts_of,
+    whole,
+)
 from nn2rules.checker.read import Box, Codes, Read, holds
 from nn2rules.checker.search import Claim, Free
 from nn2rules.network import Network
@@ -57,10 +64,11 @@ def claims_of(
     it says what it leans on; a rule of a set claims all of its box, and the default all
     that no rule has. Of a rule that is too many boxes no claim can be searched, and its
     boxes are not left free to others: so the claims of others are larger than they must
-    be, and never smaller.
+    be, and never smaller. Values of a curve that no number has are free to all.
     """
     domain, is_list = network.domain, rules.form != "set"
     parts = [part_of(domain, read, box, {}) for box in impossible]
+    parts += nowhere(domain, read)
     n_impossible, places = len(parts), list[slice]()
     for rule in range(len(read.boxes)):
         few = n_parts_of(read, rule) <= _MOST_PARTS

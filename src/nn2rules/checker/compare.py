@@ -29,6 +29,7 @@ import numpy as np
 
 from nn2rules.checker.bounds import Leads
 from nn2rules.checker.claims import claims_of, read_unless
+from nn2rules.checker.curves import along_curves, to_numbers
 from nn2rules.checker.draw import at_ends, from_box, from_domain, joined
 from nn2rules.checker.pair import SHOWN, Pair, Seen, given_seen, tile_seen
 from nn2rules.checker.proofs import Each, check_proofs
@@ -46,7 +47,7 @@ from nn2rules.engine.parallel import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Rows, whole_number
+from nn2rules.space import Domain, Rows, refuse_curves, whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
 _CHUNK = 1 << 13  # inputs compared at a time
@@ -129,11 +130,13 @@ def check(
     Answers compared: 6. Different: 0.
     """
     _check_types(network, rules)
+    if proofs is not None:
+        refuse_curves(network.domain.features, "a file of proofs")
     seconds = _seconds(time)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
     is_every = is_small and not network.domain.has_ranges
-    given = None if rows is None else network.domain.inputs_of(rows)
+    given = None if rows is None else _inputs_of(network.domain, rows)
     comparison = _Comparison(network, rules, impossible, in_order, default=default)
     followed = None
     if proofs is not None:
@@ -153,6 +156,14 @@ def check(
         )
     claims = _claims(rules, is_told=len(impossible) > 0)
     return replace(comparison.report(claims), proofs=followed, search=searched)
+
+
+def _inputs_of(domain: Domain, rows: Rows) -> tuple[Codes, Floats | None]:
+    """Return rows as codes and numbers; along curves, by values of our own."""
+    codes, numbers = domain.uncurved.inputs_of(rows)
+    if numbers is not None and domain.has_curves:
+        numbers = np.where(codes == 0, along_curves(domain, numbers), numbers)
+    return codes, numbers
 
 
 def _seconds(time: object) -> float:
@@ -338,6 +349,8 @@ class _Comparison:
         """Confirm by the rules themselves that one answers an input otherwise."""
         before = self.different, len(self.untrue)
         numbers = point.numbers if self.network.domain.has_ranges else None
+        if numbers is not None:
+            numbers = to_numbers(self.network.domain, point.codes, numbers)
         self._add(point.codes, numbers)
         return (self.different, len(self.untrue)) != before
 

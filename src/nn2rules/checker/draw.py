@@ -2,13 +2,15 @@
 
 A rule that is wrong about numbers is most likely wrong where a condition ends. So
 besides numbers drawn evenly, inputs have numbers at the ends of ranges and conditions,
-and the next ones on both sides.
+and the next ones on both sides. Where the network reads a range along a curve, these
+are the values of numbers: most other values belong to none.
 """
 
 import numpy as np
 
+from nn2rules.checker.curves import value_at
 from nn2rules.checker.read import Box, Codes, Floats, Read
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Feature
 
 Inputs = tuple[Codes, Floats | None]
 """Codes of the network and, where there are ranges, numbers: 1 where none is needed."""
@@ -35,7 +37,7 @@ def from_domain(domain: Domain, number: int, random: np.random.Generator) -> Inp
             is_beside = random.random(number) * (n_whole + n_beside) < n_beside
             beside = random.integers(0, max(1, n_beside), number) + 1
             codes[:, place] = np.where(is_beside, beside, 0)
-        drawn = _evenly(low, high, number, random, is_whole=feature.whole)
+        drawn = _even_numbers(feature, number, random)
         numbers[:, place] = np.where(codes[:, place] == 0, drawn, 1.0)
     return codes, numbers
 
@@ -79,7 +81,9 @@ def from_box(
         for index, (low, high) in enumerate(spans):
             mixed = _in_span(domain, read, place, (low, high), number, random)
             end = np.where(random.random(number) < 0.5, low, high)
-            even = _evenly(low, high, number, random, is_whole=feature.whole)
+            even = mixed
+            if feature.curve is None:
+                even = _evenly(low, high, number, random, is_whole=feature.whole)
             drawn = np.choose(kinds, [even, end, end, mixed])
             numbers[:, place] = np.where(pick == index, drawn, numbers[:, place])
         codes[:, place] = np.array([0] * len(spans) + beside)[pick]
@@ -103,6 +107,9 @@ def _in_span(
 ) -> Floats:
     """Draw numbers of a span: evenly, its ends, where cells begin, and neighbours."""
     low, high = span
+    if place in read.near:
+        near = read.near[place]
+        return random.choice(near[(low <= near) & (near <= high)], number)
     starts = read.starts[place]
     known = np.array([low, high, *starts[(low <= starts) & (starts <= high)]])
     chosen = random.choice(known, number)
@@ -124,6 +131,18 @@ def _evenly(
         return random.integers(int(low), int(high) + 1, number).astype(np.float64)
     part = random.random(number)
     return np.clip((1 - part) * low + part * high, low, high)
+
+
+def _even_numbers(feature: Feature, number: int, random: np.random.Generator) -> Floats:
+    """Draw numbers evenly spread over a range; along a curve, their values."""
+    own = feature.uncurved
+    assert own.limits is not None, "asked only of ranges"
+    drawn = _evenly(*own.limits, number, random, is_whole=own.whole)
+    if feature.curve is None:
+        return drawn
+    different, back = np.unique(drawn, return_inverse=True)
+    values = [value_at(feature.curve, number) for number in different.tolist()]
+    return np.array(values)[back]
 
 
 def joined(parts: list[Inputs]) -> Inputs:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nn2rules.checker.claims import untrue
+from nn2rules.checker.curves import number_from
 from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.read import Box, Codes, Floats, Read, holds
 from nn2rules.checker.report import Counterexample
@@ -155,7 +156,10 @@ class Pair:
         for place, feature in enumerate(self.network.domain.features):
             row[feature.name] = feature.values[codes[place]]
             if numbers is not None and place in self.read.starts and not codes[place]:
-                row[feature.name] = plain_number(float(numbers[place]))
+                number = float(numbers[place])
+                if feature.curve is not None:
+                    number = number_from(feature.curve, number)
+                row[feature.name] = plain_number(number)
         return row
 
     def _example(

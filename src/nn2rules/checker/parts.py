@@ -51,6 +51,19 @@ def parts_of(domain: Domain, read: Read, rule: int) -> list[Part]:
     ]
 
 
+def nowhere(domain: Domain, read: Read) -> list[Part]:
+    """Return boxes of values, of ranges along curves, that no number has."""
+    found = []
+    for feature, spans in read.nowhere.items():
+        start, stop = domain.offsets[feature : feature + 2].tolist()
+        for span in spans:
+            allowed, ends = whole(domain)
+            allowed[start + 1 : stop], ends = False, ends.copy()
+            ends[:, feature] = span
+            found.append((allowed, ends))
+    return found
+
+
 def middle_of(low: float, high: float, *, is_whole: bool) -> tuple[float, float]:
     """Return where the lower half of a range ends, and where the upper begins."""
     middle = 0.5 * low + 0.5 * high

@@ -6,12 +6,13 @@ condition begins or ends, no rule can tell two numbers apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.checker.curves import near_ends, values_of_none, values_of_span
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -36,12 +37,19 @@ class Read:
         The positions of the classes of the rules, and last that of the default.
     starts : mapping from features to ascending numbers
         Where the cells of each range begin; the first at its lower end.
+    near : mapping from features to ascending numbers
+        Of ranges that are read along curves: values at ends of spans, and next to
+        there. Spans and cells are of values, too.
+    nowhere : mapping from features to spans
+        Of these ranges: cells of values that no number has.
     """
 
     boxes: list[Box]
     spans: list[dict[int, Spans]]
     answers: Codes
     starts: dict[int, Floats]
+    near: dict[int, Floats] = field(default_factory=dict)
+    nowhere: dict[int, Spans] = field(default_factory=dict)
 
     def cells(self, codes: Codes, numbers: Floats | None) -> Codes:
         """Return codes in which every cell of a range has one of its own."""
@@ -61,6 +69,8 @@ def read_rules(network: Network, rules: RuleList) -> Read:
     places = _positions("features", network.domain.names, rules.domain.names)
     codes: dict[str, dict[Value, int]] = {}
     starts: dict[int, Floats] = {}
+    near: dict[int, Floats] = {}
+    nowhere: dict[int, Spans] = {}
     for feature in rules.domain.features:
         ours, what = network.domain.feature(feature.name), f"feature {feature.name!r}"
         _refuse_other_rows(ours, feature)
@@ -68,7 +78,11 @@ def read_rules(network: Network, rules: RuleList) -> Read:
         _refuse_other_groups(ours, feature, known)
         if ours.limits is not None:
             place = places[feature.name]
-            starts[place] = _starts(ours, _spans_in(rules, feature.name))
+            said = _spans_in(rules, feature.name)
+            starts[place] = _starts(ours, [_own_span(ours, span) for span in said])
+            if ours.curve is not None:
+                near[place] = near_ends(ours.curve, said)
+                nowhere[place] = values_of_none(ours.curve, said, starts[place])
             known = {value: len(starts[place]) + c for value, c in known.items()}
         codes[feature.name] = known
     boxes: list[Box] = []
@@ -81,16 +95,26 @@ def read_rules(network: Network, rules: RuleList) -> Read:
             values: Any = condition.values
             begins = starts.get(place, np.zeros(0))
             allowed = np.zeros(len(begins) + len(known), dtype=np.bool_)
-            own = [value for value in values if isinstance(value, tuple)]
+            ours = network.domain.features[place]
+            own = [_own_span(ours, value) for value in values if _is_span(value)]
             for low, high in own:
                 allowed[: len(begins)] |= (low <= begins) & (begins <= high)
-            allowed[[known[v] for v in values if not isinstance(v, tuple)]] = True
+            allowed[[known[v] for v in values if not _is_span(v)]] = True
             boxes[-1][place] = allowed
             if place in starts:
                 spans[-1][place] = own
     labels = (*(rule.then for rule in rules.rules), rules.default)
     answers = np.array([classes[label] for label in labels])
-    return Read(boxes, spans, answers, starts)
+    return Read(boxes, spans, answers, starts, near, nowhere)
+
+
+def _is_span(value: Value | tuple[float, float]) -> bool:
+    return isinstance(value, tuple)
+
+
+def _own_span(ours: Feature, span: tuple[float, float]) -> tuple[float, float]:
+    """Return a span of numbers as the network has it: of a curve, one of values."""
+    return span if ours.curve is None else values_of_span(ours, span)
 
 
 def _listed(feature: Feature) -> Sequence[Value]:
@@ -146,6 +170,7 @@ def _positions(
 
 def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
     """Refuse features that have the same values, but not for the same cells."""
+    ours = ours.uncurved
     if ours.limits != theirs.limits or (ours.limits and ours.whole != theirs.whole):
         raise DomainError(
             f"feature {ours.name!r}: the rules have {_range_text(theirs)}, the network "

@@ -44,6 +44,7 @@ from nn2rules.errors import (
 )
 from nn2rules.files import check_writable, read_table, save
 from nn2rules.language import count
+from nn2rules.models import takes_curves
 from nn2rules.rules import RuleList
 from nn2rules.space import did_you_mean
 
@@ -255,6 +256,7 @@ def extract(
         gives=gives,
         other=other,
         trust=trust,
+        is_curved=takes_curves(form, engine, proofs),
     )
     found = _loaded(model, given, target)
     if network is not None:

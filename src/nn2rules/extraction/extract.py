@@ -55,14 +55,17 @@ from nn2rules.extraction.paper import paper_rules
 from nn2rules.extraction.paper_form import paper_form
 from nn2rules.extraction.proofs import proofs_to
 from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_every_input, on_test
+from nn2rules.extraction.user_units import in_user_units
 from nn2rules.files import check_writable
 from nn2rules.models import (
     GivenRows,
     Gives,
+    ModelOptions,
     by_support,
     given_rows,
     needs_rows,
-    read_network,
+    network_of,
+    takes_curves,
     with_class_rows,
     with_decided,
     with_different,
@@ -70,7 +73,15 @@ from nn2rules.models import (
 )
 from nn2rules.network import Layer, Network
 from nn2rules.rules import RuleList, by_heart, is_whole_domain, shortened
-from nn2rules.space import Domain, Feature, Rows, Value, listed_rows, refuse_ranges
+from nn2rules.space import (
+    Domain,
+    Feature,
+    Rows,
+    Value,
+    listed_rows,
+    refuse_curves,
+    refuse_ranges,
+)
 from nn2rules.space._kernels.boxes import Points
 
 
@@ -273,16 +284,19 @@ def extract(
         check_writable(proofs)
     if test is not None:
         test = listed_rows(test)
-    network = read_network(
-        model,
+    options = ModelOptions(
         data=data,
-        domain=domain,
+        domain=domain.uncut if isinstance(domain, Domain) else domain,
         encode=encode,
         classes=classes,
         threshold=threshold,
         gives=gives,
         other=other,
+        is_curved=takes_curves(form, engine, proofs),
     )
+    network = network_of(model, options)
+    if proofs is not None:
+        refuse_curves(network.domain.features, "a file of proofs")
     rows = None if data is None else given_rows(network, data, labels)
     if test is not None:
         network.domain.encode(test, unknown="mark")  # are all columns there
@@ -315,7 +329,8 @@ def extract(
             if test is None and kind.scope == "support" and rows is not None:
                 job = replace(job, held=held_out(rows, seed))
             influence = None
-            if rows is not None and job.is_impossible is None:
+            is_curved = network.domain.has_curves
+            if rows is not None and job.is_impossible is None and not is_curved:
                 influence = influences_in_time(
                     network, rows, meter, impossible=job.impossible, seed=seed
                 )
@@ -323,7 +338,8 @@ def extract(
             if checkpoint is not None and kind.engine == "search":
                 going_on = opened(checkpoint, job, resume=resume)
             rules = with_influences(_rules(job, kind, length, going_on), influence)
-            rules = _with_coverage(rules, rows, test, seed)
+            covered = _with_coverage(rules, rows, test, seed)
+            rules = in_user_units(covered)
             meter.keep(lambda: rules)
             for sentence in by_heart(rules):
                 warnings.warn(ByHeartWarning(sentence), stacklevel=2)
@@ -333,7 +349,8 @@ def extract(
                 proofs_to(proofs, network, rules, job.impossible, meter)
             return rules
     except (BudgetExceededError, KeyboardInterrupt) as error:
-        error.rules = meter.kept()  # type: ignore[union-attr]
+        kept = meter.kept()
+        error.rules = None if kept is None else in_user_units(kept)  # type: ignore[union-attr]
         raise
     finally:
         if isinstance(told, Bar):

@@ -12,7 +12,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.models import GivenRows, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Feature, Rows
+from nn2rules.space import Domain, Feature, Rows, refuse_curves
 
 DRAWN_ROWS = 1000
 """So many rows stand for all of them where counting on all would take long."""
@@ -74,6 +74,7 @@ def influences(
     (1382, [('safety', 751), ('persons', 638)])
     """
     network = read_network(model, data=data, domain=domain)
+    refuse_curves(network.domain.features, "influences")
     meter = Meter(budget or Budget())
     return counted(network, given_rows(network, data), meter, seed=seed)
 

@@ -80,7 +80,7 @@ def _weights(network: Network) -> str:
 
 def other_domain(rules: RuleList, network: Network) -> list[str]:
     """Say how the features and classes of a network differ from those of rules."""
-    ours, theirs = network.domain, rules.domain.uncut
+    ours, theirs = network.domain.uncurved, rules.domain.uncut
     found = []
     if set(network.classes) != set(rules.classes):
         names = [", ".join(map(label_text, one.classes)) for one in (rules, network)]
@@ -143,7 +143,7 @@ def _some(texts: list[str]) -> str:
 
 def _on_domain(network: Network, domain: Domain) -> Network | None:
     """Return a network on another domain; None if it lacks one of its values."""
-    if set(network.domain.names) != set(domain.names):
+    if set(network.domain.names) != set(domain.names) or network.domain.has_curves:
         return None
     columns: list[int] = []
     for feature in domain.features:

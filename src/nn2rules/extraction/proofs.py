@@ -35,7 +35,7 @@ from nn2rules.extraction.job import impossible_boxes
 from nn2rules.files import check_writable, replacing
 from nn2rules.network import Network, certified
 from nn2rules.rules import RuleList
-from nn2rules.space import Value
+from nn2rules.space import Value, refuse_curves
 from nn2rules.space._kernels.boxes import Boxes
 
 MOST_BOXES = 100_000
@@ -208,6 +208,7 @@ def write_proofs(
     True
     """
     check_writable(path)
+    refuse_curves(network.domain.features, "a file of proofs")
     boxes = impossible_boxes(network, impossible)
     meter = Meter(budget or Budget())
     with interruptible(meter):

@@ -5,21 +5,31 @@ from typing import Any
 
 from nn2rules.errors import DomainError
 from nn2rules.files.json_node import Node
-from nn2rules.space import Domain, Feature, Value, plain_number, special_values
+from nn2rules.space import (
+    Curve,
+    Domain,
+    Feature,
+    Shape,
+    Value,
+    plain_number,
+    special_values,
+)
 
 _KEYS = (
     *("name", "values", "ordered", "labels", "edges", "other", "whole", "groups"),
     "not_missing",
 )
 _RANGE_KEYS = ("name", "range", "whole", "values", "not_missing")
+_CURVE_KEYS = ("kind", "power", "knots")
 
 
-def domain_from_node(node: Node) -> Domain:
-    """Read the features of a file."""
+def domain_from_node(node: Node, *, curves: bool = False) -> Domain:
+    """Read the features of a file; of a network, ranges may have `curves`."""
     features = []
     for item in node.items():
         is_range = isinstance(item.value, dict) and "range" in item
-        item.only(_RANGE_KEYS if is_range else _KEYS)
+        range_keys = (*_RANGE_KEYS, "curve") if curves else _RANGE_KEYS
+        item.only(range_keys if is_range else _KEYS)
         try:
             feature = _range(item) if is_range else _listed(item)
             if "not_missing" in item:
@@ -58,7 +68,7 @@ def _range(item: Node) -> Feature:
         beside = [value.scalar() for value in item["values"].items()]
     if None in beside[:-1]:
         raise item["values"].error("null, for missing, comes last and once")
-    return Feature.real(
+    made = Feature.real(
         item["name"].string(),
         ends[0],
         ends[1],
@@ -66,6 +76,23 @@ def _range(item: Node) -> Feature:
         special=[value for value in beside if value is not None],
         missing=None in beside,
     )
+    if "curve" not in item:
+        return made
+    assert made.limits is not None, "it is a range"
+    return made.along(Curve(_shape(item["curve"]), made.limits, made.whole))
+
+
+def _shape(node: Node) -> Shape:
+    """Read the curve that a network reads a range along."""
+    node.only(_CURVE_KEYS)
+    knots = []
+    for item in node["knots"].items() if "knots" in node else ():
+        pair = [part.number() for part in item.items()]
+        if len(pair) != 2:
+            raise item.error("expected two numbers, one and its share")
+        knots.append((pair[0], pair[1]))
+    power = node["power"].number() if "power" in node else None
+    return Shape(node["kind"].string(), power, tuple(knots))
 
 
 def _labels(item: Node) -> tuple[str, ...] | None:
@@ -126,12 +153,25 @@ def _refused(feature: Feature) -> dict[str, Any]:
 
 def _range_object(feature: Feature) -> dict[str, Any]:
     """Return a range as a JSON object: where rules cut it is said by the rules."""
-    assert feature.limits is not None, "asked only of ranges"
-    document: dict[str, Any] = {"name": feature.name, "range": list(feature.limits)}
-    if feature.whole:
+    own = feature.uncurved
+    assert own.limits is not None, "asked only of ranges"
+    document: dict[str, Any] = {"name": feature.name, "range": list(own.limits)}
+    if own.whole:
         document["whole"] = True
     if special_values(feature):
         document["values"] = list(special_values(feature))
+    if feature.curve is not None:
+        document["curve"] = _curve_object(feature.curve.shape)
+    return document
+
+
+def _curve_object(shape: Shape) -> dict[str, Any]:
+    """Return a curve as a JSON object."""
+    document: dict[str, Any] = {"kind": shape.kind}
+    if shape.power is not None:
+        document["power"] = shape.power
+    if shape.knots:
+        document["knots"] = [list(knot) for knot in shape.knots]
     return document
 
 

@@ -36,7 +36,7 @@ _KEYS = (
 def network_from_node(document: Node) -> Network:
     """Read a network; whatever is wrong gets one error that names its place."""
     document.only(_KEYS)
-    domain = domain_from_node(document["features"])
+    domain = domain_from_node(document["features"], curves=True)
     layers: list[Layer] = []
     rows, reason = int(domain.offsets[-1]), "one for each value of the features"
     for index, node in enumerate(document["layers"].items()):

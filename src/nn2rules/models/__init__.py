@@ -6,8 +6,8 @@ the model computes, `confirm` compares the network with the model before it is u
 encoded. Imports `files`, `rules` and everything below.
 """
 
-from nn2rules.models.adapters import read_network
-from nn2rules.models.options import Gives
+from nn2rules.models.adapters import network_of, read_network
+from nn2rules.models.options import Gives, ModelOptions, takes_curves
 from nn2rules.models.user_files import (
     Given,
     Loaded,
@@ -32,13 +32,16 @@ __all__ = [
     "GivenRows",
     "Gives",
     "Loaded",
+    "ModelOptions",
     "by_support",
     "class_named",
     "given_rows",
     "load",
     "needs_rows",
+    "network_of",
     "read_network",
     "refuse_for_network",
+    "takes_curves",
     "typed_frame",
     "with_class_rows",
     "with_decided",

@@ -10,6 +10,7 @@ import numpy as np
 
 from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.language import unused
+from nn2rules.models.curves import along
 from nn2rules.space import (
     Column,
     Domain,
@@ -33,6 +34,7 @@ def domain_of(
     *,
     other: bool | Sequence[str],
     listed: Collection[str] = (),
+    is_curved: bool = False,
 ) -> Domain:
     """Return the domain of a model.
 
@@ -46,10 +48,12 @@ def domain_of(
         As in `read_network`.
     listed : collection of str
         Features that are no ranges, unless the user says so.
+    is_curved : bool
+        As in `ModelOptions`.
     """
     if isinstance(said, Domain):
         _refuse_groups(said.features)
-        return said
+        return _along_curves(said, data, known)
     if said is not None and not isinstance(said, Mapping):
         raise OptionError(
             f"domain= is a Domain, or a dict from features to what they can be, not a "
@@ -78,10 +82,30 @@ def domain_of(
         feature = _feature(
             name, column, said.get(name), facts, types, listed=name in listed
         )
+        if facts is not None and (is_curved or name in said):
+            feature = along(feature, facts.curve)
         features.append(_with_other(feature, other, facts))
     _check_other(other, features)
     _refuse_groups(features)
     return Domain(tuple(features))
+
+
+def _along_curves(
+    domain: Domain, data: Rows, known: Mapping[str, Any] | None
+) -> Domain:
+    """Return a stated domain with the curves that the model reads its ranges along."""
+    if known is None or not domain.has_ranges:
+        return domain
+    if data is not None:
+        known = _by_position(data, known)
+    return Domain(
+        tuple(
+            along(feature, known[feature.name].curve)
+            if feature.name in known and feature.curve is None
+            else feature
+            for feature in domain.features
+        )
+    )
 
 
 def _refuse_groups(features: Sequence[Feature]) -> None:
@@ -179,6 +203,8 @@ def probed_ranges(
         facts = known.get(feature.name) if known else None
         ends = facts.straight if facts is not None else None
         is_known = facts is None and not encoded
+        if feature.curve is not None:
+            continue  # by the code of the model's steps
         if ends is not None:
             low, high = feature.limits
             is_known = ends[0] <= low and high <= ends[1]

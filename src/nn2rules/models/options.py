@@ -19,7 +19,14 @@ GIVES = ("score", "probability")
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How a model is read; the attributes are the options of `read_network`."""
+    """How a model is read; the attributes are the options of `read_network`.
+
+    Attributes
+    ----------
+    is_curved : bool
+        Whether columns of numbers behind a known curve are ranges, too. Those that are
+        stated as ranges always are.
+    """
 
     data: Rows = None
     domain: Domain | Mapping[str, Any] | None = None
@@ -28,6 +35,7 @@ class ModelOptions:
     threshold: float = 0.5
     gives: Gives | None = None
     other: bool | Sequence[str] = False
+    is_curved: bool = False
 
     def __post_init__(self) -> None:
         if self.gives not in (None, *GIVES):
@@ -57,6 +65,11 @@ class ModelOptions:
                 "data is an array, whose columns have no names; give a data frame, "
                 "such as pandas.DataFrame(X, columns=[...])"
             )
+
+
+def takes_curves(form: str | None, engine: str, proofs: object) -> bool:
+    """Tell whether an extraction takes ranges behind curves: by search, not proofs."""
+    return form != "paper" and engine in ("auto", "search") and proofs is None
 
 
 def _share(threshold: Any) -> float:

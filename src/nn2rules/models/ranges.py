@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import RowsError
+from nn2rules.models.curves import curve_error
 from nn2rules.network import UNIT, Layer, Network
 from nn2rules.space import Domain, Feature, Lookup, Rows, Value, cells_of
 
@@ -40,7 +41,8 @@ class Sampled:
     real, domain : Domain
         With ranges, and with numbers in their place.
     numbers : tuple of arrays, or None
-        For each feature the numbers of its range, in ascending order.
+        For each feature the numbers of its range, in ascending order; of a curve,
+        its values there.
     """
 
     real: Domain
@@ -92,15 +94,15 @@ class Sampled:
         blocks = np.split(first.weights, self.domain.offsets[1:-1])
         bias, slack, bent = first.bias.copy(), np.zeros(len(first.bias)), []
         made = []
-        for name, block, numbers in zip(
-            self.real.names, blocks, self.numbers, strict=True
+        for feature, block, numbers in zip(
+            self.real.features, blocks, self.numbers, strict=True
         ):
             if numbers is None:
                 made.append(block)
                 continue
-            line = _line(numbers, block[: len(numbers)])
+            line = _line(numbers, block[: len(numbers)], curve_error(feature, unit))
             if not line.is_straight(unit):
-                bent.append(name)
+                bent.append(feature.name)
             bias += line.offset
             slack += line.slack(unit) + 4 * UNIT * np.abs(block).max(axis=0)
             made += [line.slope[np.newaxis], block[len(numbers) :] - line.offset]
@@ -120,7 +122,8 @@ class _Line:
     """A line for each unit through the rows of some numbers.
 
     `gap` is how far off it the farthest row is, `most` the largest of the rows, and
-    `reach` that of the numbers.
+    `reach` that of the numbers. `error` bounds by how much a model's own numbers are
+    others than these, where they are values of a curve.
     """
 
     slope: NDArray[np.float64]
@@ -128,6 +131,7 @@ class _Line:
     gap: NDArray[np.float64]
     most: NDArray[np.float64]
     reach: float
+    error: float
 
     @property
     def size(self) -> NDArray[np.float64]:
@@ -137,6 +141,7 @@ class _Line:
     def is_straight(self, unit: float) -> bool:
         """Tell whether rounding explains how far the rows are off the line."""
         most = _ROUNDINGS * max(unit, UNIT) * self.size
+        most = most + np.abs(self.slope) * self.error
         return bool((self.gap <= most).all())  # what is not finite is not
 
     def slack(self, unit: float) -> NDArray[np.float64]:
@@ -146,12 +151,14 @@ class _Line:
         makes of it. Where it is off by more, it may be off still more elsewhere.
         """
         roundings = 2 * unit * np.abs(self.slope) * self.reach + 4 * unit * self.most
-        roundings += 16 * UNIT * self.size
+        roundings += 16 * UNIT * self.size + np.abs(self.slope) * self.error
         is_more = self.gap > roundings
         return roundings + np.where(is_more, _OTHERWISE * self.gap, self.gap)
 
 
-def _line(numbers: NDArray[np.float64], rows: NDArray[np.float64]) -> _Line:
+def _line(
+    numbers: NDArray[np.float64], rows: NDArray[np.float64], error: float
+) -> _Line:
     """Return the simplest line through rows: of float32, or through 0, if one fits."""
     reach, column = float(np.abs(numbers).max()), numbers[:, np.newaxis]
     near = int(np.abs(numbers).argmin())
@@ -173,7 +180,7 @@ def _line(numbers: NDArray[np.float64], rows: NDArray[np.float64]) -> _Line:
         slope, offset, gap = (
             np.array([each[part] for each in found])[best, units] for part in range(3)
         )
-    return _Line(slope, offset, gap, np.abs(rows).max(axis=0), reach)
+    return _Line(slope, offset, gap, np.abs(rows).max(axis=0), reach, error)
 
 
 def _carried(layers: Sequence[Layer], error: NDArray[np.float64]) -> float:
@@ -197,10 +204,13 @@ def sampled(domain: Domain, data: Rows) -> Sampled:
             features.append(feature)
             numbers.append(None)
             continue
-        chosen = _numbers(feature, _seen(feature, data))
+        own = feature.uncurved
+        chosen = _numbers(own, _seen(own, data))
         rest = feature.values[feature.n_plain :]
-        values: list[Value] = [int(n) if feature.whole else n for n in chosen]
+        values: list[Value] = [int(n) if own.whole else n for n in chosen]
         features.append(Feature(feature.name, (*values, *rest)))
+        if feature.curve is not None:
+            chosen = [feature.curve(number) for number in chosen]
         numbers.append(np.array(chosen, dtype=np.float64))
     return Sampled(domain, Domain(tuple(features)), tuple(numbers))
 

@@ -20,7 +20,8 @@ from nn2rules.errors import (
     Nn2RulesError,
     UnsupportedModelError,
 )
-from nn2rules.models.confirm import Reading, confirm
+from nn2rules.models.confirm import FLOAT64, Reading, confirm
+from nn2rules.models.curves import curves_of
 from nn2rules.models.features import domain_of, probed_bins, probed_ranges
 from nn2rules.models.model_rows import RowMaker
 from nn2rules.models.options import ModelOptions
@@ -108,7 +109,8 @@ def hint_at_special_values(network: Network, data: Rows, said: Iterable[str]) ->
     if data is None:
         return
     columns = observed_columns(data, network.domain.names)
-    for hint in special_value_warnings(network.domain.features, columns, said):
+    features = network.domain.uncurved.features
+    for hint in special_value_warnings(features, columns, said):
         warnings.warn(hint, stacklevel=4)
 
 
@@ -121,7 +123,12 @@ def read_model(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
     while True:
         try:
             domain = domain_of(
-                how.data, how.domain, known, other=how.other, listed=listed
+                how.data,
+                how.domain,
+                known,
+                other=how.other,
+                listed=listed,
+                is_curved=how.is_curved,
             )
         except DomainError:
             if failed is None:
@@ -225,6 +232,9 @@ class _Attempts:
         facts = check_strangers(reading, maker)
         decision = reading.decision
         unit = max(reading.unit, reading.grain)
+        curves = curves_of(real)
+        if curves and reading.grain != FLOAT64:
+            return Bent(tuple(curves))  # a library rounds curves otherwise in float32
         network, bent = self.sampled.straightened(decision.network, unit)
         if bent:
             return Bent(tuple(bent))
@@ -232,7 +242,7 @@ class _Attempts:
         slack = 0.0 if after is None or before is None else after - before
         decision = replace(decision, network=network)
         reading = replace(reading, decision=decision, slack=slack)
-        again = RowMaker(real, maker.like)
+        again = RowMaker(real.uncurved, maker.like)
         network = confirm(reading, again, how.data)
         return Read(reading, network, again, facts, maker.n_made + again.n_made)
 
@@ -270,6 +280,8 @@ def _with_origin(
     if "probed" in origin:
         own = [each for each in origin["probed"] if each not in facts["probed"]]
         facts["probed"] = [*own, *facts.get("probed", ())]
+    if curves := curves_of(domain):
+        facts["curves"] = curves
     if listed:
         facts["not_along_a_line"] = listed
     return replace(network, origin=origin | facts)

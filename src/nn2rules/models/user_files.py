@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.files import Table, read_table
-from nn2rules.models.adapters import read_network
+from nn2rules.models.adapters import network_of
 from nn2rules.models.model_files import load_model
+from nn2rules.models.options import ModelOptions
 from nn2rules.network import Network
 from nn2rules.space import Domain, Value, is_range, number_of
 
@@ -18,7 +19,8 @@ from nn2rules.space import Domain, Value, is_range, number_of
 class Given:
     """What is given: how to read a model, and some rows.
 
-    `sign` stands before the names of options, in messages.
+    `sign` stands before the names of options, in messages. For `is_curved`, see
+    `ModelOptions`.
     """
 
     data: Path | None = None
@@ -33,6 +35,7 @@ class Given:
     other: bool = False
     trust: bool = False
     sign: str = "--"
+    is_curved: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,16 +106,17 @@ def _network(model: Any, given: Given, rows: Any) -> Network:
     encode = None
     if given.encoder is not None:
         encode = load_model(given.encoder, trust=given.trust)
-    return read_network(
-        model,
+    options = ModelOptions(
         data=rows,
-        domain=said,
+        domain=said.uncut if isinstance(said, Domain) else said,
         encode=encode,
         classes=None if given.classes is None else _values(given.classes),
         threshold=0.5 if given.threshold is None else given.threshold,
         gives=given.gives,
         other=given.other,
+        is_curved=given.is_curved,
     )
+    return network_of(model, options)
 
 
 def class_named(text: str, network: Network) -> Value:

@@ -204,7 +204,7 @@ def _html_of(network: Network) -> str:
         [
             piece(quoted(feature.name), "strong"),
             piece(
-                limits_text(feature)
+                limits_text(feature.uncurved)
                 if feature.limits is not None
                 else ", ".join(value_text(feature, value) for value in feature.values)
             ),

@@ -20,7 +20,7 @@ from nn2rules.models import (
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit
 from nn2rules.rules import RuleList, is_right
-from nn2rules.space import Domain, Rows, Value
+from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def network_of(rules: RuleList, model: Any, data: Rows) -> Network | None:
     if model is None:
         return None
     network = _read(model, rules.domain.uncut, data)
+    refuse_curves(network.domain.features, "a report with model=", "leave it out")
     if different := other_network(rules, network):
         raise OptionError(
             f"model: it is not the network that the rules were extracted from: "

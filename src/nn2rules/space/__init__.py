@@ -14,6 +14,7 @@ from nn2rules.space.conditions import (
     intersecting,
     without_idle_edges,
 )
+from nn2rules.space.curve import KINDS, Curve, Shape
 from nn2rules.space.domain import Domain, box_sizes
 from nn2rules.space.feature import UNKNOWN, Feature, Lookup
 from nn2rules.space.feature_spec import Column, is_range, quantile
@@ -41,6 +42,7 @@ from nn2rules.space.spans import (
     checked_spans,
     edge_after,
     edges_of,
+    refuse_curves,
     refuse_ranges,
     spans_of,
     special_values,
@@ -67,6 +69,7 @@ from nn2rules.space.values import (
 )
 
 __all__ = [
+    "KINDS",
     "MISSING_TEXTS",
     "SECONDS",
     "SPELLINGS",
@@ -74,11 +77,13 @@ __all__ = [
     "UNKNOWN",
     "Column",
     "Condition",
+    "Curve",
     "Cut",
     "Domain",
     "Feature",
     "Lookup",
     "Rows",
+    "Shape",
     "Span",
     "Value",
     "are_whole",
@@ -111,6 +116,7 @@ __all__ = [
     "picked_rows",
     "plain_number",
     "quantile",
+    "refuse_curves",
     "refuse_parts",
     "refuse_ranges",
     "said_of",

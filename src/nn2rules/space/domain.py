@@ -28,7 +28,7 @@ from nn2rules.space.frames import (
     observed_columns,
 )
 from nn2rules.space.observed import feature_of, said_of, special_value_warnings
-from nn2rules.space.values import Value, did_you_mean, plain_number
+from nn2rules.space.values import Value, did_you_mean
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 """Inputs as an integer array of shape (n_rows, n_features)."""
@@ -231,6 +231,16 @@ class Domain:
         """The domain with its ranges of numbers in one piece, as networks have it."""
         return self.cut(dict.fromkeys(self.names, ()))
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether a range is one of the values of a curve."""
+        return any(feature.curve is not None for feature in self.features)
+
+    @property
+    def uncurved(self) -> "Domain":
+        """The domain as rows hold it: ranges of curves are those of numbers, uncut."""
+        return Domain(tuple(feature.uncurved for feature in self.features))
+
     def feature(self, name: str) -> Feature:
         """Return the feature called `name`."""
         return self.features[self.index(name)]
@@ -356,7 +366,7 @@ class Domain:
                     rows, codes[:, index], numbers[:, index].tolist(), strict=True
                 ):
                     if code < feature.n_plain:
-                        row[feature.name] = plain_number(number)
+                        row[feature.name] = feature.cell_of(number)
         return rows
 
     def input(self, number: int) -> dict[str, Value]:
@@ -386,13 +396,14 @@ def _unknown(
     feature: Feature, value: object, row: int | None = None
 ) -> UnknownValueError:
     """Return the error of a value that a feature does not have."""
+    own = feature.uncurved
     return UnknownValueError(
         feature.name,
         value,
         feature.words,
         row=row,
-        limits=feature.limits,
-        whole=feature.whole,
+        limits=own.limits,
+        whole=own.whole,
         is_refused=feature.refuses(value),
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nn2rules.errors import DomainError
+from nn2rules.space.curve import Curve
 from nn2rules.space.groups import Groups, checked_groups, group_names, listed_groups
 from nn2rules.space.values import (
     SPELLINGS,
@@ -70,6 +71,9 @@ class Feature:
     not_missing : sequence of str
         Those of `SPELLINGS`, ways to write a missing cell, that the model tells from
         its missing value. A row that holds one has an unknown value.
+    curve : Curve, optional
+        Of a range that a network reads along a curve: `limits`, and the edges, are of
+        its values, and cells of rows hold the numbers. See `along`.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class Feature:
     limits: tuple[float, float] | None = None
     groups: Groups | None = None
     not_missing: tuple[str, ...] = field(default=(), compare=False)
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -97,6 +102,8 @@ class Feature:
             object.__setattr__(self, "labels", self._checked_labels(kind))
         if self.limits is not None:
             object.__setattr__(self, "limits", self._checked_limits(kind))
+        if self.curve is not None and (self.whole or self.limits != self.curve.limits):
+            raise DomainError(f"{kind}: its range is not that of its curve")
         if self.edges is not None:
             object.__setattr__(self, "edges", self._checked_edges(kind))
         if self.other is not None and self.other not in self.values:
@@ -193,11 +200,12 @@ class Feature:
                 f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
                 f"not every whole number is a 64-bit number"
             )
+        first, last = (low, high) if self.curve is None else self.curve.ends
         for value in self.values[len(self.edges) + 1 :]:
-            if is_number(value) and low <= value <= high:  # type: ignore[operator]
+            if is_number(value) and first <= value <= last:  # type: ignore[operator]
                 raise DomainError(
-                    f"{kind}: the special value {value} lies in its range from {low} "
-                    f"to {high}"
+                    f"{kind}: the special value {value} lies in its range from {first} "
+                    f"to {last}"
                 )
         return low, high
 
@@ -313,18 +321,47 @@ class Feature:
     def cut(self, edges: Sequence[float]) -> "Feature":
         """Return the same range of numbers, cut elsewhere."""
         assert self.limits is not None, "asked only of ranges"
-        low, high = self.limits
+        made = Feature.real(self.name, *self.limits, edges=edges, whole=self.whole)
         rest = self.values[self.n_plain :]
-        made = Feature.real(
-            self.name,
-            low,
-            high,
-            edges=edges,
-            whole=self.whole,
-            special=[value for value in rest if value is not None],
-            missing=None in rest,
+        return replace(
+            made,
+            values=(*made.values, *rest),
+            not_missing=self.not_missing,
+            curve=self.curve,
         )
-        return replace(made, not_missing=self.not_missing)
+
+    def along(self, curve: Curve) -> "Feature":
+        """Return this range, in one piece, as one of the values of a curve."""
+        assert (self.limits, self.whole) == (curve.ends, curve.whole), "its own curve"
+        made = Feature.real(self.name, *curve.limits)
+        rest = self.values[self.n_plain :]
+        return replace(
+            made,
+            values=(*made.values, *rest),
+            not_missing=self.not_missing,
+            curve=curve,
+        )
+
+    @property
+    def uncurved(self) -> "Feature":
+        """The feature as rows hold it: of a curve the range of numbers, uncut."""
+        if self.curve is None:
+            return self
+        made = Feature.real(self.name, *self.curve.ends, whole=self.curve.whole)
+        rest = self.values[self.n_plain :]
+        return replace(made, values=(*made.values, *rest), not_missing=self.not_missing)
+
+    def cell_of(self, number: float) -> Value:
+        """Return the cell of a row that has this number of the range."""
+        if self.curve is None:
+            return plain_number(number)
+        found = self.curve.number_at(number)
+        if found is None:
+            raise DomainError(
+                f"feature {self.name!r}: the curve {self.curve.shape.kind} has the "
+                f"value {number} at no 64-bit number"
+            )
+        return plain_number(found)
 
     def refuses(self, cell: object) -> bool:
         """Tell whether a cell is missing in a spelling that is not meant here."""
@@ -428,6 +465,7 @@ class Feature:
         parts += ["whole=True"] if self.whole else []
         parts += [f"special={listed!r}"] if listed else []
         parts += ["missing=True"] if None in special else []
+        parts += [f"curve={self.curve!r}"] if self.curve is not None else []
         return f"Feature.real({', '.join(parts)})"
 
     def __len__(self) -> int:
@@ -458,6 +496,7 @@ class Lookup(dict[object, int]):
         self._texts = {text_of(value): code for code, value in listed}
         self._missing = self._equal.get(None, UNKNOWN)
         self._edges, self._whole = feature.edges, feature.whole
+        self._curve = feature.curve
         self._low, self._high = feature.limits or (-math.inf, math.inf)
         self._rest = UNKNOWN
         if feature.other is not None:
@@ -480,7 +519,7 @@ class Lookup(dict[object, int]):
         if self._edges is None or not 0 <= code <= len(self._edges):
             return 1.0
         number: Any = number_of(cell) if isinstance(cell, str) else cell
-        return float(number)
+        return float(number) if self._curve is None else self._curve(float(number))
 
     def _resolve(self, cell: object) -> int:
         if isinstance(cell, np.generic):
@@ -519,6 +558,10 @@ class Lookup(dict[object, int]):
         number: Any = number_of(cell) if isinstance(cell, str) else cell
         if not _is_finite(number):
             return UNKNOWN
+        if self._curve is not None:
+            if not self._curve.takes(number):
+                return UNKNOWN
+            number = self._curve(float(number))
         if self._whole and number != math.floor(number):
             return UNKNOWN
         if self._edges is None or not self._low <= number <= self._high:

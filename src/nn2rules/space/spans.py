@@ -178,3 +178,18 @@ def refuse_ranges(features: Iterable[Feature], what: str, instead: str = "") -> 
                 f"numbers; {instead}put them into bins, as in "
                 f"domain={{{feature.name!r}: 'quantiles:10'}}"
             )
+
+
+def refuse_curves(features: Iterable[Feature], what: str, instead: str = "") -> None:
+    """Refuse a range that is read along a curve: `what` takes straight lines only."""
+    for feature in features:
+        if feature.curve is not None:
+            name = feature.name
+            instead = instead or (
+                f"read the model with the numbers that occur, by domain="
+                f"{{{name!r}: 'observed'}} (--values {name}=observed)"
+            )
+            raise UnsupportedModelError(
+                f"{what} takes ranges that a model reads along a straight line, and it "
+                f"reads {name!r} along a curve ({feature.curve.shape.kind}); {instead}"
+            )

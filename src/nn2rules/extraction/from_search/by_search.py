@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from nn2rules.extraction.from_search.searched import (
 from nn2rules.extraction.from_search.thresholds import cut_at_ends
 from nn2rules.extraction.job import Job, impossible_inputs
 from nn2rules.extraction.unseen_rows import counted, kept_weights
+from nn2rules.extraction.user_units import reached
 from nn2rules.rules import Facts, RuleList
 from nn2rules.space._kernels.boxes import Boxes, Points
 
@@ -335,12 +337,12 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
     is_for_rows = job.form == "set" and job.scope == "support"
     if is_for_rows:
         cover = _needed(job, cover)
-    boxes = cover.boxes(network.domain)
+    boxes, is_left = reached(network.domain, cover.boxes(network.domain))
     domain, allowed = cut_at_ends(network.domain, boxes)
     rules = RuleList.from_boxes(
         domain,
         allowed,
-        cover.answers[: len(allowed)],
+        [*compress(cover.answers, is_left.tolist())],
         network.classes[cover.default],
         network.classes,
         form=job.form,

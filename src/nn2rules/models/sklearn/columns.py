@@ -24,6 +24,7 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.errors import DomainError, UnsupportedModelError
+from nn2rules.models.sklearn.curves import shape_of
 from nn2rules.models.sklearn.lines import (
     SCALERS,
     Way,
@@ -32,7 +33,7 @@ from nn2rules.models.sklearn.lines import (
     marks_of,
     straight_between,
 )
-from nn2rules.space import Value, is_missing, value_of
+from nn2rules.space import Shape, Value, is_missing, value_of
 
 _ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
@@ -60,6 +61,8 @@ class Known:
         Those that an imputer takes for missing ones.
     straight : (float, float) or None
         Between these numbers all steps are along a straight line, by their code.
+    curve : Shape or None
+        The curve in front of a straight line, by the code of the steps.
     """
 
     values: tuple[Value, ...] = ()
@@ -70,6 +73,7 @@ class Known:
     is_looked_up: bool = False
     special: tuple[float, ...] = ()
     straight: tuple[float, float] | None = (-math.inf, math.inf)
+    curve: Shape | None = None
 
 
 def known_columns(step: Any, names: Sequence[str]) -> dict[str, Known]:
@@ -131,6 +135,7 @@ def _known(ways: list[Way]) -> Known:
         known,
         special=tuple(dict.fromkeys(marks)),
         straight=straight_between(ways),
+        curve=shape_of(ways),
         takes_others=bool(takes_others) and all(takes_others),
         ways=tuple(binned) if len(binned) == len(ways) else (),
     )

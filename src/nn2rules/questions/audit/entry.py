@@ -25,6 +25,7 @@ from nn2rules.space import (
     column_names,
     did_you_mean,
     listed_rows,
+    refuse_curves,
     whole_number,
 )
 
@@ -122,6 +123,7 @@ def audit(
         gives=gives,
         other=other,
     )
+    refuse_curves(network.domain.features, "audit")
     rows = given_rows(network, data, labels)
     if not len(rows):
         raise OptionError("data: there is no row to count on")

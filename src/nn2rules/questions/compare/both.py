@@ -36,7 +36,7 @@ from nn2rules.questions.compare.sides import (
     table_domain,
 )
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Rows, Value, text_of
+from nn2rules.space import Domain, Rows, Value, refuse_curves, text_of
 
 _OPEN = {
     False: "The {} rules claim nothing where none of them holds: there they answer “no "
@@ -223,6 +223,8 @@ def _read(
         if data is None and isinstance(beside, Network | RuleList):
             own = domain or beside.domain
         found.append(read_network(one, data=data, domain=own, **said))
+    for side in found:
+        refuse_curves(side.domain.features, "compare")
     return found[0], found[1]
 
 

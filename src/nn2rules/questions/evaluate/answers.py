@@ -90,7 +90,7 @@ def translation(network: Network, rules: RuleList) -> Translation | None:
 
     None where there is no such thing: the rules have a feature that the network has
     not, the network a value that the rules have not, or one a range of numbers that the
-    other has not.
+    other has not, or that the network reads along a curve.
     """
     steps: list[Translation] = []
     for feature in rules.domain.features:
@@ -110,7 +110,8 @@ def translation(network: Network, rules: RuleList) -> Translation | None:
 
 def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
     """Return what turns one of the network's features into codes of the rules'."""
-    if (ours.limits, ours.whole) != (theirs.limits, theirs.whole):
+    is_same = (ours.limits, ours.whole) == (theirs.limits, theirs.whole)
+    if not is_same or ours.curve is not None:
         return None
     first = 0 if ours.limits is None else 1  # one code for all numbers of a range
     codes = [_code(ours, theirs, code) for code in range(first, len(ours))]

@@ -15,7 +15,15 @@ from nn2rules.questions.explain.judges import judge_of
 from nn2rules.questions.explain.ladders import prices_of
 from nn2rules.questions.explain.work import Wanted, Work, inputs_of
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Rows, Value, did_you_mean, listed_rows, whole_number
+from nn2rules.space import (
+    Domain,
+    Rows,
+    Value,
+    did_you_mean,
+    listed_rows,
+    refuse_curves,
+    whole_number,
+)
 
 
 def explain(
@@ -141,6 +149,7 @@ def explain(
         gives=gives,
         other=other,
     )
+    refuse_curves(network.domain.features, "explain")
     if adverse is not None and adverse not in network.classes:
         known = ", ".join(repr(label) for label in network.classes)
         hint = did_you_mean(adverse, network.classes)

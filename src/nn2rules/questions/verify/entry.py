@@ -16,7 +16,7 @@ from nn2rules.questions.verify.asking import Asker, Engine
 from nn2rules.questions.verify.tables import Tables
 from nn2rules.questions.verify.telling import On
 from nn2rules.questions.verify.verdict import Verdict, VerdictList, Verdicts
-from nn2rules.space import Domain, Rows, Value
+from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 OnVerdict: TypeAlias = Callable[[str, Verdict], object]
 
@@ -118,6 +118,7 @@ def verify(
         gives=gives,
         other=other,
     )
+    refuse_curves(network.domain.features, "verify")
     rows = None if data is None else given_rows(network, data)
     asker = Asker(
         network,

@@ -1,0 +1,87 @@
+"""Rules of a network that reads ranges along curves, in the units of the user's rows.
+
+Such a network, and all that is found of it, is about the values of curves. Curves never
+fall, so numbers from one to another have the values from one to another: each span of a
+rule becomes one of the numbers themselves, and a rule holds for the same rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.rules import RuleList
+from nn2rules.space import Condition, Curve, Domain, Span, Value, plain_number
+from nn2rules.space._kernels.boxes import Boxes
+
+
+def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:
+    """Return boxes whose ranges end at values that numbers have, and which are left.
+
+    Most floats between two values of a curve are not values of it. A box that holds
+    none of them in a range has no row, unless it holds values beside the range.
+    """
+    if not domain.has_curves:
+        return boxes, np.ones(len(boxes.allowed), dtype=np.bool_)
+    allowed, ends = boxes.allowed.copy(), boxes.ends.copy()
+    is_left = np.ones(len(allowed), dtype=np.bool_)
+    for index, feature in enumerate(domain.features):
+        if feature.curve is None:
+            continue
+        start, stop = domain.offsets[index : index + 2].tolist()
+        for box in np.flatnonzero(allowed[:, start]).tolist():
+            span = _numbers(feature.curve, ends[box, :, index].tolist())
+            if span is None:
+                allowed[box, start] = False
+            else:
+                ends[box, :, index] = [feature.curve(end) for end in span]
+        is_left &= allowed[:, start:stop].any(axis=1)
+    return Boxes(allowed[is_left], ends[is_left]), is_left
+
+
+def in_user_units(rules: RuleList) -> RuleList:
+    """Return rules of values of curves as rules of the numbers of rows.
+
+    What was proved of them, and what is known of each, is true of these as well.
+    """
+    if not rules.domain.has_curves:
+        return rules
+    in_units = cache(partial(_in_units, rules.domain))
+    listed = [
+        replace(rule, conditions=tuple(map(in_units, rule.conditions)))
+        for rule in rules.rules
+    ]
+    made = RuleList(
+        rules.domain.uncurved.uncut,
+        listed,
+        rules.default,
+        rules.classes,
+        rules.form,
+        rules.scope,
+    )
+    known = {k: v for k, v in rules.certificate.items() if k != "rules"}
+    return made.replace(certificate=known)
+
+
+def _in_units(domain: Domain, condition: Condition) -> Condition:
+    """Return a condition on the values of a curve as one on numbers."""
+    curve = domain.feature(condition.feature).curve
+    if curve is None:
+        return condition
+    values: list[Value | Span] = []
+    for value in condition.values:
+        if not isinstance(value, tuple):
+            values.append(value)
+        elif (span := _numbers(curve, value)) is not None:
+            values.append(span)
+    return Condition(condition.feature, tuple(values))
+
+
+def _numbers(curve: Curve, values: Sequence[float]) -> Span | None:
+    """Return the first and the last number with a value of a span; None without any."""
+    first, last = curve.first_from(values[0]), curve.last_to(values[1])
+    if first is None or last is None or first > last:
+        return None
+    return plain_number(first), plain_number(last)

@@ -1,0 +1,104 @@
+"""Which steps of a fitted preprocessing go along a known curve, by their code."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    PowerTransformer,
+    QuantileTransformer,
+)
+
+from nn2rules.errors import DomainError
+from nn2rules.models.sklearn.lines import SELECTORS, Step, Way, is_affine, marks_of
+from nn2rules.space import Shape
+
+_FUNCTIONS = {
+    np.log: "log",
+    np.log2: "log2",
+    np.log10: "log10",
+    np.log1p: "log1p",
+    np.sqrt: "sqrt",
+}
+
+_PASSING = (SimpleImputer, *SELECTORS)
+"""Steps that leave all numbers as they are, but for those that an imputer names."""
+
+_LEAST_POWER = 1e-6
+"""Nearer to 0 a library's power cancels too many digits, or it takes a logarithm."""
+
+
+def shape_of(ways: Sequence[Way]) -> Shape | None:
+    """Return the curve that a column goes along on all its ways; None without one.
+
+    On each it may be filled first, and goes along straight lines afterwards. A column
+    that only tells what is missing tells no two numbers apart.
+    """
+    found: set[Shape | None] = {
+        _shape_along(way) for way in ways if not _tells_missing(way)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _tells_missing(way: Way) -> bool:
+    return bool(way) and type(way[0][0]) is MissingIndicator
+
+
+def _shape_along(way: Way) -> Shape | None:
+    """Return the curve of a way that is one curve and lines behind it."""
+    ahead = [*takewhile(lambda each: type(each[0]) in _PASSING, way)]
+    if len(ahead) == len(way):
+        return None
+    first, *rest = way[len(ahead) :]
+    return _shape(first) if all(_is_straight(step) for step, _ in rest) else None
+
+
+def _is_straight(step: Any) -> bool:
+    """Tell whether a step behind a curve goes along a line, for all of its values."""
+    is_clipping = isinstance(step, MinMaxScaler) and step.clip
+    is_known = step is not None and is_affine(step)
+    return is_known and not is_clipping and not marks_of(step)
+
+
+def _shape(step: Step) -> Shape | None:
+    """Return the curve of one step, if it has one."""
+    transformer, place = step
+    if type(transformer) is FunctionTransformer:
+        kind = _kind(transformer)
+        return None if kind is None else Shape(kind)
+    try:
+        if type(transformer) is PowerTransformer:
+            return _of_power(transformer, place)
+        if type(transformer) is QuantileTransformer:
+            return _of_quantiles(transformer, place)
+    except DomainError:  # a number of it is not finite, or too large
+        return None
+    return None
+
+
+def _kind(transformer: FunctionTransformer) -> str | None:
+    if transformer.kw_args or not isinstance(transformer.func, np.ufunc):
+        return None
+    return next((k for f, k in _FUNCTIONS.items() if f is transformer.func), None)
+
+
+def _of_power(transformer: PowerTransformer, place: int) -> Shape | None:
+    power = float(transformer.lambdas_[place])
+    powers = [power] if transformer.method == "box-cox" else [power, 2 - power]
+    if any(0 < abs(each) < _LEAST_POWER for each in powers):
+        return None
+    return Shape(transformer.method, power)
+
+
+def _of_quantiles(transformer: QuantileTransformer, place: int) -> Shape | None:
+    if transformer.output_distribution != "uniform":
+        return None
+    numbers = transformer.quantiles_[:, place]
+    if numbers.dtype != np.float64 or transformer.references_.dtype != np.float64:
+        return None
+    shares = transformer.references_.tolist()
+    return Shape("quantiles", knots=tuple(zip(numbers.tolist(), shares, strict=True)))
