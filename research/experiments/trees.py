@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from research.baselines import DecisionTree, SimpleTrepan, Trepan
 from research.experiments.lists import Seconds, timed
 from research.experiments.train import Trial

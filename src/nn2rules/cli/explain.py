@@ -21,7 +21,7 @@ from nn2rules.cli.models import (
     class_named,
     load,
 )
-from nn2rules.cli.paper_options import names_of
+from nn2rules.cli.order import names_of
 from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
 from nn2rules.files import Node, Table, load_rules, parse_json, read_table, read_text
 from nn2rules.language import count

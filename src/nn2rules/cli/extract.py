@@ -33,8 +33,8 @@ from nn2rules.cli.models import (
     class_named,
     load,
 )
+from nn2rules.cli.order import ApproximateOption, OrderOption, names_of
 from nn2rules.cli.output import Shown, check_places, partial_place, show
-from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.cli.summary import open_rows, summary
 from nn2rules.errors import (
     BudgetExceededError,

@@ -7,7 +7,7 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
+from nn2rules.cli.order import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import OptionError
 from nn2rules.files import load_network
 
