@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from nn2rules.cli.app import Command, plain_errors, progress_bar
-from nn2rules.cli.models import TrustOption
+from nn2rules.cli.options import TrustOption
 
 app = typer.Typer(
     add_completion=False,

@@ -540,3 +540,9 @@ def test_a_copy_for_a_worker_does_not_hide_a_link_out_of_the_folder():
 )
 def test_plans_that_would_end_in_a_traceback(plan, said):
     assert said in refused(plan)
+
+
+def test_the_command_prints_the_report_as_json():
+    result = run("models.toml", "-o", "made", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == json.loads(Path("made/report.json").read_text())
