@@ -52,8 +52,8 @@ fuzz: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
 
-paper: .venv/paper
-	$(BIN)/nn2rules paper -o paper-results
+paper: .venv/research
+	$(BIN)/python -m research -o paper-results
 	@echo; echo "Open paper-results/index.html in a browser."
 
 release-check: .venv/dev
@@ -73,8 +73,8 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable ".[report]"
 	@touch $@
 
-.venv/paper: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[paper]"
+.venv/research: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable . --group research
 	@touch $@ .venv/user
 
 .venv/dev: pyproject.toml | .venv/bin/python

@@ -51,7 +51,7 @@ def test_wheel_and_sdist_are_complete_and_the_wheel_runs(tmp_path):
 
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for folder in ("src", "tests", "docs", "scripts"):
+    for folder in ("src", "tests", "docs", "research", "scripts"):
         assert files_under(folder) <= names
     assert {"mkdocs.yml", "Makefile", "CONTRIBUTING.md", lock.LOCK.name} <= names
 

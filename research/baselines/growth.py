@@ -8,6 +8,8 @@ from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtr
+
 from research.baselines.mofn import MofN, Sample, best_test, literals_of, satisfied
 from research.baselines.oracle import TreeOracle
 from research.baselines.sampling import (
@@ -17,7 +19,6 @@ from research.baselines.sampling import (
     draw,
     marginals_of,
 )
-from scipy.special import bdtr
 
 LOCAL_ROWS = 50
 """A node with fewer rows than this draws from the marginals of its parent."""

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from research.baselines.mofn import MofN
 
 from nn2rules.errors import OptionError
 from nn2rules.space.domain import Domain
+from research.baselines.mofn import MofN
 
 Path: TypeAlias = tuple[tuple[MofN, bool], ...]
 """Tests from the root of a tree, each with whether it holds."""

@@ -8,15 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from research.baselines.oracle import (
-    TreeOracle,
-    agreement,
-    class_number,
-    domain_for,
-    encoded_rows,
-    labels_of,
-    resemblance,
-)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
@@ -27,6 +18,15 @@ from nn2rules.network.network import labels_array
 from nn2rules.space.domain import Domain
 from nn2rules.space.frames import Rows
 from nn2rules.space.values import Value, text_of
+from research.baselines.oracle import (
+    TreeOracle,
+    agreement,
+    class_number,
+    domain_for,
+    encoded_rows,
+    labels_of,
+    resemblance,
+)
 
 DEPTHS = range(1, 21)
 """The depths that `max_depth="validate"` tries."""

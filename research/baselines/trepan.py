@@ -11,14 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from research.baselines.growth import Growth, Leaf, Limits, Split
-from research.baselines.oracle import (
-    TreeOracle,
-    class_number,
-    domain_for,
-    encoded_rows,
-    resemblance,
-)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +20,14 @@ from nn2rules.network.network import labels_array
 from nn2rules.space.domain import Domain
 from nn2rules.space.frames import Rows
 from nn2rules.space.values import Value
+from research.baselines.growth import Growth, Leaf, Limits, Split
+from research.baselines.oracle import (
+    TreeOracle,
+    class_number,
+    domain_for,
+    encoded_rows,
+    resemblance,
+)
 
 
 class Trepan(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

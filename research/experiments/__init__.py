@@ -23,7 +23,7 @@
     page       all of it on one HTML page
     folder     where the files go: whole, or not at all
 
->>> from nn2rules import experiments
+>>> from research import experiments
 >>> page = experiments.run("results", datasets=["car"], seeds=2)  # doctest: +SKIP
 
 This package needs scikit-learn, pandas, matplotlib and Jinja2. `import nn2rules` does
@@ -34,14 +34,14 @@ from importlib.util import find_spec
 
 from nn2rules.errors import MissingExtraError
 
-for _module, _library in (
-    ("sklearn", "scikit-learn"),
-    ("pandas", "pandas"),
-    ("matplotlib", "matplotlib"),
-    ("jinja2", "jinja2"),
+for _module, _library, _extra in (
+    ("sklearn", "scikit-learn", "sklearn"),
+    ("pandas", "pandas", "pandas"),
+    ("matplotlib", "matplotlib", "plot"),
+    ("jinja2", "jinja2", "report"),
 ):
     if find_spec(_module) is None:
-        raise MissingExtraError(_library, "paper", "research.experiments")
+        raise MissingExtraError(_library, _extra, "research.experiments")
 
 from research.experiments.study import run  # noqa: E402
 

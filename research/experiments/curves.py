@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
+
 from research.experiments.counts import SHARES
 from research.experiments.drawing import LOOKS, Drawing, panels, saved, styled
 from research.experiments.measure import Measured

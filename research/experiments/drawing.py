@@ -14,6 +14,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
 from research.experiments.results import Results
 
 _STYLE: dict[Any, Any] = {

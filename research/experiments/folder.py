@@ -2,7 +2,7 @@
 
 from nn2rules.files.folder import Results
 
-MARK = '<meta name="generator" content="nn2rules paper">'
+MARK = '<meta name="generator" content="python -m research">'
 """What tells a page of ours from others."""
 
 PAGE = "index.html"

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from research.experiments.printed import EXACT, NAMES
-from research.experiments.train import Trial
 
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.extraction.extract import extract
 from nn2rules.network.network import Network
 from nn2rules.questions.evaluate import Evaluation
 from nn2rules.rules import RuleList
+from research.experiments.printed import EXACT, NAMES
+from research.experiments.train import Trial
 
 LARGEST_DOMAIN = 1 << 19
 """Up to so many inputs there are lists for the whole domain."""

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from nn2rules.questions.evaluate import Evaluation, evaluate
+from nn2rules.rules import RuleList
 from research.experiments.first import (
     FirstRules,
     first_rules,
@@ -23,9 +26,6 @@ from research.experiments.lists import (
 from research.experiments.readable import Readable
 from research.experiments.train import Trial
 from research.experiments.trees import grown, tree_answers
-
-from nn2rules.questions.evaluate import Evaluation, evaluate
-from nn2rules.rules import RuleList
 
 Report = Callable[[str], None]
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from research.experiments.case import Case, Part
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.model_selection import train_test_split
@@ -24,6 +23,7 @@ from nn2rules.space.feature import Feature
 from nn2rules.space.feature_spec import Column
 from nn2rules.space.observed import feature_of
 from nn2rules.space.values import Value, is_number, text_of
+from research.experiments.case import Case, Part
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -69,9 +69,9 @@ def own_case(own: Own, seed: int) -> Case:
     if labels is None:
         raise OptionError("labels: say which column of the data holds the true classes")
     table.column(labels)
-    rows = table.typed()
-    truth = [row[labels] for row in rows]
-    rows = [{n: v for n, v in row.items() if n != labels} for row in rows]
+    typed = table.typed()  # equal rows are one dict
+    truth = [row[labels] for row in typed]
+    rows = [{n: value for n, value in row.items() if n != labels} for row in typed]
     classes = _classes(table, labels, truth)
     frame = _frame(rows)
     train, test = _parts(table.without(labels), frame, truth, seed)

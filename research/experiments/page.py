@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nn2rules.report.html import page as filled
 from research.experiments.drawing import Drawing
 from research.experiments.findings import better_printed, findings, largest_gaps
 from research.experiments.prose import introduction, making, reasons
 from research.experiments.results import Results
 from research.experiments.table import ResultTable
-
-from nn2rules.report.html import page as filled
 
 _SECTIONS = {
     "Data sets": ("data-sets",),
@@ -59,6 +58,7 @@ def page(
     return filled(
         "paper.html.jinja",
         styles=("page.css", "paper.css"),
+        package="research.experiments",
         title=title,
         introduction=introduction(results),
         findings=findings(results),

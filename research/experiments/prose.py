@@ -2,13 +2,12 @@
 
 from importlib.metadata import version
 
+from nn2rules.language.text import count
+from nn2rules.version import __version__
 from research.experiments.lists import LARGEST_DOMAIN
 from research.experiments.own_data import MOST_NUMBERS, N_BINS
 from research.experiments.results import Results
 from research.experiments.train import SETTINGS
-
-from nn2rules.language.text import count
-from nn2rules.version import __version__
 
 
 def introduction(results: Results) -> list[str]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from research.experiments.case import Case
 
 from nn2rules.errors import Nn2RulesError
 from nn2rules.learn.readable_classifier import ReadableClassifier
 from nn2rules.space.values import text_of
+from research.experiments.case import Case
 
 NAME = "Network made to be read"
 ANOTHER = "The network made to be read is another one, trained on the same rows."

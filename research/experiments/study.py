@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from nn2rules.errors import OptionError, RowsError, UnknownValueError
+from research.experiments import figures
 from research.experiments.case import PAPER_SETS, Case, paper_cases
 from research.experiments.counts import timings
 from research.experiments.folder import PAGE, RESULTS
@@ -19,9 +21,6 @@ from research.experiments.results import Result, Results
 from research.experiments.table import files_of
 from research.experiments.tables import tables_of
 from research.experiments.train import Trial, given, trained
-
-from nn2rules.errors import OptionError, RowsError, UnknownValueError
-from research.experiments import figures
 
 Progress: TypeAlias = Callable[[str, float], None]
 

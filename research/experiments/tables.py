@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from nn2rules.space.values import text_of
 from research.experiments.contrast import differences
 from research.experiments.counts import (
     number_of_rules,
@@ -16,8 +17,6 @@ from research.experiments.printed import ACCURACY, FIDELITY, ON_ERRORS, VALUES, 
 from research.experiments.readable import ANOTHER, NAME
 from research.experiments.results import Result, Results
 from research.experiments.table import Cell, ResultColumn, ResultTable, Spread
-
-from nn2rules.space.values import text_of
 
 Printed = Mapping[str, Mapping[str, float]]
 

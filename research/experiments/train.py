@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from research.experiments.case import Case, Part
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
@@ -18,6 +17,7 @@ from nn2rules.models.adapters import read_network
 from nn2rules.models.model_files import load_model
 from nn2rules.network.network import Network
 from nn2rules.space.values import Value
+from research.experiments.case import Case, Part
 
 SETTINGS: dict[str, Any] = {
     "hidden_layer_sizes": (6, 3),

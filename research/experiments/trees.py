@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from research.experiments.lists import Seconds, timed
-from research.experiments.train import Trial
 
 from research.baselines import DecisionTree, SimpleTrepan, Trepan
+from research.experiments.lists import Seconds, timed
+from research.experiments.train import Trial
 
 
 def grown(trial: Trial) -> dict[str, Callable[[Seconds], Any]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import joblib
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import nn2rules
@@ -20,6 +21,7 @@ from nn2rules import FormatError, cli, datasets, extract_many
 from nn2rules.batch import work
 from nn2rules.batch.plan import KEYS, read_plan
 from nn2rules.batch.report import Entry, Report
+from nn2rules.engine import Bar
 
 TOMATO = datasets.network_file("tomato").read_text()
 CAR = str(datasets.network_file("car"))
@@ -540,3 +542,16 @@ def test_a_copy_for_a_worker_does_not_hide_a_link_out_of_the_folder():
 )
 def test_plans_that_would_end_in_a_traceback(plan, said):
     assert said in refused(plan)
+
+
+def test_the_command_prints_the_report_as_json():
+    result = run("models.toml", "-o", "made", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == json.loads(Path("made/report.json").read_text())
+
+
+def test_the_bar_is_taken_away_at_the_end():
+    bar, closed = Bar(Console(stderr=True)), []
+    bar.close = lambda: closed.append(bar)
+    assert extract_many("models.toml", "made", progress=bar).is_done
+    assert closed == [bar]

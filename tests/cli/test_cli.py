@@ -1257,6 +1257,93 @@ def test_brackets_are_printed_as_they_are_written():
     assert "[low, high]" in done("explain", "--help")
 
 
+MODEL_OPTIONS = {"data", "values", "encoder", "classes", "threshold", "gives"}
+MODEL_OPTIONS |= {"other", "trust"}
+
+
+def options_of(command: str) -> set[str]:
+    (info,) = (
+        info
+        for info in cli.app.registered_commands
+        if info.callback.__name__.replace("_", "-") == command
+    )
+    return set(inspect.signature(info.callback).parameters)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_that_read_a_model_have_all_options_for_it(command: str):
+    options = options_of(command)
+    if "model" in options or command == "compare":
+        assert options >= MODEL_OPTIONS
+    else:
+        assert not options & (MODEL_OPTIONS - {"data", "trust"})
+
+
+@pytest.mark.parametrize(
+    "command", ["extract", "report", "explain", "verify", "audit", "compare", "check"]
+)
+def test_commands_that_work_long_have_all_limits(command: str):
+    assert options_of(command) >= {"seconds", "jobs", "cluster", "quiet"}
+
+
+def test_help_says_what_a_shared_option_does_in_this_command():
+    assert "Seconds for each claim; by default a minute." in words_of("verify")
+    assert "Seconds for all of it; by default a minute." in words_of("audit")
+
+
+def words_of(command: str) -> str:
+    return " ".join(re.sub(r"[│╭╮╰╯─]", "", done(command, "--help")).split())
+
+
+def with_threshold() -> tuple[str, ...]:
+    """Write a model, its rules for another threshold; return how it is read."""
+    import joblib
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression
+
+    rows = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70]})
+    model = LogisticRegression().fit(rows, [0, 1, 0, 1, 0, 1])
+    joblib.dump(model, "model.joblib")
+    rows.to_csv("ages.csv", index=False)
+    read = ("--values", "age=20,30,40,50,60,70", "--threshold", "0.55", "--trust")
+    done("extract", "model.joblib", *read, "-o", "ages.json")
+    return read
+
+
+def test_check_and_evaluate_read_a_model_as_extract_did():
+    pytest.importorskip("pandas")
+    read = with_threshold()
+    args = ("model.joblib", "ages.json", "--data", "ages.csv")
+    for more in (read, read[2:]):  # the values of the rules by default
+        assert "EQUAL" in done("check", *args, *more)
+        assert "fidelity" in done("evaluate", *args, *more)
+    assert run("check", *args, "--trust").exit_code == 1
+
+
+def test_neurons_of_a_model():
+    pytest.importorskip("pandas")
+    read = with_threshold()
+    assert done("neurons", "model.joblib", *read).startswith("layer 0, neuron 0")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("verify", "net.json", "--claim", "if color = red and size = big then ripe"),
+        ("compare", "net.json", "net.json"),
+        ("check", "net.json", "rules.json"),
+        ("report", "net.json"),
+    ],
+    ids=lambda args: args[0],
+)
+def test_jobs_and_cluster_change_nothing(args: tuple[str, ...]):
+    done("extract", "net.json", "-o", "rules.json")
+    alone = done(*args)
+    assert done(*args, "--jobs", "1") == alone
+    assert done(*args, "--jobs", "2", "--cluster", "threads") == alone
+    assert "n_jobs: 0, expected 1 or more" in refused(*args, "--jobs", "0")
+
+
 def test_commands_stand_in_the_order_of_use():
     text = done("--help")
     places = [text.index(f"│ {name} ") for name in ("extract", "predict", "doctor")]

@@ -1,12 +1,22 @@
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
 import reference
 from reference import binary, whole
+from rich.console import Console
 
 from nn2rules import BudgetExceededError, Layer, OptionError
-from nn2rules.engine import Budget, Meter, Oracle, build_table, score_range
+from nn2rules.engine import (
+    Bar,
+    Budget,
+    Meter,
+    Oracle,
+    build_table,
+    score_range,
+    session,
+)
 
 
 @pytest.mark.parametrize("name", ["seconds", "boxes", "memory"])
@@ -99,3 +109,29 @@ def test_work_that_other_work_follows_ends_early():
     endless = Meter()
     with endless.leaving(0.5):
         endless.spend()
+
+
+def test_time_that_a_meter_is_paused_does_not_count(monkeypatch):
+    now = [10.0]
+    monkeypatch.setattr("nn2rules.engine.limits.time.monotonic", lambda: now[0])
+    meter = Meter(Budget(seconds=5), started=now[0])
+    with meter.paused():
+        now[0] += 60
+    now[0] += 4
+    meter.spend()
+    now[0] += 2
+    with pytest.raises(BudgetExceededError):
+        meter.spend()
+
+
+@pytest.mark.parametrize("error", [None, BudgetExceededError, KeyboardInterrupt])
+def test_a_session_takes_its_bar_away_whatever_comes_of_it(error):
+    bar, closed = Bar(Console(stderr=True)), []
+    bar.close = lambda: closed.append(bar)
+    with (
+        suppress(BudgetExceededError, KeyboardInterrupt),
+        session(Meter(progress=bar)),
+    ):
+        if error is not None:
+            raise error("stopped")
+    assert closed == [bar]

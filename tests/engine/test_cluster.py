@@ -88,6 +88,14 @@ def test_work_goes_there_in_order(engine):
     assert sorted(done) == list(enumerate(results[:5]))
 
 
+def test_the_backend_of_the_user_stays_as_it_is(engine):
+    backend, _ = get_active_backend()
+    assert list(spread(errands.times, 2, range(4), meter=Meter())) == [0, 2, 4, 6]
+    own = vars(backend)
+    assert not [name for name in own if callable(getattr(type(backend), name, None))]
+    assert not [name for name in own if "nn2rules" in name]
+
+
 def test_a_table_and_rules_are_those_of_one_thread(engine, alone):
     table, rules = alone
     there = build_table(CAR)

@@ -17,7 +17,6 @@ import nn2rules
 from nn2rules.engine import Budget, Meter, build_table
 from nn2rules.engine.limits import interruptible
 from nn2rules.engine.parallel import worker_pool
-from nn2rules.engine.parallel.backends import forgive_loky
 from nn2rules.engine.parallel.spread import as_done, in_threads, spread, workers_kept
 from nn2rules.errors import (
     BudgetExceededError,
@@ -293,17 +292,8 @@ def test_processes_are_no_more_than_cores():
     assert results == [2 * task for task in range(9)]
 
 
-def test_a_harmless_error_of_joblibs_thread_is_not_told(monkeypatch):
-    told = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
-    forgive_loky.__wrapped__()
-
-    class _ExecutorManagerThread(threading.Thread):
-        def run(self):
-            raise KeyError(7)
-
-    for kind, names in ((_ExecutorManagerThread, []), (threading.Thread, ["Other"])):
-        thread = kind(name="Other", target=lambda: {}[7])
-        thread.start()
-        thread.join()
-        assert [lost.thread.name for lost in told] == names
+@pytest.mark.usefixtures("_processes")
+def test_the_hooks_of_the_program_stay_as_they_are():
+    hook = threading.excepthook
+    assert list(spread(errands.times, 2, [1, 2], meter=Meter())) == [2, 4]
+    assert threading.excepthook is hook

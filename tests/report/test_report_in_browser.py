@@ -7,9 +7,6 @@ import pytest
 from browsing import answer, asked_for, opened, said, sized, violations
 from matplotlib.figure import Figure
 from numpy.random import default_rng
-from research.experiments.drawing import saved
-from research.experiments.page import inline
-from research.experiments.table import ResultColumn, ResultTable
 from subjects import case, index_of
 
 import nn2rules
@@ -17,6 +14,9 @@ from nn2rules import Layer, Network, RuleList
 from nn2rules.report.html import page
 from nn2rules.report.what_if import COMPUTED
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
+from research.experiments.drawing import saved
+from research.experiments.page import inline
+from research.experiments.table import ResultColumn, ResultTable
 
 NAMES = ("car", "adult", "multiclass", "numeric", "numeric multiclass", "large")
 
@@ -413,6 +413,7 @@ def paper_page():
     return page(
         "paper.html.jinja",
         styles=("page.css", "paper.css"),
+        package="research.experiments",
         title="<h1>",
         introduction=["<p>"],
         findings=[("<h3>", ["<li>"])],

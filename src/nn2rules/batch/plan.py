@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nn2rules.errors import FormatError, OptionError
-from nn2rules.extraction import Kind, Length, Looking
+from nn2rules.extraction import Length, Limits, RuleOptions
 from nn2rules.files import decoded, leads_out_of, read_bytes
 
 FILES = ("model", "data", "test", "encoder")
@@ -164,9 +164,11 @@ def _check_together(options: dict[str, Any]) -> None:
     asked = {
         key: options.get(key) for key in ("form", "scope", "target", "approximate")
     }
-    Kind(**asked, engine=options.get("engine", "auto"), order=listed(options, "order"))
+    RuleOptions(
+        **asked, engine=options.get("engine", "auto"), order=listed(options, "order")
+    )
     Length(options.get("max_rules"), options.get("fidelity"))
-    Looking(options.get("effort", 1), options.get("seed", 0), time=options.get("time"))
+    Limits(options.get("effort", 1), options.get("seed", 0), time=options.get("time"))
 
 
 def listed(options: Mapping[str, Any], key: str) -> list[str] | None:

@@ -12,7 +12,7 @@ import joblib
 from nn2rules.batch.inputs import Inputs, at_hand, digest_of, read_inputs, set_apart
 from nn2rules.batch.plan import REPORT, Wish, listed, read_plan
 from nn2rules.batch.report import Entry, Report, read_report
-from nn2rules.engine import Meter, Shown, teller
+from nn2rules.engine import Meter, Shown, closing_bar, teller
 from nn2rules.engine.parallel import as_done, is_away
 from nn2rules.errors import BudgetExceededError, FormatError, Nn2RulesError, OptionError
 from nn2rules.extraction import extract
@@ -95,7 +95,7 @@ def extract_many(
     shared = _Shared(common, _threads_each(len(tasks), n_jobs), trust)
     meter = Meter(progress=told)
     results = as_done(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
-    with closing(results):
+    with closing_bar(told), closing(results):
         try:
             for number, (entry, text) in results:
                 with uninterrupted():  # rules that no report names would be lost

@@ -56,7 +56,6 @@ _SECONDS = 60.0  # of a search, by default
 _EACH = 32  # inputs drawn from the box of a rule, at least
 
 
-@workers_kept()
 def check(
     network: Network,
     rules: RuleList,
@@ -69,6 +68,7 @@ def check(
     largest: int = _LARGEST,
     proofs: str | os.PathLike[str] | None = None,
     time: float | None = None,
+    n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CheckReport:
     """Compare the answers of a rule list with those of a network.
@@ -97,6 +97,9 @@ def check(
     time : float, optional
         Seconds to prove or refute the rules by search, where inputs cannot all be
         compared: by default a minute. With 0 there is only the sample.
+    n_jobs : int, optional
+        How many workers, where joblib was given some; by default all that there are.
+        Without them one thread works.
     progress : callable, optional
         Told now and then what is being done, and the share that is done. If Ctrl-C
         stops the search, the report has what was established until then.
@@ -137,23 +140,24 @@ def check(
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
     is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else _inputs_of(network.domain, rows)
-    comparison = _Comparison(network, rules, impossible, in_order, default=default)
-    followed = None
-    if proofs is not None:
-        both = comparison.read, comparison.left_out
-        followed = check_proofs(network, rules, *both, proofs, in_order)
-    if is_every:
-        comparison.add_every()
-    else:
-        comparison.add_samples(samples, np.random.default_rng(seed))
-    if given is not None and not (is_every and comparison.is_whole):
-        comparison.add_rows(*given)
-    searched = None
-    if not is_every and seconds > 0:
-        end = monotonic() + seconds
-        searched = comparison.search(
-            rules, followed, lambda: monotonic() > end, progress
-        )
+    with workers_kept(_workers(n_jobs)):
+        comparison = _Comparison(network, rules, impossible, in_order, default=default)
+        followed = None
+        if proofs is not None:
+            both = comparison.read, comparison.left_out
+            followed = check_proofs(network, rules, *both, proofs, in_order)
+        if is_every:
+            comparison.add_every()
+        else:
+            comparison.add_samples(samples, np.random.default_rng(seed))
+        if given is not None and not (is_every and comparison.is_whole):
+            comparison.add_rows(*given)
+        searched = None
+        if not is_every and seconds > 0:
+            end = monotonic() + seconds
+            searched = comparison.search(
+                rules, followed, lambda: monotonic() > end, progress
+            )
     claims = _claims(rules, is_told=len(impossible) > 0)
     return replace(comparison.report(claims), proofs=followed, search=searched)
 
@@ -164,6 +168,15 @@ def _inputs_of(domain: Domain, rows: Rows) -> tuple[Codes, Floats | None]:
     if numbers is not None and domain.has_curves:
         numbers = np.where(codes == 0, along_curves(domain, numbers), numbers)
     return codes, numbers
+
+
+def _workers(n_jobs: object) -> int | None:
+    is_whole = isinstance(n_jobs, int) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_whole or n_jobs == 0):
+        raise OptionError(
+            f"n_jobs: {n_jobs!r}, expected 1 or more workers, or -1 for all of them"
+        )
+    return n_jobs if isinstance(n_jobs, int) else None
 
 
 def _seconds(time: object) -> float:

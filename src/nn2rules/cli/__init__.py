@@ -15,7 +15,6 @@ from nn2rules.cli import (
     extract,
     extract_many,
     neurons,
-    paper,
     predict,
     report,
     train,
@@ -37,7 +36,6 @@ COMMANDS = (
     export,
     train,
     neurons,
-    paper,
     demo,
     doctor,
 )

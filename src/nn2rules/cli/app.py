@@ -13,7 +13,6 @@ from contextlib import (
     AbstractContextManager,
     closing,
     contextmanager,
-    nullcontext,
     redirect_stdout,
     suppress,
 )
@@ -28,16 +27,10 @@ from typer.core import TyperCommand, TyperGroup
 
 import nn2rules
 from nn2rules import cli
+from nn2rules.cli.options import SHOWING, Workers, expanded
 from nn2rules.cli.output import Visible, drop, visible
 from nn2rules.engine import Bar, Lines
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
-
-READING = "Reading the model"
-RULES = "Which rules"
-WORK = "How, and how long"
-SHOWING = "What is printed"
-FILES = "Files"
-"""What options are grouped by in the help."""
 
 
 def _plain_flags(options: list[Any]) -> list[Any]:
@@ -153,29 +146,15 @@ QuietOption = Annotated[
 ]
 
 
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="URL",
-        help="Where to work: dask://HOST:PORT, ray://HOST:PORT, spark://HOST:PORT, "
-        "dask://local and the like for one on this machine, or processes.",
-        rich_help_panel=WORK,
-    ),
-]
+def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command, with an example below its help.
 
+    It gets all options of a `ModelOptions`, `Workers` or `Limits` that it takes.
+    """
 
-def working_on(cluster: str | None) -> AbstractContextManager[None]:
-    """Let work be done where the user says, or here."""
-    return nullcontext() if cluster is None else nn2rules.cluster(cluster)
-
-
-def command(example: str) -> Callable[[Function], Function]:
-    """Make a function a command, with an example below its help."""
-
-    def register(function: Function) -> Function:
+    def register(function: Callable[..., None]) -> Callable[..., None]:
         made = app.command(cls=Command, epilog=f"Example: nn2rules {example}")
-        return made(plain_errors(function))
+        return made(plain_errors(expanded(function)))
 
     return register
 
@@ -331,6 +310,13 @@ class ProgressBar:
 def progress_bar() -> Iterator[ProgressBar]:
     """Show how far the work is: a bar on a terminal, elsewhere a line now and then."""
     with closing(ProgressBar()) as progress:
+        yield progress
+
+
+@contextmanager
+def working(workers: Workers) -> Iterator[ProgressBar]:
+    """Let work be done where the user says, and show how far it is."""
+    with workers.at_work(), progress_bar() as progress:
         yield progress
 
 

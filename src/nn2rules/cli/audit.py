@@ -6,19 +6,12 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import ClusterOption, command, progress_bar, working_on
+from nn2rules.cli.app import command, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
-    Given,
-    GivesOption,
     ModelFile,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     load,
 )
+from nn2rules.cli.options import Help, Limits, ModelOptions
 from nn2rules.cli.output import width
 
 _CODES = {"clear": 0, "turns": 1, "open": 3}
@@ -31,6 +24,11 @@ def audit(
         Path,
         typer.Option(metavar="ROWS", help="The rows that everything is counted on."),
     ],
+    how: ModelOptions,
+    limits: Annotated[
+        Limits, Help(seconds="Seconds for all of it; by default a minute.")
+    ],
+    *,
     protected: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,38 +54,16 @@ def audit(
             help="Inputs that cannot occur, as conditions. May be repeated.",
         ),
     ] = None,
-    time: Annotated[
-        float | None,
-        typer.Option(min=0, help="Seconds for all of it; by default a minute."),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    values: ValuesOption = None,
-    other: OtherOption = False,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    trust: TrustOption = False,
-    cluster: ClusterOption = None,
 ) -> None:
     """Put what a model does on one page, protected features first.
 
     Exits with 0 if no protected feature turns an answer, 1 if one does, and 3 if that
     is open, as the time ended first.
     """
-    given = Given(
-        data=data,
-        labels=labels,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
-    )
+    given = how.given(data=data, labels=labels)
     loaded = load(model, given)
-    with working_on(cluster), progress_bar() as progress, loaded.naming_lines():
+    with working(limits) as progress, loaded.naming_lines():
         found = nn2rules.audit(
             loaded.network,
             loaded.rows,
@@ -95,7 +71,8 @@ def audit(
             labels=loaded.labels,
             fragile=fragile,
             impossible=impossible,
-            time=time,
+            time=limits.seconds,
+            n_jobs=limits.jobs,
             progress=progress,
         )
     print(found.to_json() if as_json else found.text(top, width=width()))

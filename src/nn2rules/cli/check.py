@@ -6,15 +6,13 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import SHOWING, ClusterOption, command, progress_bar, working_on
+from nn2rules.cli.app import command, working
 from nn2rules.cli.models import (
-    EncoderOption,
-    Given,
     ModelFile,
-    TrustOption,
     load,
     note_other_network,
 )
+from nn2rules.cli.options import SHOWING, Help, Limits, ModelOptions
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.files import load_rules, parse_json, read_text
 
@@ -26,6 +24,17 @@ def check(
         Path,
         typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
     ],
+    how: ModelOptions,
+    limits: Annotated[
+        Limits,
+        Help(
+            seconds="Seconds to prove or refute the rules by search, where not all "
+            "inputs can be tried; by default a minute.",
+            jobs="Workers of --cluster; by default all there are. Here one thread "
+            "works.",
+        ),
+    ],
+    *,
     data: Annotated[
         Path | None,
         typer.Option(metavar="ROWS", help="Rows on which they must agree, too."),
@@ -56,20 +65,9 @@ def check(
         int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
     ] = 100_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
-    time: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            help="Seconds to prove or refute the rules by search, where not all inputs "
-            "can be tried; by default a minute.",
-        ),
-    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
     ] = False,
-    encoder: EncoderOption = None,
-    trust: TrustOption = False,
-    cluster: ClusterOption = None,
 ) -> None:
     """Check rules against a model with separate, simple code; exit 1 if they differ.
 
@@ -77,7 +75,7 @@ def check(
     refutes rule by rule, and exits with 3 if it could not settle all of them in time.
     """
     loaded = load_rules(rules)
-    given = Given(data=data, domain=loaded.domain.uncut, encoder=encoder, trust=trust)
+    given = how.for_rules(loaded, data=data)
     try:
         found = load(model, given)
     except UnsupportedModelError as error:
@@ -85,7 +83,7 @@ def check(
             f"the features of these rules are not those of this model: {error}"
         ) from None
     note_other_network(loaded, found.network)
-    with working_on(cluster), found.naming_lines(), progress_bar() as progress:
+    with working(limits) as progress, found.naming_lines():
         report = nn2rules.check(
             found.network,
             loaded,
@@ -95,7 +93,8 @@ def check(
             samples=samples,
             seed=seed,
             proofs=proofs,
-            time=time,
+            time=limits.seconds,
+            n_jobs=limits.jobs,
             progress=progress,
         )
     print(report.to_json() if as_json else report)

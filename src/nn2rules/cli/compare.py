@@ -7,19 +7,13 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar
+from nn2rules.cli.app import command, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
     Given,
-    GivesOption,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     load,
     refuse_for_network,
 )
+from nn2rules.cli.options import Help, Limits, ModelOptions
 from nn2rules.cli.output import width
 from nn2rules.files import is_table, read_table
 from nn2rules.network import Network
@@ -33,6 +27,9 @@ _FILE = "A network or rules (.json, .csv, .xlsx), or a model, as extract takes i
 def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help=_FILE)],
     new: Annotated[Path, typer.Argument(metavar="NEW", help=_FILE)],
+    how: ModelOptions,
+    limits: Annotated[Limits, Help(seconds="Seconds after which it may stay open.")],
+    *,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -51,17 +48,6 @@ def compare(
             "--decided", help="Leave out inputs about which rules claim nothing."
         ),
     ] = False,
-    values: ValuesOption = None,
-    other: OtherOption = False,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    trust: TrustOption = False,
-    seconds: Annotated[
-        float | None,
-        typer.Option("--time", min=0, help="Seconds after which it may stay open."),
-    ] = None,
     effort: Annotated[
         int, typer.Option(min=0, help="How hard to look for few rules.")
     ] = 1,
@@ -75,23 +61,15 @@ def compare(
 
     Where they differ, prints rules from an old class to a new one.
     """
-    given = Given(
-        data=data,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
-    )
+    given = how.given(data=data)
     both = _loaded((old, new), given)
     table = None if data is None else read_table(data)
-    with progress_bar() as progress:
+    with working(limits) as progress:
         asked: dict[str, Any] = {
             "common": common,
             "decided": decided,
-            "time": seconds,
+            "time": limits.seconds,
+            "n_jobs": limits.jobs,
             "effort": effort,
             "seed": seed,
             "progress": progress,

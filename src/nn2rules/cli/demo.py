@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import FILES, command
+from nn2rules.cli.app import command
+from nn2rules.cli.options import FILES
 from nn2rules.cli.output import width
 from nn2rules.files import check_writable, load_network, load_rules
 from nn2rules.language import label_text

@@ -6,15 +6,13 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import FILES, SHOWING, WORK, command
+from nn2rules.cli.app import command
 from nn2rules.cli.models import (
-    EncoderOption,
-    Given,
     ModelFile,
-    TrustOption,
     load,
     note_other_network,
 )
+from nn2rules.cli.options import FILES, SHOWING, WORK, ModelOptions
 from nn2rules.files import load_rules
 
 
@@ -30,6 +28,8 @@ def evaluate(
             rich_help_panel=FILES,
         ),
     ],
+    how: ModelOptions,
+    *,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -52,8 +52,6 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
     ] = False,
-    encoder: EncoderOption = None,
-    trust: TrustOption = False,
 ) -> None:
     """Measure rules on rows: coverage, fidelity to the model, accuracy on labels.
 
@@ -62,13 +60,7 @@ def evaluate(
     many rows, and on what share of the covered domain rules and model agree.
     """
     loaded = load_rules(rules)
-    given = Given(
-        data=data,
-        labels=labels,
-        domain=loaded.domain.uncut,
-        encoder=encoder,
-        trust=trust,
-    )
+    given = how.for_rules(loaded, data=data, labels=labels)
     found = load(model, given)
     note_other_network(loaded, found.network)
     with found.naming_lines():

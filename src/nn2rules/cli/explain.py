@@ -7,21 +7,14 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import ClusterOption, command, progress_bar, stderr, working_on
+from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
-    Given,
-    GivesOption,
     ModelFile,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     class_named,
     load,
 )
-from nn2rules.cli.paper_options import names_of
+from nn2rules.cli.options import Help, Limits, ModelOptions
+from nn2rules.cli.order import names_of
 from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
 from nn2rules.files import Node, Table, load_rules, parse_json, read_table, read_text
 from nn2rules.language import count
@@ -37,6 +30,12 @@ def explain(
     rows: Annotated[
         Path, typer.Argument(metavar="ROWS", help="Rows to explain, with a header.")
     ],
+    how: ModelOptions,
+    limits: Annotated[
+        Limits,
+        Help(seconds="Stop after so many seconds; what is not known then is said."),
+    ],
+    *,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -108,23 +107,6 @@ def explain(
         Path | None,
         typer.Option(metavar="RULES", help="Also name the rules that hold."),
     ] = None,
-    values: ValuesOption = None,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    other: OtherOption = False,
-    trust: TrustOption = False,
-    cluster: ClusterOption = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--time",
-            min=0,
-            metavar="SECONDS",
-            help="Stop after so many seconds; what is not known then is said.",
-        ),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Explain rows: what forces their class, and the fewest changes that turn it.
@@ -132,16 +114,7 @@ def explain(
     Rows that cannot be explained do not stop the others; exit 2 then. Exit 3 if the
     time ended before all was known.
     """
-    given = Given(
-        data=data,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
-    )
+    given = how.given(data=data)
     found = load(model, given)
     network, table = found.network, read_table(rows)
     table.check(network.domain)
@@ -153,7 +126,7 @@ def explain(
             f"--adverse: there is no class {adverse!r}; the classes are {known}"
             f"{did_you_mean(adverse, network.classes)}"
         )
-    with working_on(cluster), progress_bar() as progress, table.naming_lines():
+    with working(limits) as progress, table.naming_lines():
         explained = nn2rules.explain(
             network,
             shown,
@@ -170,7 +143,8 @@ def explain(
             adverse=is_adverse,
             rules=None if rules is None else load_rules(rules),
             skip=True,
-            time=seconds,
+            time=limits.seconds,
+            n_jobs=limits.jobs,
             progress=progress,
         )
     if explained.skipped and not len(explained):

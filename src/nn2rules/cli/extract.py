@@ -8,33 +8,17 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
-from nn2rules.cli.app import (
-    FILES,
-    RULES,
-    SHOWING,
-    WORK,
-    ClusterOption,
-    command,
-    progress_bar,
-    stderr,
-    working_on,
-)
+from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
     Given,
-    GivesOption,
     Loaded,
     ModelFile,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     class_named,
     load,
 )
+from nn2rules.cli.options import FILES, RULES, SHOWING, WORK, Help, Limits, ModelOptions
+from nn2rules.cli.order import ApproximateOption, OrderOption, names_of
 from nn2rules.cli.output import Shown, check_places, partial_place, show
-from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
 from nn2rules.cli.summary import open_rows, summary
 from nn2rules.errors import (
     BudgetExceededError,
@@ -52,6 +36,15 @@ from nn2rules.space import did_you_mean
 @command("extract model.onnx --data train.csv --labels y -o rules.json")
 def extract(
     model: ModelFile,
+    how: ModelOptions,
+    limits: Annotated[
+        Limits,
+        Help(
+            seconds="Stop after so many seconds, with the rules that are proved by "
+            "then."
+        ),
+    ],
+    *,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -140,31 +133,8 @@ def extract(
             min=0, help="Same options, same seed: the same rules.", rich_help_panel=WORK
         ),
     ] = 0,
-    values: ValuesOption = None,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    other: OtherOption = False,
-    trust: TrustOption = False,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--time",
-            min=0,
-            metavar="SECONDS",
-            help="Stop after so many seconds, with the rules that are proved by then.",
-            rich_help_panel=WORK,
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="Threads, or workers; by default all there are.", rich_help_panel=WORK
-        ),
-    ] = None,
     top: Annotated[
         int | None,
         typer.Option(
@@ -229,7 +199,6 @@ def extract(
             rich_help_panel=WORK,
         ),
     ] = False,
-    cluster: ClusterOption = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -238,24 +207,17 @@ def extract(
     ] = False,
 ) -> None:
     """Extract the rules of a model and print them, or write them as JSON."""
-    check_places(output, network, (model, data, test, encoder))
+    check_places(output, network, (model, data, test, how.encoder))
     shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
     if proofs is not None:
-        check_writable(proofs, keep=(model, data, test, encoder, output, network))
+        check_writable(proofs, keep=(model, data, test, how.encoder, output, network))
     if checkpoint is not None:
-        kept = (model, data, test, encoder, output, network, proofs)
+        kept = (model, data, test, how.encoder, output, network, proofs)
         check_writable(checkpoint, keep=kept)
-    given = Given(
+    given = how.given(
         data=data,
         labels=labels,
         test=test,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
         is_curved=takes_curves(form, engine, proofs),
     )
     found = _loaded(model, given, target)
@@ -266,8 +228,7 @@ def extract(
     started = time.perf_counter()
     try:
         with (
-            working_on(cluster),
-            progress_bar() as progress,
+            working(limits) as progress,
             found.naming_lines(),
         ):
             rules = nn2rules.extract(
@@ -285,8 +246,8 @@ def extract(
                 seed=seed,
                 order=names_of(order),
                 approximate=approximate,
-                time=seconds,
-                n_jobs=jobs,
+                time=limits.seconds,
+                n_jobs=limits.jobs,
                 progress=progress,
                 proofs=proofs,
                 checkpoint=checkpoint,

@@ -7,16 +7,8 @@ import typer
 
 import nn2rules
 from nn2rules.batch import Report
-from nn2rules.cli.app import (
-    FILES,
-    WORK,
-    ClusterOption,
-    command,
-    progress_bar,
-    stderr,
-    working_on,
-)
-from nn2rules.cli.models import TrustOption
+from nn2rules.cli.app import command, stderr, working
+from nn2rules.cli.options import FILES, SHOWING, WORK, Help, TrustOption, Workers
 from nn2rules.language import count
 
 
@@ -40,6 +32,12 @@ def extract_many(
             rich_help_panel=FILES,
         ),
     ],
+    workers: Annotated[
+        Workers,
+        Help(jobs="How many models at a time; by default one on each core."),
+    ],
+    *,
+    trust: TrustOption = False,
     again: Annotated[
         bool,
         typer.Option(
@@ -48,7 +46,6 @@ def extract_many(
             rich_help_panel=WORK,
         ),
     ] = False,
-    trust: TrustOption = False,
     outside: Annotated[
         bool,
         typer.Option(
@@ -57,14 +54,9 @@ def extract_many(
             rich_help_panel=FILES,
         ),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="How many models at a time; by default one on each core.",
-            rich_help_panel=WORK,
-        ),
-    ] = None,
-    cluster: ClusterOption = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
+    ] = False,
 ) -> None:
     """Extract the rules of many models into a folder, and go on where it stopped.
 
@@ -72,20 +64,20 @@ def extract_many(
     is a limit.
     """
     try:
-        with working_on(cluster), progress_bar() as progress:
+        with working(workers) as progress:
             report = nn2rules.extract_many(
                 plan,
                 output,
                 again=again,
                 trust=trust,
                 outside=outside,
-                n_jobs=jobs,
+                n_jobs=workers.jobs,
                 progress=progress,
             )
     except KeyboardInterrupt as stopped:
         _tell(getattr(stopped, "report", None))
         raise
-    print(report)
+    print(report.to_json() if as_json else report)
     if not report.is_done:
         raise typer.Exit(2 if report.count("failed") else 3)
 

@@ -7,16 +7,26 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.cli.paper_options import ApproximateOption, OrderOption, names_of
+from nn2rules.cli.models import ModelFile, load
+from nn2rules.cli.options import FILES, ModelOptions
+from nn2rules.cli.order import ApproximateOption, OrderOption, names_of
 from nn2rules.errors import OptionError
-from nn2rules.files import load_network
 
 
 @command("neurons network.json --layer 0")
 def neurons(
-    network: Annotated[
-        Path, typer.Argument(metavar="NETWORK.json", help="A network file.")
-    ],
+    model: ModelFile,
+    how: ModelOptions,
+    *,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Rows as the model was trained on: what its features can be, where "
+            "the model does not say it.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
     layer: Annotated[
         int | None, typer.Option(min=0, help="Only this layer, counted from 0.")
     ] = None,
@@ -30,9 +40,9 @@ def neurons(
     ] = 10,
 ) -> None:
     """Print what every neuron does: where it is active, and what it then computes."""
-    model = load_network(network)
+    network = load(model, how.given(data=data)).network
     layers = nn2rules.extraction.paper.neurons(
-        model, order=names_of(order), approximate=approximate
+        network, order=names_of(order), approximate=approximate
     )
     shown = [
         unit

@@ -8,20 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar
+from nn2rules.cli.app import command, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
-    Given,
-    GivesOption,
     Loaded,
     ModelFile,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     load,
 )
+from nn2rules.cli.options import Help, Limits, ModelOptions
 from nn2rules.errors import ByHeartWarning, OptionError
 from nn2rules.files import check_writable, read_bytes, save, size_text
 from nn2rules.language import count
@@ -34,6 +27,15 @@ from nn2rules.rules import RuleList
 @command("report model.onnx --data train.csv --labels y -o report.html")
 def report(
     model: ModelFile,
+    how: ModelOptions,
+    limits: Annotated[
+        Limits,
+        Help(
+            seconds="For the rules, and as long again for the audit; by default 60 "
+            "each, and no limit for the rules of --scope domain."
+        ),
+    ],
+    *,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -87,53 +89,27 @@ def report(
         Path | None,
         typer.Option(metavar="NETWORK.json", help="Also write the network: for check."),
     ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--time",
-            min=0,
-            metavar="SECONDS",
-            help="For the rules, and as long again for the audit; by default 60 each, "
-            "and no limit for the rules of --scope domain.",
-        ),
-    ] = None,
-    values: ValuesOption = None,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    other: OtherOption = False,
-    trust: TrustOption = False,
 ) -> None:
     """Put all there is to know of a model into one HTML file, to read and to mail.
 
     For example: nn2rules report model.onnx --data train.csv --labels y -o report.html
     """
-    read = (model, data, encoder)
+    read = (model, data, how.encoder)
     for place, rest in ((output, (rules, network)), (rules, (network,)), (network, ())):
         if place is not None:
             check_writable(place, keep=(*read, *rest))
     if protected and data is None:
         raise OptionError("--protected is counted on rows; give --data, too")
-    given = Given(
-        data=data,
-        labels=labels,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
-    )
+    given = how.given(data=data, labels=labels)
     loaded = load(model, given)
     if protected:  # before any work is done
         protected_names(protected, loaded.network, loaded.rows)
     scope = scope or ("domain" if data is None else "support")
+    seconds = limits.seconds
     if seconds is None and scope == "support":
         seconds = SECONDS
     warnings.simplefilter("ignore", ByHeartWarning)  # the page says it
-    with progress_bar() as progress, loaded.naming_lines():
+    with working(limits) as progress, loaded.naming_lines():
         found = nn2rules.extract(
             loaded.network,
             data=loaded.rows,
@@ -141,6 +117,7 @@ def report(
             form=form,
             scope=scope,
             time=seconds,
+            n_jobs=limits.jobs,
             progress=progress,
         )
         written = {
@@ -157,6 +134,7 @@ def report(
             title=title,
             rows=not no_rows,
             time=seconds,
+            n_jobs=limits.jobs,
             files={w: _named(path) for w, path in written.items() if path is not None},
             progress=progress,
         )

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar, stderr
+from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.models import typed_frame
+from nn2rules.cli.options import Help, Workers
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
 from nn2rules.files import Results, Table, read_table, table_text, to_json
 from nn2rules.language import count
@@ -39,6 +40,8 @@ def train(
             "and the path.",
         ),
     ],
+    workers: Annotated[Workers, Help(jobs="How many processes; by default all cores.")],
+    *,
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
@@ -71,10 +74,6 @@ def train(
         ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many processes; by default all cores."),
-    ] = None,
 ) -> None:
     """Train a network that is made to be read, with its rules.
 
@@ -87,9 +86,9 @@ def train(
         tolerance=tolerance,
         monotone=dict(_sign(text) for text in monotone or ()),
         random_state=seed,
-        n_jobs=jobs,
+        n_jobs=workers.jobs,
     )
-    with progress_bar() as progress:
+    with working(workers) as progress:
         model.set_params(progress=progress).fit(frame, labels)
         others = model.peers(frame, labels) if peers else []
     FILES.write(output, _files(model, others))

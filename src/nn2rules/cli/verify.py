@@ -7,19 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, progress_bar, stderr
+from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.models import (
-    ClassesOption,
-    EncoderOption,
-    Given,
-    GivesOption,
     ModelFile,
-    OtherOption,
-    ThresholdOption,
-    TrustOption,
-    ValuesOption,
     load,
 )
+from nn2rules.cli.options import Help, Limits, ModelOptions
 from nn2rules.errors import OptionError
 from nn2rules.questions.claims import read_book
 from nn2rules.questions.verify import Verdict, summary
@@ -30,6 +23,11 @@ _CODES = {"proved": 0, "refuted": 1, "open": 3}
 @command('verify model.onnx --data train.csv --claim "if age ≥ 66 then no"')
 def verify(
     model: ModelFile,
+    how: ModelOptions,
+    limits: Annotated[
+        Limits, Help(seconds="Seconds for each claim; by default a minute.")
+    ],
+    *,
     claim: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,20 +85,9 @@ def verify(
             "--count", help="Count inputs that break a claim beyond a table, too."
         ),
     ] = False,
-    time: Annotated[
-        float | None,
-        typer.Option(min=0, help="Seconds for each claim; by default a minute."),
-    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, a list with all that is known.")
     ] = False,
-    values: ValuesOption = None,
-    other: OtherOption = False,
-    encoder: EncoderOption = None,
-    classes: ClassesOption = None,
-    threshold: ThresholdOption = None,
-    gives: GivesOption = None,
-    trust: TrustOption = False,
 ) -> None:
     """Prove or refute claims about a model, on every input.
 
@@ -108,16 +95,7 @@ def verify(
     first. Verdicts are printed as soon as they are known; Ctrl-C keeps those.
     """
     asked = _claims(claim or [], book, book_files=book_files)
-    given = Given(
-        data=data,
-        encoder=encoder,
-        values=tuple(values or ()),
-        classes=classes,
-        threshold=threshold,
-        gives=gives,
-        other=other,
-        trust=trust,
-    )
+    given = how.given(data=data)
     loaded = load(model, given)
     found: dict[str, Verdict] = {}
     is_one = len(asked) == 1
@@ -130,7 +108,7 @@ def verify(
             progress.print(_text("" if is_one else own, verdict, rules=rules))
 
     try:
-        with progress_bar() as progress, loaded.naming_lines():
+        with working(limits) as progress, loaded.naming_lines():
             nn2rules.verify(
                 loaded.network,
                 asked[names[0]] if is_one else asked,
@@ -139,7 +117,8 @@ def verify(
                 within=within,
                 impossible=impossible,
                 count=count,
-                time=time,
+                time=limits.seconds,
+                n_jobs=limits.jobs,
                 progress=progress,
                 on_verdict=tell,
             )

@@ -28,6 +28,7 @@ from nn2rules.engine.progress import Bar, Lines, Shown, teller
 from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.engine.score_ranges import ScoreRange, outwards, score_range
 from nn2rules.engine.search import Oracle, box_of
+from nn2rules.engine.session import closing_bar, session
 from nn2rules.engine.table import (
     MOST_CLASSES,
     Table,
@@ -61,6 +62,7 @@ __all__ = [
     "build_table",
     "check_box",
     "claim",
+    "closing_bar",
     "count_classes",
     "find_class",
     "find_twins",
@@ -72,6 +74,7 @@ __all__ = [
     "points",
     "room",
     "score_range",
+    "session",
     "settle_codes",
     "stack_of",
     "table_obstacle",

@@ -137,6 +137,15 @@ class Meter:
     stop: Stop = field(default_factory=Stop)
     _make: Callable[[], Any] | None = None
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave out of the time what is done within, as kernels that are compiled."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.started += time.monotonic() - began
+
     def count(self, boxes: int) -> None:
         """Count `boxes`, and stop the work if they are too many, or interrupted.
 

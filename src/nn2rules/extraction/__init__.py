@@ -15,7 +15,7 @@ from nn2rules.extraction.from_table.packing import DONT_CARE, Rules
 from nn2rules.extraction.from_table.rule_set import rule_set
 from nn2rules.extraction.from_table.runs import Work
 from nn2rules.extraction.influence import DRAWN_ROWS, Influences, counted, influences
-from nn2rules.extraction.options import Kind, Length, Looking, check_labels
+from nn2rules.extraction.options import Length, Limits, RuleOptions, check_labels
 from nn2rules.extraction.other_network import other_network
 from nn2rules.extraction.proofs import write_proofs
 
@@ -25,9 +25,9 @@ __all__ = [
     "DRAWN_ROWS",
     "Form",
     "Influences",
-    "Kind",
     "Length",
-    "Looking",
+    "Limits",
+    "RuleOptions",
     "Rules",
     "Scope",
     "Work",

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from nn2rules.engine import (
-    Bar,
     Budget,
     Oracle,
     Shown,
     array_obstacle,
+    closing_bar,
     fits,
-    interruptible,
     room,
     score_range,
+    session,
     teller,
 )
-from nn2rules.engine.parallel import workers_kept
 from nn2rules.errors import (
     BudgetExceededError,
     ByHeartWarning,
@@ -44,9 +43,9 @@ from nn2rules.extraction.options import (
     FORMS,
     Engine,
     Form,
-    Kind,
     Length,
-    Looking,
+    Limits,
+    RuleOptions,
     Scope,
     check_labels,
     refuse_for_paper,
@@ -264,11 +263,11 @@ def extract(
     1  ripe    if color = red · size ≠ small           33.3 %
        unripe  otherwise                               66.7 %
     """
-    started = monotonic()
-    kind = Kind(form, scope, engine, target, order, approximate)
+    kind = RuleOptions(form, scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
     told = teller(progress)
-    how = Looking(effort, seed, n_jobs, budget, told, time)
+    how = Limits(effort, seed, n_jobs, budget, told, time)
+    meter = how.meter()
     if kind.form == "paper":
         refuse_for_paper(
             impossible=impossible,
@@ -303,17 +302,15 @@ def extract(
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
     if kind.scope == "domain" and length.max_rules is None:
-        _refuse_endless(network.domain, how.limits)
+        _refuse_endless(network.domain, how.spendable)
     if kind.engine == "search":
-        began = monotonic()
-        compile_search(everywhere=kind.scope == "domain" or bool(impossible))
-        started += monotonic() - began  # that is done once, and not for these rules
-    meter = how.meter()
-    meter.started = started
+        with meter.paused():  # that is done once, and not for these rules
+            compile_search(everywhere=kind.scope == "domain" or bool(impossible))
     try:
         if kind.engine == "paper":  # plain Python can be interrupted anywhere
-            return _with_coverage(_by_paper(network, kind, rows), rows, test, seed)
-        with interruptible(meter), workers_kept(n_jobs):
+            with closing_bar(told):
+                return _with_coverage(_by_paper(network, kind, rows), rows, test, seed)
+        with session(meter, n_jobs=n_jobs):
             if kind.form == "paper":
                 rules = paper_form(network, kind, how, rows=rows, meter=meter)
                 return _with_coverage(rules, rows, test, seed)
@@ -352,9 +349,6 @@ def extract(
         kept = meter.kept()
         error.rules = None if kept is None else in_user_units(kept)  # type: ignore[union-attr]
         raise
-    finally:
-        if isinstance(told, Bar):
-            told.close()
 
 
 def _check_checkpoint(
@@ -370,7 +364,7 @@ def _check_checkpoint(
         )
 
 
-def _check_length(length: Length, kind: Kind) -> None:
+def _check_length(length: Length, kind: RuleOptions) -> None:
     """Refuse a fidelity where nothing counts it."""
     if length.fidelity is None:
         return
@@ -398,7 +392,9 @@ def _refuse_endless(domain: Domain, budget: Budget) -> None:
         )
 
 
-def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) -> Kind:
+def _chosen(
+    kind: RuleOptions, network: Network, rows: GivenRows | None, how: Limits
+) -> RuleOptions:
     """Return the kind with the scope and the engine chosen, where they were open."""
     domain, obstacle = network.domain, array_obstacle(network)
     if kind.form == "paper":
@@ -419,7 +415,7 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
     if kind.engine != "auto":
         return kind
     fitting = not domain.has_ranges and obstacle is None
-    fitting = fitting and fits(domain, how.limits)
+    fitting = fitting and fits(domain, how.spendable)
     if kind.form != "paper":
         most = COVERED_INPUTS
         if kind.scope == "support":
@@ -446,13 +442,13 @@ def _with_coverage(
     return rules.replace(certificate={**rules.certificate, "coverage": found})
 
 
-def _by_paper(network: Network, kind: Kind, rows: GivenRows | None) -> RuleList:
+def _by_paper(network: Network, kind: RuleOptions, rows: GivenRows | None) -> RuleList:
     rules = paper_rules(network, order=kind.order, approximate=kind.approximate)
     return rules if rows is None else by_support(rules, rows, kind.scope or "domain")
 
 
 def _rules(
-    job: Job, kind: Kind, length: Length, checkpoint: Checkpoint | None
+    job: Job, kind: RuleOptions, length: Length, checkpoint: Checkpoint | None
 ) -> RuleList:
     """Return the rules of a list or a set, as short as asked, counted on the rows."""
     if kind.engine == "table":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, box_of, check_box
 from nn2rules.errors import OptionError
-from nn2rules.extraction.options import Kind, Length, Looking
+from nn2rules.extraction.options import Length, Limits, RuleOptions
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.space import (
@@ -46,7 +46,7 @@ class Job:
         The same as a function of rows.
     length : Length
         How few rules are wanted.
-    how : Looking
+    how : Limits
         How hard to try, from where, and on how many threads.
     meter : Meter
         What is spent, and what is kept if the work is stopped.
@@ -62,7 +62,7 @@ class Job:
     impossible: NDArray[np.bool_]
     is_impossible: Callable[[list[dict[str, Value]]], Any] | None
     length: Length
-    how: Looking
+    how: Limits
     meter: Meter
     held: NDArray[np.bool_] | None = None
 
@@ -82,9 +82,9 @@ class Job:
 
 def make_job(
     network: Network,
-    kind: Kind,
+    kind: RuleOptions,
     length: Length,
-    how: Looking,
+    how: Limits,
     *,
     rows: GivenRows | None,
     impossible: Impossible | None,

@@ -1,7 +1,8 @@
 """What `extract` is asked for, in three values, each with its checks.
 
-`Kind` says what rules are wanted, `Length` how few of them, and `Looking` how hard to
-look. They are made before any work is done, so that a mistake costs no time.
+`RuleOptions` says what rules are wanted, `Length` how few of them, and `Limits` how
+hard to look, and how long. They are made before any work is done, so that a mistake
+costs no time.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +37,7 @@ APPROXIMATIONS = ("soft-binary",)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RuleOptions:
     """What rules are wanted.
 
     Attributes
@@ -114,7 +115,7 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class Limits:
     """How hard to look for rules.
 
     Attributes
@@ -172,14 +173,14 @@ class Looking:
             raise OptionError("time and the budget's seconds are both given; leave one")
 
     @property
-    def limits(self) -> Budget:
+    def spendable(self) -> Budget:
         """What may be spent, in whichever way it was said."""
         budget = self.budget or Budget()
         return budget if self.time is None else replace(budget, seconds=self.time)
 
     def meter(self) -> Meter:
         """Return a meter for work that begins now."""
-        return Meter(self.limits, self.progress)
+        return Meter(self.spendable, self.progress)
 
 
 def refuse_for_paper(**given: Any) -> None:

@@ -15,7 +15,7 @@ from nn2rules.engine import Meter, Oracle, Table, array_obstacle, build_table, f
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.extraction.certifying import search_certificate, table_certificate
 from nn2rules.extraction.describe import refuse_different
-from nn2rules.extraction.options import Kind, Looking
+from nn2rules.extraction.options import Limits, RuleOptions
 from nn2rules.extraction.paper import feature_order, prefix_rules
 from nn2rules.models import GivenRows, by_support
 from nn2rules.network import Network
@@ -80,8 +80,8 @@ def prefix_box(
 
 def paper_form(
     network: Network,
-    kind: Kind,
-    how: Looking,
+    kind: RuleOptions,
+    how: Limits,
     *,
     rows: GivenRows | None,
     meter: Meter,

@@ -15,7 +15,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtraError("scikit-learn", "sklearn", "ReadableClassifier") from None
 
-from nn2rules.engine import Bar, Shown, teller
+from nn2rules.engine import Shown, closing_bar, teller
 from nn2rules.learn.tabular import TabularClassifier
 from nn2rules.learn.training import (
     MOST_RULES,
@@ -149,7 +149,7 @@ class ReadableClassifier(TabularClassifier):
             self.cuts,
         )
         told = teller(self.progress)
-        try:
+        with closing_bar(told):
             points = learn(
                 taught,
                 self._held_out(truth),
@@ -158,9 +158,6 @@ class ReadableClassifier(TabularClassifier):
                 progress=told or _silent,
                 most_rules=max(MOST_RULES, self.max_rules or 0),
             )
-        finally:
-            if isinstance(told, Bar):
-                told.close()
         for name, sign in signs.items():
             if not all(follows(point.network, name, sign) for point in points):
                 raise InternalError(f"a network does not follow {name!r} as it must")

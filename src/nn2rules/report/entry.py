@@ -48,6 +48,7 @@ def report(
     title: str = "",
     rows: bool = True,
     time: float | None = None,
+    n_jobs: int | None = None,
     files: Mapping[str, tuple[str, str]] | None = None,
     progress: Shown = None,
 ) -> Report:
@@ -74,6 +75,8 @@ def report(
         say False where the data must not leave the house.
     time : float, optional
         Seconds for the audit; by default a minute.
+    n_jobs : int, optional
+        How many threads, processes or workers; by default all that there are.
     files : mapping from what a file is to its name and its sha256, optional
         Files that the page names: "model", "rows", "rules", "network".
     progress : callable or False, optional
@@ -109,7 +112,7 @@ def report(
         found,
         data,
         labels,
-        _audit(network, data, labels, protected, time, progress),
+        _audit(network, data, labels, protected, time, n_jobs, progress),
         title,
         files or {},
         rows,
@@ -126,6 +129,7 @@ def _audit(
     labels: Sequence[Value] | None,
     protected: Sequence[str] | str,
     time: float | None,
+    n_jobs: int | None,
     progress: Shown,
 ) -> Audit | None:
     """Return what the model does, if it is there, and rows to count on."""
@@ -138,7 +142,13 @@ def _audit(
             )
         return None
     return audit(
-        network, data, protected=names, labels=labels, time=time, progress=progress
+        network,
+        data,
+        protected=names,
+        labels=labels,
+        time=time,
+        n_jobs=n_jobs,
+        progress=progress,
     )
 
 

@@ -25,19 +25,30 @@ _POLICY = (
 _LONG = 600  # characters; elements.js says the same
 
 
+_PACKAGE = "nn2rules.report"
+
+
 def page(
-    template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **given: Any
+    template: str,
+    *,
+    styles: Sequence[str],
+    scripts: Sequence[str] = (),
+    package: str = _PACKAGE,
+    **given: Any,
 ) -> str:
-    """Return a page of ours: a template, its styles and scripts, and what is given."""
-    style = "\n".join(map(_asset, styles))
-    script = "\n".join(map(_asset, scripts))
+    """Return a page of ours: a template, its styles and scripts, and what is given.
+
+    Another `package` may have templates and assets of its own beside those of reports.
+    """
+    style = "\n".join(_asset(package, name) for name in styles)
+    script = "\n".join(_asset(package, name) for name in scripts)
     if script:  # one scope of its own
         script = f"(function () {{\n'use strict';\n{script}\n}}());\n"
     policy = "; ".join(
         (*_POLICY, f"style-src {_digest(style)}")
         + ((f"script-src {_digest(script)}",) if script else ())
     )
-    made = _environment().get_template(template)
+    made = _environment(package).get_template(template)
     text: str = made.render(policy=policy, style=style, script=script, **given)
     return text
 
@@ -75,22 +86,25 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
-    """Return a file of styles or of scripts."""
-    text = files("nn2rules.report").joinpath("assets", name).read_text("utf-8")
+def _asset(package: str, name: str) -> str:
+    """Return a file of styles or of scripts: of the package, or of reports."""
+    places = (files(each).joinpath("assets", name) for each in (package, _PACKAGE))
+    text = next(place for place in places if place.is_file()).read_text("utf-8")
     assert "</" not in text, "nothing may end the element around it"
     return text
 
 
 @cache
-def _environment() -> Any:
+def _environment(package: str) -> Any:
     """Return the templates, which escape all that is put into them."""
     try:
         import jinja2
     except ImportError:
         raise MissingExtraError("jinja2", "report", "a report") from None
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("nn2rules.report"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(each) for each in dict.fromkeys((package, _PACKAGE))]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from research.baselines.mofn import Literal, MofN, Sample, best_test, literals_of
-from research.baselines.mofn import satisfied as matrix_of
 
 import naive
 from nn2rules import Domain, Feature
+from research.baselines.mofn import Literal, MofN, Sample, best_test, literals_of
+from research.baselines.mofn import satisfied as matrix_of
 from strategies import domains, plain_domain
 
 SIZE = Feature("size", ("small", "medium", "big", "huge"), ordered=True)

@@ -2,6 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import naive
+from nn2rules import OptionError
 from research.baselines.mofn import Literal, MofN, literals_of
 from research.baselines.sampling import (
     crowded_features,
@@ -9,9 +12,6 @@ from research.baselines.sampling import (
     is_disjunctive,
     marginals_of,
 )
-
-import naive
-from nn2rules import OptionError
 from strategies import plain_domain, sizes
 
 

@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from research.baselines.growth import Leaf, Split
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -25,6 +24,7 @@ from nn2rules import (
     load,
 )
 from research.baselines import Trepan
+from research.baselines.growth import Leaf, Split
 from strategies import PIECEWISE_LINEAR, networks, plain_domain
 
 TOMATO = load(datasets.network_file("tomato"))

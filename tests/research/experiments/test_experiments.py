@@ -8,15 +8,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+
+import nn2rules
+from research.baselines import SimpleTrepan
+from research.experiments import run
 from research.experiments.case import paper_case
 from research.experiments.folder import FIGURES, MARK, OURS, TABLES
 from research.experiments.printed import NAMES
 from research.experiments.readable import readable
 from research.experiments.train import trained
-
-import nn2rules
-from research.baselines import SimpleTrepan
-from research.experiments import run
 
 SEEDS = 2
 

@@ -6,21 +6,21 @@ import subprocess
 import sys
 
 import pytest
-from research.experiments.folder import MARK, RESULTS
 from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 import nn2rules
-from nn2rules import cli
 from nn2rules.files import folder as folders
+from research.__main__ import app
 from research.experiments import run
+from research.experiments.folder import MARK, RESULTS
 
 FILES = {"index.html": MARK.encode(), "tables/fidelity.md": b"new", "timings.md": b"1"}
 
 
 def refused(*args):
     """Run the command where it must fail; return its one sentence."""
-    result = CliRunner().invoke(cli.app, ["paper", *map(str, args)])
+    result = CliRunner().invoke(app, [*map(str, args)])
     assert result.exit_code == 2, result
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
@@ -64,10 +64,6 @@ GOOD = "a,y\n" + "1,no\n2,yes\n" * 15
         (
             ("--data", "mine.csv", "--labels", "z"),
             "mine.csv: there is no column 'z'; the columns are a, y",
-        ),
-        (
-            ("--data", "mine.csv", "--target", "y"),
-            "the column with the true classes is given by --labels",
         ),
         (
             ("--data", "mine.csv", "--labels", "y", "--model", "no.onnx"),
@@ -214,18 +210,18 @@ def test_ctrl_c_is_130(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("research.experiments.run", stop)
-    result = CliRunner().invoke(cli.app, ["paper", "-o", "out"])
+    result = CliRunner().invoke(app, ["-o", "out"])
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 
 
 def test_a_missing_library_is_one_sentence():
     code = (
-        "import sys; sys.modules['matplotlib'] = None; import nn2rules.cli as c;"
-        "sys.argv = ['nn2rules', 'paper', '-o', 'out']; c.main()"
+        "import sys; sys.modules['matplotlib'] = None; "
+        "from research.__main__ import app; app(['-o', 'out'])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert 'pip install "nn2rules[paper]"' in done.stderr
+    assert 'pip install "nn2rules[plot]"' in done.stderr
     assert "Traceback" not in done.stderr

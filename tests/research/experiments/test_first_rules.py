@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from research.experiments.first import first_rules, fitted_default, fixed_default
-from research.experiments.table import Figure, ResultColumn, ResultTable, Spread
 
 import nn2rules
+from research.experiments.first import first_rules, fitted_default, fixed_default
+from research.experiments.table import Figure, ResultColumn, ResultTable, Spread
 
 NETWORK = nn2rules.load(nn2rules.datasets.network_file("car"))
 CARS = nn2rules.datasets.load("car")

@@ -6,8 +6,6 @@ import json
 import joblib
 import numpy as np
 import pytest
-from research.experiments.own_data import Own, own_case
-from research.experiments.train import given, trained
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.neural_network import MLPClassifier
@@ -17,6 +15,8 @@ from sklearn.preprocessing import OneHotEncoder
 import nn2rules
 from nn2rules.files.tables import table_text
 from research.experiments import lists, readable, run
+from research.experiments.own_data import Own, own_case
+from research.experiments.train import given, trained
 
 HEADER = ["age", "income", "ki|ds", "<town>", "y"]
 

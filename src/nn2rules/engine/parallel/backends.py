@@ -4,27 +4,36 @@ Of a task that Dask gives up, joblib's backend tells nobody, and the work would 
 ever; of a worker that Dask replaced, nobody hears at all. Ray and Spark could hand over
 each result as it comes, and joblib has them wait for each other. Where a cluster has
 one worker left, joblib would do its work in this process.
+
+Backends that the user chose stay as they are: work goes to subclasses of theirs, on the
+same client or session. Work that joblib's own processes drop while it is handed out may
+leave a harmless ``KeyError`` of joblib's thread on standard error: that thread looks
+for the work once more, and only a hook for the whole program could keep it quiet.
 """
 
 import asyncio
-import threading
 import warnings
-from collections.abc import Callable
-from functools import cache, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import joblib
-from joblib.parallel import get_active_backend
+from joblib.parallel import ParallelBackendBase, get_active_backend
 
 from nn2rules.errors import RetryWarning
 
+_sound_ones: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""Backends that were chosen, and those that take their place."""
+
 
 def active_backend() -> tuple[Any, int | None]:
-    """Return the backend that joblib was given, made sound, and how many jobs."""
+    """Return a backend like the one that joblib was given, made sound, and the jobs."""
     backend, n_jobs = get_active_backend(prefer="threads")
-    if not hasattr(backend, "_nn2rules"):
-        backend._nn2rules = _sound(backend)
-    return backend._nn2rules, n_jobs
+    make = _SOUND.get(type(backend).__name__)
+    if make is None:
+        return backend, n_jobs
+    if backend not in _sound_ones:
+        _sound_ones[backend] = make(backend)
+    return _sound_ones[backend], n_jobs
 
 
 def jobs_wanted(n_jobs: int | None) -> int:
@@ -39,43 +48,71 @@ def jobs_wanted(n_jobs: int | None) -> int:
     return wanted
 
 
-def _sound(backend: Any) -> Any:
-    """Return a backend that answers to every task, as soon as it is done."""
-    kind = type(backend).__name__
-    if kind == "LokyBackend":
-        forgive_loky()
-    if kind == "DaskDistributedBackend":
-        return _dask()(client=backend.client, **backend.submit_kwargs)
-    if kind == "RayBackend":
-        backend.supports_return_generator = True
-    if kind == "SparkDistributedBackend":
-        backend.supports_retrieve_callback = True
-        backend.retrieve_result_callback = _result
-        backend.submit = backend.apply_async  # as joblib calls it now
-        backend.effective_n_jobs = partial(_two_at_least, backend.effective_n_jobs)
-        backend.abort_everything = partial(_cancel, backend)
-    return backend
+class _NeverHere(ParallelBackendBase):  # type: ignore[misc]
+    """A backend that joblib does not replace by this process if one worker is left."""
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        return max(2, int(super().effective_n_jobs(n_jobs)))
 
 
-@cache
-def forgive_loky() -> None:
-    """Keep a harmless error of joblib's own thread from being told with a traceback.
+class _Dask(_NeverHere):
+    """Dask's backend: tasks that fail are answered, lost workers are told."""
 
-    Work that is dropped while it is handed out is looked for once more after all
-    processes were ended, and of course it is not there.
-    """
-    tell = threading.excepthook
+    _workers: frozenset[str] = frozenset()
 
-    def told(lost: threading.ExceptHookArgs) -> None:
-        is_joblibs = type(lost.thread).__name__ == "_ExecutorManagerThread"
-        if not (is_joblibs and lost.exc_type is KeyError):
-            tell(lost)
+    async def _collect(self) -> None:
+        while self._continue:
+            async for future, result in self.waiting_futures:
+                pending = self._results.pop(future)
+                callback = self._callbacks.pop(future)
+                failed = result[1] if future.status == "error" else result
+                if future.status == "finished":
+                    pending.set_result(result)
+                else:
+                    pending.set_exception(failed)
+                callback(result if future.status == "finished" else failed)
+            await asyncio.sleep(0.01)
 
-    threading.excepthook = told
+    def retrieve_result_callback(self, out: Any) -> Any:
+        return super().retrieve_result_callback(_result(out))
+
+    def start_call(self) -> None:
+        self._workers = frozenset(self.client.nthreads())
+        super().start_call()
+
+    def stop_call(self) -> None:
+        super().stop_call()
+        lost = self._workers - self.client.nthreads().keys()
+        if lost:
+            warnings.warn(
+                RetryWarning(
+                    f"{len(lost)} of {len(self._workers)} Dask workers went away; "
+                    f"Dask gave what they had to others"
+                ),
+                stacklevel=2,
+            )
 
 
-def _two_at_least(effective_n_jobs: Callable[[int], int], n_jobs: int) -> int:
-    return max(2, effective_n_jobs(n_jobs))
+class _Ray(ParallelBackendBase):  # type: ignore[misc]
+    """Ray's backend: results come one by one."""
+
+    supports_return_generator = True
+
+
+class _Spark(_NeverHere):
+    """Spark's backend: results come one by one, and as joblib asks for them now."""
+
+    supports_retrieve_callback = True
+
+    def submit(self, func: Any, callback: Any = None) -> Any:
+        return self.apply_async(func, callback)
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        return _result(out)
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:  # noqa: ARG002
+        """Stop the jobs; Spark's own way asks joblib for what is no longer there."""
+        self.terminate()
 
 
 def _result(out: Any) -> Any:
@@ -85,54 +122,33 @@ def _result(out: Any) -> Any:
     return out
 
 
-def _cancel(backend: Any, ensure_ready: bool = True) -> None:  # noqa: ARG001
-    """Stop the jobs of Spark; its own way asks joblib for what is no longer there."""
-    backend.terminate()
+def _on_dask(backend: Any) -> Any:
+    return _kind(_Dask, type(backend))(client=backend.client, **backend.submit_kwargs)
 
 
-@cache
-def _dask() -> Callable[..., Any]:
-    """Make the class once Dask is there; joblib imports it."""
-    from joblib._dask import DaskDistributedBackend
+def _on_ray(backend: Any) -> Any:
+    return _kind(_Ray, type(backend))(
+        nesting_level=backend.nesting_level,
+        inner_max_num_threads=backend.inner_max_num_threads,
+        ray_remote_args=backend.ray_remote_args,
+        **backend.backend_kwargs,
+    )
 
-    class Watched(DaskDistributedBackend):  # type: ignore[misc]
-        """Dask's backend: tasks that fail are answered, lost workers are told."""
 
-        _workers: frozenset[str] = frozenset()
+def _on_spark(backend: Any) -> Any:
+    kind = _kind(_Spark, type(backend))
+    made = kind.__new__(kind)
+    vars(made).update(vars(backend))  # its session, and what each task may take
+    return made
 
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return _two_at_least(super().effective_n_jobs, n_jobs)
 
-        async def _collect(self) -> None:
-            while self._continue:
-                async for future, result in self.waiting_futures:
-                    pending = self._results.pop(future)
-                    callback = self._callbacks.pop(future)
-                    failed = result[1] if future.status == "error" else result
-                    if future.status == "finished":
-                        pending.set_result(result)
-                    else:
-                        pending.set_exception(failed)
-                    callback(result if future.status == "finished" else failed)
-                await asyncio.sleep(0.01)
+_SOUND = {
+    "DaskDistributedBackend": _on_dask,
+    "RayBackend": _on_ray,
+    "SparkDistributedBackend": _on_spark,
+}
 
-        def retrieve_result_callback(self, out: Any) -> Any:
-            return super().retrieve_result_callback(_result(out))
 
-        def start_call(self) -> None:
-            self._workers = frozenset(self.client.nthreads())
-            super().start_call()
-
-        def stop_call(self) -> None:
-            super().stop_call()
-            lost = self._workers - self.client.nthreads().keys()
-            if lost:
-                warnings.warn(
-                    RetryWarning(
-                        f"{len(lost)} of {len(self._workers)} Dask workers went away; "
-                        f"Dask gave what they had to others"
-                    ),
-                    stacklevel=2,
-                )
-
-    return Watched
+def _kind(sound: type, known: type) -> Any:
+    """Return a class of backends: those that are known, made sound."""
+    return type(f"Sound{known.__name__}", (sound, known), {})

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Bar, Budget, Meter, Shown, interruptible, teller
-from nn2rules.engine.parallel import workers_kept
+from nn2rules.engine import Budget, Meter, Shown, session, teller
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.extraction import Looking, check_labels
+from nn2rules.extraction import Limits, check_labels
 from nn2rules.models import GivenRows, Gives, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.audit.fragile import fragile_rows, shares_of
@@ -109,8 +108,8 @@ def audit(
     data = listed_rows(data)
     number = whole_number("fragile", fragile)
     told = teller(progress)
-    how = Looking(n_jobs=n_jobs, budget=budget, progress=told, time=time)
-    limits = how.limits
+    how = Limits(n_jobs=n_jobs, budget=budget, progress=told, time=time)
+    limits = how.spendable
     if budget is None and time is None:
         limits = replace(limits, seconds=SECONDS)
     network = read_network(
@@ -133,12 +132,8 @@ def audit(
     compile_search(Meter())
     sharing = Sharing(limits, told)
     askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
-    try:
-        with interruptible(Meter(stop=sharing.stop)), workers_kept(n_jobs):
-            return _audited(askers, rows, data, names, number, sharing)
-    finally:
-        if isinstance(told, Bar):
-            told.close()
+    with session(Meter(stop=sharing.stop), progress=told, n_jobs=n_jobs):
+        return _audited(askers, rows, data, names, number, sharing)
 
 
 def _askers(

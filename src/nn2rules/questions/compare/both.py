@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
 
-from nn2rules.engine import Bar, Budget, Meter, Shown, fits, interruptible, teller
+from nn2rules.engine import Budget, Meter, Shown, closing_bar, fits, session, teller
 from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.extraction import COVERED_INPUTS, Looking
+from nn2rules.extraction import COVERED_INPUTS, Limits
 from nn2rules.models import Gives, read_network
 from nn2rules.network import Network
 from nn2rules.questions.compare.by_search import compare_by_search, compile_search
@@ -161,9 +160,9 @@ def compare(
     >>> [(rule.old, rule.new, rule.inputs) for rule in found.rules]
     [('ripe', 'unripe', 2)]
     """
-    started = monotonic()
     told = teller(progress)
-    how = Looking(effort, seed, n_jobs, budget, told, time)
+    how = Limits(effort, seed, n_jobs, budget, told, time)
+    meter = how.meter()
     if engine not in ("auto", "table", "search"):
         raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
     said = {
@@ -179,22 +178,16 @@ def compare(
     sides = sides_of(met.domain, both, labels)
     skipped = len(labels) if decided else NOTHING
     rows, outside = (None, 0) if data is None else rows_on(met, data)
-    try:
+    with closing_bar(told):
         different = None if rows is None else different_rows(sides, rows, skipped)
-        compiling = monotonic()
         by_table = _is_table(engine, sides, how)
         if not by_table:
-            compile_search()
-            started += monotonic() - compiling  # once on a machine
-        meter = how.meter()
-        meter.started = started
-        with interruptible(meter):
+            with meter.paused():  # once on a machine
+                compile_search()
+        with session(meter, n_jobs=n_jobs):
             found = _found(
                 met.domain, sides, how, meter, different, skipped, by_table=by_table
             )
-    finally:
-        if isinstance(told, Bar):
-            told.close()
     notes = (
         *notes_on(both, met, decided=decided),
         *([] if not outside else [left_out(outside, rows)]),
@@ -228,7 +221,7 @@ def _read(
     return found[0], found[1]
 
 
-def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:
+def _is_table(engine: str, sides: tuple[Side, Side], how: Limits) -> bool:
     """Tell whether every input is compared with the others, one by one."""
     domain = table_domain(sides)
     if engine == "search":
@@ -242,13 +235,13 @@ def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:
         return False
     if engine == "table":
         return True
-    return fits(domain, how.limits) and domain.n_inputs <= COMPARED_INPUTS
+    return fits(domain, how.spendable) and domain.n_inputs <= COMPARED_INPUTS
 
 
 def _found(
     domain: Domain,
     sides: tuple[Side, Side],
-    how: Looking,
+    how: Limits,
     meter: Meter,
     different: DifferentRows | None,
     skipped: int,
@@ -277,13 +270,13 @@ def _covered(*asked: Any) -> Covering:
 def _searched(
     domain: Domain,
     sides: tuple[Side, Side],
-    how: Looking,
+    how: Limits,
     meter: Meter | None,
     different: DifferentRows | None,
     skipped: int,
 ) -> Found:
     """Compare two sides by search, after a look at their weights."""
-    meter, (old, new) = meter or Meter(how.limits), sides
+    meter, (old, new) = meter or Meter(how.spendable), sides
     if is_written_the_same(old, new):
         is_network = isinstance(old, NetworkSide)
         return nothing(domain, True, "weights" if is_network else "rules")

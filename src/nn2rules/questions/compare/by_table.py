@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, interruptible
 from nn2rules.errors import BudgetExceededError
-from nn2rules.extraction import Looking, Rules, Work, effort_of, rule_set
+from nn2rules.extraction import Limits, Rules, Work, effort_of, rule_set
 from nn2rules.questions.compare.found import Covering, Found, Pair, nothing
 from nn2rules.questions.compare.sides import Side, is_different, weights_of
 from nn2rules.space import Domain
 
 
 def compare_tables(
-    domain: Domain, sides: tuple[Side, Side], how: Looking, meter: Meter, skipped: int
+    domain: Domain, sides: tuple[Side, Side], how: Limits, meter: Meter, skipped: int
 ) -> Found:
     """Compare the answers to every input of a domain, but where one is `skipped`."""
     try:
@@ -52,14 +52,14 @@ class Differing:
     kinds : ndarray of int
         Of each, which of the `pairs` it is.
     pairs : list of Pair
-    how : Looking
+    how : Limits
     """
 
     domain: Domain
     where: NDArray[np.int64]
     kinds: NDArray[np.int64]
     pairs: list[Pair]
-    how: Looking
+    how: Limits
 
     def counted(self) -> dict[Pair, int] | None:
         """Count the inputs of each pair; None where numbers are real."""
@@ -95,7 +95,7 @@ class Differing:
 
     def covering(self) -> Covering:
         """Return boxes that hold these inputs and no others, as few as can be."""
-        meter, domain = Meter(self.how.limits), self.domain
+        meter, domain = Meter(self.how.spendable), self.domain
         effort = effort_of(self.how.effort, domain.n_inputs)
         work = Work(effort, self.how.seed, meter, self.how.n_jobs)
         boxes = [np.zeros((0, int(domain.offsets[-1])), dtype=np.bool_)]

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from nn2rules.engine import Bar, Budget, Shown, interruptible, teller
-from nn2rules.engine.parallel import workers_kept
+from nn2rules.engine import Budget, Shown, session, teller
 from nn2rules.errors import OptionError
-from nn2rules.extraction import Looking
+from nn2rules.extraction import Limits
 from nn2rules.models import Gives, read_network
 from nn2rules.questions.explain.codes import checked_rules, codes_table
 from nn2rules.questions.explain.constraints import constraints_of, steps_of
@@ -137,7 +136,7 @@ def explain(
     A single feature can turn it.
     """
     told = teller(progress)
-    how = Looking(1, 0, n_jobs, budget, told, time)
+    how = Limits(1, 0, n_jobs, budget, told, time)
     number = whole_number("reasons", reasons, 1)
     network = read_network(
         model,
@@ -180,11 +179,7 @@ def explain(
     is_one = listed_rows(rows) is not rows
     inputs, skipped = inputs_of(network.domain, limits, rows, skip=skip and not is_one)
     meter = how.meter()
-    try:
-        with interruptible(meter), workers_kept(n_jobs):
-            judge = judge_of(network, engine, limits.impossible, meter, n_jobs)
-            found = Work(network, judge, wanted).explain(inputs, meter, n_jobs)
-    finally:
-        if isinstance(told, Bar):
-            told.close()
+    with session(meter, n_jobs=n_jobs):
+        judge = judge_of(network, engine, limits.impossible, meter, n_jobs)
+        found = Work(network, judge, wanted).explain(inputs, meter, n_jobs)
     return found[0] if is_one else Explanations(tuple(found), skipped)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeAlias
 
-from nn2rules.engine import Bar, Budget, Meter, Shown, interruptible, teller
+from nn2rules.engine import Budget, Meter, Shown, closing_bar, interruptible, teller
 from nn2rules.errors import DomainError, OptionError, ParseError
-from nn2rules.extraction import Looking
+from nn2rules.extraction import Limits
 from nn2rules.language import Said
 from nn2rules.models import Gives, given_rows, read_network
 from nn2rules.network import Network
@@ -104,8 +104,8 @@ def verify(
     """
     _check(on, engine, data)
     told = teller(progress)
-    how = Looking(n_jobs=n_jobs, budget=budget, progress=told, time=time)
-    limits = how.limits
+    how = Limits(n_jobs=n_jobs, budget=budget, progress=told, time=time)
+    limits = how.spendable
     if budget is None and time is None:
         limits = replace(limits, seconds=SECONDS)
     network = read_network(
@@ -139,11 +139,8 @@ def verify(
             on_verdict(name, verdict)
         return verdict
 
-    try:
+    with closing_bar(told):
         return _each(claim, asker, ask)
-    finally:
-        if isinstance(told, Bar):
-            told.close()
 
 
 def _each(claim: Any, asker: Asker, ask: Callable[[str, Claim], Verdict]) -> Any:

@@ -1,16 +1,21 @@
-"""nn2rules paper: the paper's experiments, run anew."""
+"""python -m research: the paper's experiments, run anew."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nn2rules.cli.app import command, progress_bar
-from nn2rules.cli.models import TrustOption
-from nn2rules.errors import OptionError
+from nn2rules.cli.app import Command, plain_errors, progress_bar
+from nn2rules.cli.options import TrustOption
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 
 
-@command("paper -o results")
+@app.command(cls=Command, epilog="Example: python -m research -o results")
+@plain_errors
 def paper(
     output: Annotated[
         Path,
@@ -44,7 +49,6 @@ def paper(
             metavar="COLUMN", help="The column of --data that holds the true classes."
         ),
     ] = None,
-    target: Annotated[str | None, typer.Option(hidden=True)] = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -59,8 +63,6 @@ def paper(
     Trains networks, extracts rules, compares them with trees, and writes tables,
     figures and a page to a folder.
     """
-    if target is not None:
-        raise OptionError("the column with the true classes is given by --labels")
     names = None
     if datasets is not None:
         names = [name.strip() for name in datasets.split(",") if name.strip()]
@@ -79,3 +81,7 @@ def paper(
             trust=trust,
         )
     print(f"written to {page}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m research")
