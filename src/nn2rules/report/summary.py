@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from nn2rules.language import count, label_text, limits_text, percent, share
 from nn2rules.network import Network
+from nn2rules.output import ShownRule
 from nn2rules.report.subject import Subject
 from nn2rules.rules import (
     RuleList,
-    ShownRule,
     certified_number,
     class_inputs,
     class_rows,

@@ -18,11 +18,9 @@ from nn2rules.rules.facts import (
     undecided_inputs,
     undecided_rows,
 )
-from nn2rules.rules.head import Head, proof_of
-from nn2rules.rules.html import html_of_page
+from nn2rules.rules.head import proof_of
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
-from nn2rules.rules.page import Block, Page, ShownRule, Top, shown_rule, unless_text
-from nn2rules.rules.printing import cells, filled, text_of_page
+from nn2rules.rules.page import Top, shown_rule, unless_text
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList, Scope
 from nn2rules.rules.volume import covered
@@ -31,28 +29,21 @@ __all__ = [
     "FACTS",
     "NO_RULE",
     "OUTSIDE",
-    "Block",
     "Facts",
-    "Head",
-    "Page",
     "Rule",
     "RuleList",
     "Scope",
-    "ShownRule",
     "Top",
     "bit_rows",
     "by_heart",
     "by_influence",
-    "cells",
     "certified_number",
     "class_inputs",
     "class_rows",
     "coverage_of",
     "covered",
     "covers",
-    "filled",
     "first_match",
-    "html_of_page",
     "is_counted",
     "is_right",
     "is_true_alone",
@@ -64,7 +55,6 @@ __all__ = [
     "proof_of",
     "shortened",
     "shown_rule",
-    "text_of_page",
     "turned_rows",
     "undecided_inputs",
     "undecided_rows",

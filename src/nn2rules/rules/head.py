@@ -1,10 +1,10 @@
 """What stands above rules: what they decide, what is proved, and what is left open."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, limits_text, percent, quoted, share
+from nn2rules.output import GAP, Items, Line, Paragraph, Part, Piece
 from nn2rules.rules.facts import (
     certified_number,
     class_inputs,
@@ -30,34 +30,22 @@ _INFLUENCES = 12
 _HUGE = 10**15
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The title, the size of the matter, warnings, sentences, what turns answers."""
-
-    title: str
-    size: str
-    warnings: tuple[str, ...]
-    sentences: tuple[str, ...]
-    turning: str
-    influences: tuple[tuple[str, str], ...]
-
-
 _LABELS = (
     "“Labels agree” is about the network: where a label differs, the rule still says "
     "what the network says."
 )
 
 
-def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
+def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Part, ...]:
     """Return what stands above rules; of few, without rows, hardly anything."""
-    warnings = tuple(rules.warnings())
+    warnings = [Paragraph(text, "warning") for text in rules.warnings()]
     numbers = [*_impossible(rules), *_numbers(rules)]
     if is_small or not rules.certificate:
         words = proof_of(rules) if rules.form == "set" else ""
         proof = [f"{words}."] * bool(words)
         covered = [coverage_of(rules)] * bool(rules.certificate.get("coverage"))
-        short = (*proof, *numbers, *covered)
-        return Head("", "", warnings, tuple(filter(None, short)), "", ())
+        short = filter(None, (*proof, *numbers, *covered))
+        return (*warnings, *map(Paragraph, short))
     proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
     labels = _LABELS if has_labels and is_right(rules) else ""
     said = [
@@ -69,13 +57,9 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
         *numbers,
         coverage_of(rules),
     ]
-    return Head(
-        _title(rules),
-        _size(rules),
-        warnings,
-        tuple(sentence for sentence in said if sentence),
-        *_influences(rules),
-    )
+    title = Line((Piece(_title(rules), "title"), GAP, Piece(_size(rules), "faint")))
+    sentences = map(Paragraph, filter(None, said))
+    return (*warnings, title, *sentences, *_influences(rules))
 
 
 def _title(rules: "RuleList") -> str:
@@ -230,17 +214,18 @@ def _listed(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1])] * (len(texts) > 1) + [texts[-1]])
 
 
-def _influences(rules: "RuleList") -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return for each feature the share of rows where it alone can turn the answer."""
+def _influences(rules: "RuleList") -> tuple[Part, ...]:
+    """Say for each feature on which share of rows it alone can turn the answer."""
     whole, counts = turned_rows(rules)
     if not whole or not counts:
-        return "", ()
+        return ()
     ranked = [name for name in features_in_order(rules) if name in counts]
-    shown = [(quoted(name), percent(counts[name], whole)) for name in ranked]
-    more = [("…", "")] if len(shown) > _INFLUENCES else []
+    shown = [f"{quoted(name)} {percent(counts[name], whole)}" for name in ranked]
+    more = ["…"] if len(shown) > _INFLUENCES else []
     some = f"of {whole:,} rows drawn, those" if whole != n_rows(rules) else "rows"
     title = f"What can turn an answer ({some} where this feature alone would):"
-    return title, tuple(shown[:_INFLUENCES] + more)
+    items = (*shown[:_INFLUENCES], *more)
+    return Paragraph(""), Paragraph(title), Items(items, GAP, 2)
 
 
 def _impossible(rules: "RuleList") -> list[str]:

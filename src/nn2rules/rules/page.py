@@ -1,13 +1,11 @@
 """The page that shows rules: what it says, whatever medium it is for.
 
 It is made from rules alone: their boxes, what is known of each, and the certificate.
-`printing` makes text of it, and `html` what a notebook shows.
 """
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -20,6 +18,7 @@ from nn2rules.language import (
     quoted,
     share,
 )
+from nn2rules.output import Block, Document, RuleTable, ShownCondition, ShownRule
 from nn2rules.rules.facts import (
     by_influence,
     class_inputs,
@@ -29,7 +28,7 @@ from nn2rules.rules.facts import (
     is_whole_domain,
     n_rows,
 )
-from nn2rules.rules.head import Head, head_of, proof_of
+from nn2rules.rules.head import head_of, proof_of
 from nn2rules.rules.names import classes_in_order
 from nn2rules.space import box_sizes, whole_number
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 Top: TypeAlias = int | Literal["most", "all"]
 """How many rules are shown: so many, those that decide most, or all."""
 
-_SHORT = 28  # characters of a condition that shares its line with others
 _ENOUGH = 0.95  # of the rows: what decides them is shown
 _FEW, _LEAST, _MOST = 20, 5, 50  # so few are all shown; of more so many, at least
 _MUCH = 0.8
@@ -48,60 +46,7 @@ _FEWEST = 3  # of so few rules one reads all
 _NAMED = 3  # rules that a rule leans on are named; of more, two and their number
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCondition:
-    """A condition: in one piece, and the name of the feature and what it may be."""
-
-    text: str
-    feature: str
-    allowed: str
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it names many values, and so has a line of its own if need be."""
-        return len(self.text) > _SHORT and ", " in self.allowed
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRule:
-    """A rule, or the default, as it is shown: `then` is its class.
-
-    `remark` stands where there are no conditions, or behind them; `numbers` are the
-    cells of the columns.
-    """
-
-    name: str
-    then: str
-    conditions: tuple[ShownCondition, ...]
-    remark: str
-    numbers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rules below each other, what they are, and what is said of those not shown."""
-
-    title: str
-    about: str
-    rules: tuple[ShownRule, ...]
-    hidden: str
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """All that is shown of rules; `columns` are the titles of the numbers.
-
-    Of a list, `otherwise` stands below its rules as one of them does.
-    """
-
-    form: Literal["list", "set"]
-    head: Head
-    columns: tuple[str, ...]
-    blocks: tuple[Block, ...]
-    otherwise: ShownRule | None
-
-
-def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Page:
+def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Document:
     """Return the page of rules, with the `top` ones of each block."""
     if top not in ("most", "all"):
         top = whole_number("top", top)
@@ -110,7 +55,8 @@ def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Page:
     is_small = len(rules) <= 5 and not (has_rows and rules.certificate)
     head = head_of(rules, is_small=is_small, has_labels="labels agree" in columns)
     blocks = _blocks(rules, columns, top, is_small=is_small)
-    return Page(rules.form, head, tuple(columns), blocks, _otherwise(rules, columns))
+    rest = _otherwise(rules, columns)
+    return Document((head, RuleTable(rules.form, tuple(columns), blocks, rest)))
 
 
 def _blocks(
@@ -182,6 +128,17 @@ def shown_rule(rules: "RuleList", rule: "Rule", numbers: Sequence[str]) -> Shown
     return ShownRule(
         rule.name, label_text(rule.then), conditions, remark, tuple(numbers)
     )
+
+
+def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
+    """Return what `RuleList.rule_text` does."""
+    parts = [
+        condition_text(rules.domain.feature(c.feature), c.values)
+        for c in sorted(rule.conditions, key=by_influence(rules))
+    ]
+    premise = " and ".join(parts) if parts else "anything"
+    unless = unless_text(rule.unless)
+    return f"if {premise} then {label_text(rule.then)} {unless}".rstrip()
 
 
 def _plain(allowed: str) -> str:
