@@ -9,7 +9,7 @@ from nn2rules.output import ShownRule
 from nn2rules.report.subject import Subject
 from nn2rules.rules import (
     RuleList,
-    certified_number,
+    certificate_of,
     class_inputs,
     class_rows,
     coverage_of,
@@ -79,7 +79,7 @@ def _question(rules: RuleList) -> str:
 
 def proved_of(rules: RuleList) -> str:
     """Say in one plain sentence what is proved."""
-    if not rules.certificate or not proof_of(rules):
+    if not certificate_of(rules).is_given or not proof_of(rules):
         return (
             "Nothing is proved of these rules: they need not answer as the network "
             "does."
@@ -136,7 +136,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
 def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
     """Say how often labels agree, and what is left open or answered otherwise."""
     found = []
-    agreeing = certified_number(rules, "labels_agree")
+    agreeing = certificate_of(rules).labels_agree
     if agreeing is not None:
         said = f"{share(agreeing, rows)} ({agreeing:,} labels agree with the network)"
         found.append(("Accuracy", said))
@@ -144,7 +144,7 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
     if rules.scope == "support" and left is not None:
         said = f"{left:,} ({share(left, rows)})" if left else "none"
         found.append(("Open rows", said))
-    different = certified_number(rules, "rows_different")
+    different = certificate_of(rules).rows_different
     if different:
         said = f"{different:,} ({share(different, rows)})"
         found.append(("Rows that the rules answer otherwise", said))
@@ -155,9 +155,8 @@ def _open(rules: RuleList) -> str:
     exact, whole = undecided_inputs(rules), rules.n_possible
     if exact is not None:
         return f"{exact:,} ({share(exact, whole)})" if exact else "none"
-    least, most = (
-        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
-    )
+    known = certificate_of(rules)
+    least, most = known.undecided_at_least, known.undecided_at_most
     if least is not None and most is not None:
         return f"{least:,} to {most:,}"
     if rules.domain.has_ranges:

@@ -2,10 +2,14 @@
 
 from nn2rules.rules.answering import OUTSIDE, covers, label_positions
 from nn2rules.rules.caveats import by_heart, origin_warnings
-from nn2rules.rules.choosing import of_some, shortened
+from nn2rules.rules.certificate import (
+    Certificate,
+    certificate_of,
+    of_some,
+)
+from nn2rules.rules.choosing import shortened
 from nn2rules.rules.facts import (
     by_influence,
-    certified_number,
     class_inputs,
     class_rows,
     coverage_of,
@@ -29,6 +33,7 @@ __all__ = [
     "FACTS",
     "NO_RULE",
     "OUTSIDE",
+    "Certificate",
     "Facts",
     "Rule",
     "RuleList",
@@ -37,7 +42,7 @@ __all__ = [
     "bit_rows",
     "by_heart",
     "by_influence",
-    "certified_number",
+    "certificate_of",
     "class_inputs",
     "class_rows",
     "coverage_of",

@@ -1,9 +1,10 @@
 """How many new rows rules cover, in words, by their certificate."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count
+from nn2rules.rules.certificate import certificate_of
 from nn2rules.space import Condition, wilson
 
 if TYPE_CHECKING:
@@ -12,42 +13,28 @@ if TYPE_CHECKING:
 
 def is_counted(rules: "RuleList") -> bool:
     """Tell whether it is known how many inputs can occur."""
-    keys = rules.certificate
-    is_known = "impossible" not in keys or isinstance(keys.get("possible"), int)
+    known = certificate_of(rules)
+    is_known = not known.has_impossible or known.possible is not None
     return is_known and not rules.domain.has_ranges
-
-
-def certified_number(rules: "RuleList", key: str) -> int | None:
-    """Return a number of the certificate; None for whatever else stands there."""
-    number = rules.certificate.get(key)
-    return number if type(number) is int and number >= 0 else None
-
-
-def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
-    """Return a number for each class, if the certificate has them."""
-    listed = rules.certificate.get(key)
-    is_list = isinstance(listed, list) and len(listed) == len(rules.classes)
-    return listed if is_list and all(type(n) is int for n in listed or ()) else None
 
 
 def class_inputs(rules: "RuleList") -> list[int] | None:
     """Return for each class the number of inputs that the network answers so."""
-    if rules.certificate.get("engine") == "paper" and not is_right(rules):
+    known = certificate_of(rules)
+    if known.engine == "paper" and not known.is_right:
         return None  # those of what stands for the network were counted
-    return _of_classes(rules, "class_inputs") if is_counted(rules) else None
+    if known.class_inputs is None or not is_counted(rules):
+        return None
+    return list(known.class_inputs)
 
 
 def class_rows(rules: "RuleList") -> list[int] | None:
     """Return for each class the number of rows that the network answers so."""
-    listed = _of_classes(rules, "class_rows")
-    if listed is not None:
-        return listed
-    rows, support = certified_number(rules, "rows"), [f.support for f in rules.facts]
-    if (
-        not is_right(rules)
-        or rows is None
-        or certified_number(rules, "rows_decided") != rows
-    ):
+    known = certificate_of(rules)
+    if known.class_rows is not None:
+        return list(known.class_rows)
+    support = [facts.support for facts in rules.facts]
+    if not known.is_right or known.rows is None or known.rows_decided != known.rows:
         return None
     if None in support:
         return None
@@ -60,7 +47,7 @@ def class_rows(rules: "RuleList") -> list[int] | None:
 
 def n_rows(rules: "RuleList") -> int | None:
     """Return how many rows of data what is known of the rules was counted on."""
-    rows = certified_number(rules, "rows")
+    rows = certificate_of(rules).rows
     if rows is not None:
         return rows
     listed = class_rows(rules)
@@ -69,24 +56,18 @@ def n_rows(rules: "RuleList") -> int | None:
 
 def is_right(rules: "RuleList") -> bool:
     """Tell whether the certificate says that rules are right wherever they decide."""
-    certificate = rules.certificate
-    is_known = certificate.get("engine") in ("table", "search", "paper")
-    is_approximate = certificate.get("different") or certificate.get("approximate")
-    return is_known and not is_approximate
+    return certificate_of(rules).is_right
 
 
 def is_whole_domain(rules: "RuleList") -> bool:
     """Tell whether rules, with their default, answer every input as proved."""
-    return (
-        is_right(rules)
-        and rules.scope == "domain"
-        and rules.certificate.get("complete") is not False
-    )
+    known = certificate_of(rules)
+    return known.is_right and known.is_complete and rules.scope == "domain"
 
 
 def undecided_inputs(rules: "RuleList") -> int | None:
     """Return how many inputs that can occur no rule decides, if that is known."""
-    certified = certified_number(rules, "undecided")
+    certified = certificate_of(rules).undecided
     decided = [f.inputs for f in rules.facts]
     if certified is not None or None in decided or not is_counted(rules):
         return certified
@@ -95,7 +76,7 @@ def undecided_inputs(rules: "RuleList") -> int | None:
 
 def undecided_rows(rules: "RuleList") -> int | None:
     """Return how many of the rows no rule decides, if that is known."""
-    rows, decided = n_rows(rules), certified_number(rules, "rows_decided")
+    rows, decided = n_rows(rules), certificate_of(rules).rows_decided
     support = [f.support for f in rules.facts]
     if decided is None and None not in support:
         decided = sum(support)  # type: ignore[arg-type]
@@ -123,14 +104,11 @@ def turned_rows(rules: "RuleList") -> tuple[int, dict[str, int]]:
 
     Nothing of a certificate that says something else there.
     """
-    influence = rules.certificate.get("influence")
-    if not isinstance(influence, Mapping):
+    influence = certificate_of(rules).influence
+    if influence is None:
         return 0, {}
-    of, rows = influence.get("of"), influence.get("rows")
-    if not isinstance(of, Mapping) or type(rows) is not int:
-        return 0, {}
-    names = rules.domain.names
-    return rows, {name: of[name] for name in names if type(of.get(name)) is int}
+    of, names = influence.of, rules.domain.names
+    return influence.rows, {name: of[name] for name in names if name in of}
 
 
 def features_in_order(rules: "RuleList") -> list[str]:
@@ -150,16 +128,14 @@ def by_influence(rules: "RuleList") -> Callable[[Condition], int]:
 
 def coverage_of(rules: "RuleList") -> str:
     """Say how many new rows are covered; nothing where nothing is proved of rules."""
-    found = rules.certificate.get("coverage")
-    found = found if isinstance(found, Mapping) else {}
-    rows, covered = found.get("rows"), found.get("covered")
+    found = certificate_of(rules).coverage
     if not is_right(rules):
         return ""
-    if type(rows) is int and type(covered) is int and 0 <= covered <= rows and rows:
-        return _counted(covered, rows, str(found.get("on")))
+    if found is not None and found.rows and found.covered is not None:
+        return _counted(found.covered, found.rows, found.on)
     if is_whole_domain(rules) or is_decided(rules):
         return ""
-    reason = found.get("reason", "no rows were held out")
+    reason = "no rows were held out" if found is None else found.reason
     return f"How many new rows are covered is not estimated: {reason}."
 
 

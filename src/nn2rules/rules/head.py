@@ -1,12 +1,12 @@
 """What stands above rules: what they decide, what is proved, and what is left open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, limits_text, percent, quoted, share
 from nn2rules.output import GAP, Items, Line, Paragraph, Part, Piece
+from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
-    certified_number,
     class_inputs,
     class_rows,
     coverage_of,
@@ -40,10 +40,11 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Par
     """Return what stands above rules; of few, without rows, hardly anything."""
     warnings = [Paragraph(text, "warning") for text in rules.warnings()]
     numbers = [*_impossible(rules), *_numbers(rules)]
-    if is_small or not rules.certificate:
+    known = certificate_of(rules)
+    if is_small or not known.is_given:
         words = proof_of(rules) if rules.form == "set" else ""
         proof = [f"{words}."] * bool(words)
-        covered = [coverage_of(rules)] * bool(rules.certificate.get("coverage"))
+        covered = [coverage_of(rules)] * (known.coverage is not None)
         short = filter(None, (*proof, *numbers, *covered))
         return (*warnings, *map(Paragraph, short))
     proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
@@ -94,7 +95,7 @@ def proof_of(rules: "RuleList") -> str:
         return ""
     if not is_whole_domain(rules):
         rest = "what none decides is open"
-        if rules.certificate.get("complete") is False:
+        if not certificate_of(rules).is_complete:
             rest = "stopped early, so what none decides is not known yet"
         return f"Proved wherever a rule decides; {rest}"
     if is_counted(rules):
@@ -140,7 +141,7 @@ def _open(rules: "RuleList") -> str:
     """Say how many rows and inputs no rule decides."""
     if rules.scope != "support" or not is_right(rules):
         return ""
-    stopped = rules.certificate.get("complete") is False
+    stopped = not certificate_of(rules).is_complete
     left, rows = undecided_rows(rules), n_rows(rules)
     is_all = bool(rows) and left == 0
     text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
@@ -155,9 +156,8 @@ def _open(rules: "RuleList") -> str:
 def _open_inputs(rules: "RuleList", remark: str) -> str:
     """Say how many inputs are open: counted, bounded, or a share of the volume."""
     inputs, exact = rules.n_possible, undecided_inputs(rules)
-    least, most = (
-        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
-    )
+    known = certificate_of(rules)
+    least, most = known.undecided_at_least, known.undecided_at_most
     if exact == 0:
         return "no possible input is left open"
     if exact is not None:
@@ -194,7 +194,7 @@ def _network(rules: "RuleList") -> str:
         for index in chosen[:_NAMED]
     ]
     said = f"The network says {_listed(texts)} of {noun}"
-    agreeing = certified_number(rules, "labels_agree")
+    agreeing = certificate_of(rules).labels_agree
     if agreeing is not None and noun == "rows":
         said += f"; the labels agree with it on {share(agreeing, whole)}"
     return f"{said}."
@@ -202,7 +202,7 @@ def _network(rules: "RuleList") -> str:
 
 def _different_rows(rules: "RuleList") -> str:
     """Say on how many rows rules that are not the network's answer differ from it."""
-    different = certified_number(rules, "rows_different")
+    different = certificate_of(rules).rows_different
     rows = n_rows(rules)
     if different is None or not rows or is_right(rules):
         return ""
@@ -230,13 +230,13 @@ def _influences(rules: "RuleList") -> tuple[Part, ...]:
 
 def _impossible(rules: "RuleList") -> list[str]:
     """Say that nothing is claimed of inputs that cannot occur."""
-    if not rules.certificate.get("impossible"):
+    if not certificate_of(rules).impossible:
         return []
     which = "inputs"
     if is_counted(rules):
         n_impossible = rules.domain.n_inputs - rules.n_possible
         which = f"the {count(n_impossible, 'input')}"
-    different, rest = certified_number(rules, "rows_different"), ""
+    different, rest = certificate_of(rules).rows_different, ""
     if different and is_right(rules):
         rows = count(different, "row")
         rest = f": on {rows} there the rules do not answer as the network does"
@@ -247,8 +247,7 @@ def _impossible(rules: "RuleList") -> list[str]:
 
 def _numbers(rules: "RuleList") -> list[str]:
     """Say which numbers there are: ranges, or only those that occur."""
-    model = rules.certificate.get("model")
-    bent = model.get("not_along_a_line") if isinstance(model, Mapping) else None
+    bent = certificate_of(rules).model.get("not_along_a_line")
     texts = []
     for feature in rules.domain.features:
         if feature.limits is not None:

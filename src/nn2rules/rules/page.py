@@ -19,6 +19,7 @@ from nn2rules.language import (
     share,
 )
 from nn2rules.output import Block, Document, RuleTable, ShownCondition, ShownRule
+from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
     by_influence,
     class_inputs,
@@ -52,7 +53,7 @@ def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Document:
         top = whole_number("top", top)
     columns = _columns(rules, verbose=verbose)
     has_rows = n_rows(rules) is not None or any("rows" in title for title in columns)
-    is_small = len(rules) <= 5 and not (has_rows and rules.certificate)
+    is_small = len(rules) <= 5 and not (has_rows and certificate_of(rules).is_given)
     head = head_of(rules, is_small=is_small, has_labels="labels agree" in columns)
     blocks = _blocks(rules, columns, top, is_small=is_small)
     rest = _otherwise(rules, columns)
@@ -203,7 +204,7 @@ def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
 
 def _fitting_inputs(rules: "RuleList") -> dict[str, list[str]]:
     """Return the shares of inputs that fit the rules of a set."""
-    if rules.domain.has_ranges or "impossible" in rules.certificate:
+    if rules.domain.has_ranges or certificate_of(rules).has_impossible:
         return {}
     sizes = box_sizes(rules.domain, rules.boxes)
     return {"inputs fit": [share(size, rules.domain.n_inputs) for size in sizes]}
@@ -287,7 +288,7 @@ def _about_class(rules: "RuleList", chosen: int) -> str:
     if rows is not None and whole:
         text = f"{share(rows[chosen], whole)} of rows; {text}"
         # Rows that cannot occur may be those of another class.
-        if noun == "rows" and weights and "impossible" not in rules.certificate:
+        if noun == "rows" and weights and not certificate_of(rules).has_impossible:
             text += _covering(weights, rows[chosen])
     elif (inputs := class_inputs(rules)) is not None:
         text = f"{share(inputs[chosen], rules.n_possible)} of inputs; {text}"

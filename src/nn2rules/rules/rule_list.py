@@ -20,9 +20,10 @@ from nn2rules.network import checked_classes
 from nn2rules.output import Backend, frame_of, html_of, text_of
 from nn2rules.rules.answering import OUTSIDE, Undecided, label_positions, predictions
 from nn2rules.rules.caveats import warnings_of
+from nn2rules.rules.certificate import certificate_of, of_any, own_certificate
 from nn2rules.rules.choosing import sorted_by_support, taken, top_of
 from nn2rules.rules.curve import curve_of, plot_of
-from nn2rules.rules.digest import digest_of, of_any, own_certificate
+from nn2rules.rules.digest import digest_of
 from nn2rules.rules.frame import columns_of
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.names import names_of, position_of
@@ -254,8 +255,8 @@ class RuleList:
     @property
     def n_possible(self) -> int:
         """The number of inputs that can occur; those of ranges cannot be counted."""
-        possible = self.certificate.get("possible")
-        return possible if isinstance(possible, int) else self.domain.n_inputs
+        possible = certificate_of(self).possible
+        return self.domain.n_inputs if possible is None else possible
 
     @property
     def is_two_sided(self) -> bool:
