@@ -6,7 +6,7 @@ any language; nor is there a date, so the same rules give the same export.
 
 from nn2rules.export.program import Policy, Program
 from nn2rules.language import count
-from nn2rules.rules import certificate_of, proof_of
+from nn2rules.rules import certificate_of, order_text, proof_of
 from nn2rules.version import __version__
 
 _OUTSIDE = {
@@ -32,9 +32,8 @@ def header_of(program: Program) -> tuple[tuple[str, str], ...]:
     off the domain: inputs with unknown values get no answer
     """
     rules = program.rules
-    ordered = "tried from the top" if rules.form == "list" else "each true on its own"
     pairs = [
-        ("rules", f"{count(len(rules), 'rule')}, {ordered}"),
+        ("rules", f"{count(len(rules), 'rule')}, {order_text(rules)}"),
         ("scope", _SCOPES[rules.scope]),
         ("proved", proof_of(rules) or "nothing; nn2rules check compares with a model"),
         ("off the domain", f"inputs with unknown values {_OUTSIDE[program.unknown]}"),

@@ -10,24 +10,33 @@ from nn2rules.rules.certificate import (
 from nn2rules.rules.choosing import shortened
 from nn2rules.rules.facts import (
     by_influence,
+    class_counts,
     class_inputs,
     class_rows,
-    coverage_of,
+    decided_by,
     is_counted,
     is_right,
     is_true_alone,
     is_whole_domain,
+    n_agreeing,
     n_rows,
     turned_rows,
     undecided_inputs,
     undecided_rows,
 )
-from nn2rules.rules.head import proof_of
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.page import Top, shown_rule, unless_text
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList, Scope
 from nn2rules.rules.volume import covered
+from nn2rules.rules.wording import (
+    classes_text,
+    coverage_of,
+    order_text,
+    proof_of,
+    proved_of,
+    question_of,
+)
 
 __all__ = [
     "FACTS",
@@ -43,21 +52,28 @@ __all__ = [
     "by_heart",
     "by_influence",
     "certificate_of",
+    "class_counts",
     "class_inputs",
     "class_rows",
+    "classes_text",
     "coverage_of",
     "covered",
     "covers",
+    "decided_by",
     "first_match",
     "is_counted",
     "is_right",
     "is_true_alone",
     "is_whole_domain",
     "label_positions",
+    "n_agreeing",
     "n_rows",
     "of_some",
+    "order_text",
     "origin_warnings",
     "proof_of",
+    "proved_of",
+    "question_of",
     "shortened",
     "shown_rule",
     "turned_rows",

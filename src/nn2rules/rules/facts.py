@@ -1,11 +1,11 @@
-"""How many new rows rules cover, in words, by their certificate."""
+"""What is known of rules: in numbers, by their certificate and their own facts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from nn2rules.language import count
 from nn2rules.rules.certificate import certificate_of
-from nn2rules.space import Condition, wilson
+from nn2rules.rules.rule import Facts, Rule
+from nn2rules.space import Condition
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -43,6 +43,31 @@ def class_rows(rules: "RuleList") -> list[int] | None:
     for answer, number in zip(rules.answers.tolist(), support, strict=True):
         found[answer] += number or 0
     return found
+
+
+def class_counts(rules: "RuleList") -> tuple[list[int] | None, str]:
+    """Return how often the network gives each class, and of what: rows, or inputs."""
+    rows = class_rows(rules)
+    return (class_inputs(rules), "possible inputs") if rows is None else (rows, "rows")
+
+
+def decided_by(
+    rules: "RuleList", positions: Iterable[int]
+) -> tuple[list[int] | None, str]:
+    """Return how much some rules decide, and of what; None if nobody counted."""
+    chosen = [rules.facts[position] for position in positions]
+    for name, noun in (("support", "rows"), ("inputs", "inputs")):
+        found = [getattr(facts, name) for facts in chosen]
+        if found and None not in found:
+            return found, noun
+    return None, ""
+
+
+def n_agreeing(known: Facts | Rule) -> int | None:
+    """Return of how many of the rows that a rule decides the label is its class."""
+    return (
+        None if known.accuracy is None else round(known.accuracy * (known.support or 0))
+    )
 
 
 def n_rows(rules: "RuleList") -> int | None:
@@ -124,39 +149,3 @@ def by_influence(rules: "RuleList") -> Callable[[Condition], int]:
     """Return a key that sorts conditions by how much their features matter."""
     rank = {name: place for place, name in enumerate(features_in_order(rules))}
     return lambda condition: rank[condition.feature]
-
-
-def coverage_of(rules: "RuleList") -> str:
-    """Say how many new rows are covered; nothing where nothing is proved of rules."""
-    found = certificate_of(rules).coverage
-    if not is_right(rules):
-        return ""
-    if found is not None and found.rows and found.covered is not None:
-        return _counted(found.covered, found.rows, found.on)
-    if is_whole_domain(rules) or is_decided(rules):
-        return ""
-    reason = "no rows were held out" if found is None else found.reason
-    return f"How many new rows are covered is not estimated: {reason}."
-
-
-def _counted(covered: int, rows: int, which: str) -> str:
-    """Say the share with its 95% interval.
-
-    Examples
-    --------
-    >>> print(_counted(28, 80, "held-out rows"))
-    About 35% of new rows are covered (28 of 80 held-out rows; 95% interval 25% to 46%).
-    >>> print(_counted(3243, 3256, "held-out rows").partition(" held")[0])
-    About 99.6% of new rows are covered (3,243 of 3,256
-    >>> print(_counted(80, 80, "test rows"))
-    About 100% of new rows are covered (80 of 80 test rows; 95% interval 95% to 100%).
-    """
-    low, high = wilson(covered, rows)
-    counted = f"{covered:,} of {count(rows, which.removesuffix('s'))}"
-    share = 100 * covered / rows
-    digits = 0 if covered == rows or share < 99 else 1
-    shown = "more than 99.9" if 99.9 < share < 100 else f"{share:.{digits}f}"
-    return (
-        f"About {shown}% of new rows are covered ({counted}; 95% interval "
-        f"{100 * low:.{digits}f}% to {100 * high:.{digits}f}%)."
-    )

@@ -7,9 +7,7 @@ from nn2rules.language import count, label_text, limits_text, percent, quoted, s
 from nn2rules.output import GAP, Items, Line, Paragraph, Part, Piece
 from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
-    class_inputs,
-    class_rows,
-    coverage_of,
+    class_counts,
     features_in_order,
     is_counted,
     is_decided,
@@ -21,13 +19,13 @@ from nn2rules.rules.facts import (
     undecided_inputs,
     undecided_rows,
 )
+from nn2rules.rules.wording import coverage_of, large_text, proof_of, question_of
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 _NAMED = 6  # classes that a title names
 _INFLUENCES = 12
-_HUGE = 10**15
 
 
 _LABELS = (
@@ -58,16 +56,11 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Par
         *numbers,
         coverage_of(rules),
     ]
-    title = Line((Piece(_title(rules), "title"), GAP, Piece(_size(rules), "faint")))
+    title = Line(
+        (Piece(question_of(rules, _NAMED), "title"), GAP, Piece(_size(rules), "faint"))
+    )
     sentences = map(Paragraph, filter(None, said))
     return (*warnings, title, *sentences, *_influences(rules))
-
-
-def _title(rules: "RuleList") -> str:
-    names = [label_text(label) for label in rules.classes]
-    if len(names) > _NAMED:
-        return f"Which of {len(names):,} classes?"
-    return f"{', '.join(names[:-1])} or {names[-1]}?"
 
 
 def _size(rules: "RuleList") -> str:
@@ -77,32 +70,9 @@ def _size(rules: "RuleList") -> str:
     if n_ranges:
         parts.append(count(n_ranges, "range") + " of numbers")
     elif is_counted(rules):
-        parts.append(f"{_large(rules.n_possible)} possible inputs")
+        parts.append(f"{large_text(rules.n_possible)} possible inputs")
     rows = n_rows(rules)
     return " · ".join([*parts, *([] if rows is None else [count(rows, "row")])])
-
-
-def _large(number: int) -> str:
-    if number < _HUGE:
-        return f"{number:,}"
-    power = len(str(number)) - 1
-    return f"about {number / 10**power:.1f} × 10^{power}"
-
-
-def proof_of(rules: "RuleList") -> str:
-    """Say in a few words what is proved; nothing if nothing is."""
-    if not is_right(rules):
-        return ""
-    if not is_whole_domain(rules):
-        rest = "what none decides is open"
-        if not certificate_of(rules).is_complete:
-            rest = "stopped early, so what none decides is not known yet"
-        return f"Proved wherever a rule decides; {rest}"
-    if is_counted(rules):
-        inputs, possible = rules.n_possible, "possible " * bool(_impossible(rules))
-        words = f"Proved for all {_large(inputs)} {possible}inputs"
-        return words if inputs > 1 else "Proved"
-    return "Proved for every input"
 
 
 def _proved(rules: "RuleList") -> str:
@@ -180,10 +150,8 @@ def _open_inputs(rules: "RuleList", remark: str) -> str:
 
 def _network(rules: "RuleList") -> str:
     """Say how often the network gives each class, and how often labels agree."""
-    counts, noun, whole = class_rows(rules), "rows", n_rows(rules)
-    if counts is None:
-        counts, noun = class_inputs(rules), "possible inputs"
-        whole = rules.n_possible
+    counts, noun = class_counts(rules)
+    whole = n_rows(rules) if noun == "rows" else rules.n_possible
     if counts is None or not whole:
         return ""
     chosen = list(range(len(counts)))

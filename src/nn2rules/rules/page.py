@@ -24,13 +24,16 @@ from nn2rules.rules.facts import (
     by_influence,
     class_inputs,
     class_rows,
+    decided_by,
     is_decided,
     is_right,
     is_whole_domain,
+    n_agreeing,
     n_rows,
 )
-from nn2rules.rules.head import head_of, proof_of
+from nn2rules.rules.head import head_of
 from nn2rules.rules.names import classes_in_order
+from nn2rules.rules.wording import order_text, proof_of
 from nn2rules.space import box_sizes, whole_number
 
 if TYPE_CHECKING:
@@ -88,7 +91,7 @@ def _block(
     top: Top,
     titles: tuple[str, str],
 ) -> Block:
-    weights, noun = _weights(rules, positions)
+    weights, noun = decided_by(rules, positions)
     shown = len(positions)
     if top == "most":
         shown = _n_shown(weights, shown)
@@ -181,13 +184,7 @@ def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
     else:
         if has_rows:
             columns["rows decided"] = [_number(f.support) for f in facts]
-        agreeing = [
-            (
-                None if f.accuracy is None else round(f.accuracy * (f.support or 0)),
-                f.support,
-            )
-            for f in facts
-        ]
+        agreeing = [(n_agreeing(f), f.support) for f in facts]
     if any(part is not None for part, _ in agreeing):
         columns["labels agree"] = [
             percent(part, whole) if part is not None and whole else ""
@@ -230,17 +227,6 @@ def _range(ends: tuple[float, float] | None) -> str:
     return f"{low:.2f} to {high:.2f}"
 
 
-def _weights(
-    rules: "RuleList", positions: Sequence[int]
-) -> tuple[list[int] | None, str]:
-    """Return how much each rule decides, and of what."""
-    for name, noun in (("support", "rows"), ("inputs", "inputs")):
-        found = [getattr(rules.facts[index], name) for index in positions]
-        if found and None not in found:
-            return found, noun
-    return None, ""
-
-
 def _whole(rules: "RuleList", noun: str) -> int | None:
     """Return how many rows or inputs there are, if that is known."""
     return rules.n_possible if noun == "inputs" else n_rows(rules)
@@ -264,8 +250,8 @@ def _about_list(rules: "RuleList") -> str:
     """Say how many rules a list has, and how many of them one has to read."""
     if not len(rules):
         return ""
-    text = f"{count(len(rules), 'rule')}, tried from the top"
-    weights, noun = _weights(rules, range(len(rules)))
+    text = f"{count(len(rules), 'rule')}, {order_text(rules)}"
+    weights, noun = decided_by(rules, range(len(rules)))
     if weights is None or len(rules) <= 5:
         return text
     whole = _whole(rules, noun)
@@ -282,7 +268,7 @@ def _about_class(rules: "RuleList", chosen: int) -> str:
         i for i, answer in enumerate(rules.answers.tolist()) if answer == chosen
     ]
     text, rows, whole = count(len(positions), "rule"), class_rows(rules), n_rows(rules)
-    weights, noun = _weights(rules, positions)
+    weights, noun = decided_by(rules, positions)
     if not is_right(rules):  # the shares of classes are those of the network
         return text
     if rows is not None and whole:
