@@ -13,7 +13,7 @@ from nn2rules.errors import DomainError
 from nn2rules.extraction.certifying import network_digest
 from nn2rules.language import label_text, limits_text, quoted, value_text
 from nn2rules.network import Layer, Network
-from nn2rules.rules import RuleList, certificate_of
+from nn2rules.rules import Description, certificate_of
 from nn2rules.space import Domain, Feature
 
 _NAMED = 3
@@ -25,7 +25,7 @@ _READ_ONCE = (
 )
 
 
-def other_network(rules: RuleList, network: Network) -> str | None:
+def other_network(rules: Description, network: Network) -> str | None:
     """Say how a network differs from the one that rules were extracted from.
 
     Returns
@@ -78,7 +78,7 @@ def _weights(network: Network) -> str:
     )
 
 
-def other_domain(rules: RuleList, network: Network) -> list[str]:
+def other_domain(rules: Description, network: Network) -> list[str]:
     """Say how the features and classes of a network differ from those of rules."""
     ours, theirs = network.domain, rules.domain.uncut
     found = []

@@ -8,6 +8,7 @@ from nn2rules.rules.certificate import (
     of_some,
 )
 from nn2rules.rules.choosing import shortened
+from nn2rules.rules.description import Description
 from nn2rules.rules.facts import (
     by_influence,
     class_counts,
@@ -43,6 +44,7 @@ __all__ = [
     "NO_RULE",
     "OUTSIDE",
     "Certificate",
+    "Description",
     "Facts",
     "Rule",
     "RuleList",

@@ -7,12 +7,10 @@ whatever is not of the kind that it must be is as if it was not said.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nn2rules.errors import OptionError
-
-if TYPE_CHECKING:
-    from nn2rules.rules.rule_list import RuleList
+from nn2rules.rules.description import Description
 
 _PROVING = ("table", "search", "paper")
 """The engines whose rules are right, unless they are approximate."""
@@ -145,8 +143,8 @@ _NUMBERS = (
 )
 
 
-def certificate_of(rules: "RuleList") -> Certificate:
-    """Return the certificate of rules as a typed value.
+def certificate_of(rules: Description) -> Certificate:
+    """Return the certificate of rules, or another description, as a typed value.
 
     Examples
     --------

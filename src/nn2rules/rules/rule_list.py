@@ -17,8 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.language import count
 from nn2rules.network import checked_classes
-from nn2rules.output import Backend, frame_of, html_of, text_of
-from nn2rules.rules.answering import OUTSIDE, Undecided, label_positions, predictions
+from nn2rules.output import Backend, Document, frame_of, html_of, text_of
+from nn2rules.rules.answering import (
+    OUTSIDE,
+    Undecided,
+    covers,
+    label_positions,
+    predictions,
+)
 from nn2rules.rules.caveats import warnings_of
 from nn2rules.rules.certificate import certificate_of, of_any, own_certificate
 from nn2rules.rules.choosing import sorted_by_support, taken, top_of
@@ -380,6 +386,14 @@ class RuleList:
         """
         return predictions(self, rows, unknown, undecided)
 
+    def covers(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows the rules cover: of all others they claim nothing.
+
+        Rules of scope "domain" cover every row, those of scope "support" the rows that
+        a rule decides.
+        """
+        return covers(self, self.apply(rows))
+
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""
         fired = self.apply(rows)
@@ -531,7 +545,11 @@ class RuleList:
         verbose : bool
             Also the share of inputs and the range of the network's probabilities.
         """
-        return text_of(page_of(self, top, verbose=verbose), width)
+        return text_of(self.document(top, verbose=verbose), width)
+
+    def document(self, top: Top = "most", *, verbose: bool = False) -> Document:
+        """Return the page that text and notebooks show; see `text`."""
+        return page_of(self, top, verbose=verbose)
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
@@ -545,7 +563,7 @@ class RuleList:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return html_of(page_of(self, "most", verbose=False))
+        return html_of(self.document())
 
     def __repr__(self) -> str:
         return f"<RuleList: {count(len(self), 'rule')}, otherwise {self.default!r}>"
