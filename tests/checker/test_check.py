@@ -764,7 +764,7 @@ ALLOWED = {
     "files": {"to_json"},
     "network": {"Layer", "Network"},
     "output": ANY,
-    "rules": {"RuleList"},
+    "rules": {"RuleList", "certificate_of"},
     "space": {"Domain", "Feature", "Rows", "Value", "plain_number", "text_of",
               "whole_number"},
 }  # fmt: skip

@@ -16,7 +16,7 @@ from nn2rules.engine.progress import Lines
 from nn2rules.errors import Nn2RulesError
 from nn2rules.extraction.unseen_rows import held_out, is_new
 from nn2rules.models.user_rows import given_rows
-from nn2rules.rules.facts import coverage_of
+from nn2rules.rules.wording import coverage_of
 
 
 def _data(n_rows, seed=0):

@@ -18,8 +18,8 @@ import nn2rules
 from nn2rules import Domain, Feature, RuleList, check, evaluate, extract
 from nn2rules.engine import progress
 from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.output import html_of
 from nn2rules.rules import Facts
-from nn2rules.rules.html import html_of_page
 from nn2rules.rules.page import page_of
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -140,7 +140,7 @@ def test_long_rules_have_many_values_below():
 
 def test_what_is_hidden_stands_above_the_default():
     page = page_of(extract(TOMATO), 0, verbose=False)
-    words = Read(html_of_page(page)).words
+    words = Read(html_of(page)).words
     assert words.index("…") < words.index("otherwise")
 
 
@@ -309,10 +309,10 @@ def verdicts():
     layers = (nn2rules.Layer(weights, [0.5], "sigmoid"),)
     network = nn2rules.Network(Domain(features), layers, HOSTILE[:2])
     book = {
-        HOSTILE[0]: nn2rules.questions.claims.unreachable(HOSTILE[1]),
-        "pairs": nn2rules.questions.claims.independent_of(HOSTILE[0]),
-        "always": nn2rules.questions.claims.probability_between(0, 1),
-        "late": nn2rules.questions.claims.unreachable(HOSTILE[0]),
+        HOSTILE[0]: nn2rules.claims.unreachable(HOSTILE[1]),
+        "pairs": nn2rules.claims.independent_of(HOSTILE[0]),
+        "always": nn2rules.claims.probability_between(0, 1),
+        "late": nn2rules.claims.unreachable(HOSTILE[0]),
     }
     found = nn2rules.verify(network, book, progress=False)
     late = replace(found["late"], status="open", counterexample=None, reason="<late>")

@@ -9,8 +9,8 @@ import nn2rules
 from nn2rules import Condition, Domain, Feature, Rule, RuleList, extract
 from nn2rules.errors import NoSuchRuleError, OptionError
 from nn2rules.files import from_json, to_json
+from nn2rules.output.wrapping import cells, filled
 from nn2rules.rules import Facts
-from nn2rules.rules.printing import cells, filled
 from strategies import rule_lists
 
 CLASSES = ("unripe", "ripe")

@@ -1,7 +1,6 @@
 """What came of each model, as a file that the next run goes by, and as a table."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +8,7 @@ from typing import Any, Literal
 from nn2rules.errors import FormatError
 from nn2rules.files import read_text
 from nn2rules.language import count, share
+from nn2rules.output import Document, Grid, Paragraph, Result
 
 FORMAT = "nn2rules-batch/1"
 State = Literal["done", "failed", "stopped", "left"]
@@ -48,7 +48,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Result):
     """What came of all models, in the order of the plan.
 
     Examples
@@ -80,24 +80,23 @@ class Report:
         models = (entry if old.name == entry.name else old for old in self.models)
         return Report(tuple(models))
 
-    def to_json(self) -> str:
-        """Return the report as JSON text."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values."""
         plain = [asdict(entry) for entry in self.models]
         for entry in plain:
             del entry["is_new"]
-        return json.dumps({"format": FORMAT, "models": plain}, indent=1) + "\n"
+        return {"format": FORMAT, "models": plain}
 
-    def __str__(self) -> str:
-        rows = [_cells(entry) for entry in self.models]
-        widths = [
-            max(
-                len(row[i]) for row in [_HEADER, *rows] if i < len(row) and len(row) > 2
-            )
-            for i in range(len(_HEADER))
-        ]
-        widths[0] = max(len(row[0]) for row in [_HEADER, *rows])
-        lines = [_line(row, widths) for row in [_HEADER, *rows]]
-        return "\n".join([*lines, self._summary()])
+    def to_json(self) -> str:
+        """Return the report as the text of a file."""
+        return json.dumps(self.to_dict(), indent=1) + "\n"
+
+    def document(self) -> Document:
+        """Return a table of the models, and how many are done."""
+        rows = (_HEADER, *map(_cells, self.models))
+        numbers = (False, *[True] * (len(_HEADER) - 1))
+        table = Grid(rows, numbers, counts_characters=True)
+        return Document(((table, Paragraph(self._summary())),))
 
     def _summary(self) -> str:
         models = count(len(self.models), "model")
@@ -120,13 +119,6 @@ def _cells(entry: Entry) -> tuple[str, ...]:
         decided = share(entry.rows_decided or 0, entry.rows)
     seconds = f"{entry.seconds or 0:.1f}" if entry.is_new else "done before"
     return (entry.name, f"{entry.rules:,}", decided, seconds)
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *rest = row
-    if len(rest) > 1:
-        rest = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-    return "  ".join([first.ljust(widths[0]), *rest])
 
 
 def read_report(path: Path) -> dict[str, Entry]:

@@ -18,7 +18,7 @@ from nn2rules.errors import BudgetExceededError, FormatError, Nn2RulesError, Opt
 from nn2rules.extraction import extract
 from nn2rules.files import leads_out_of, read_bytes, to_json, uninterrupted, write_text
 from nn2rules.models import Given, class_named, load
-from nn2rules.rules import RuleList
+from nn2rules.rules import RuleList, certificate_of
 
 _PASSED = ("form", "engine", "scope", "max_rules", "fidelity", "effort", "seed")
 
@@ -222,7 +222,8 @@ def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
     except Exception as error:  # noqa: BLE001  the other models are not to blame
         said = f"{type(error).__name__}: {error}"
         return _Made(Entry(name, "failed", error=f"it ended with {said}"))
-    decided = rules.certificate.get("rows_decided", rows)
+    decided = certificate_of(rules).rows_decided
+    decided = rows if decided is None else decided
     seconds = round(time.monotonic() - started, 3)
     return _Made(Entry(name, "done", len(rules), rows, decided, seconds), text)
 

@@ -46,7 +46,7 @@ from nn2rules.engine import Meter, Progress
 from nn2rules.engine.parallel import is_away, spread, workers_kept
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.network import Network
-from nn2rules.rules import RuleList
+from nn2rules.rules import RuleList, certificate_of
 from nn2rules.space import Domain, Rows, refuse_curves, whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
@@ -198,13 +198,13 @@ def _check_types(network: object, rules: object) -> None:
 
 def _claims(rules: RuleList, *, is_told: bool) -> tuple[str, ...]:
     """Quote what the rules say of themselves, where it may explain a difference."""
-    claims, admitted = [], rules.certificate.get("different")
-    if isinstance(admitted, int) and admitted > 0:
+    claims, known = [], certificate_of(rules)
+    if known.different:
         claims.append(
             f"The rules say themselves that they are approximate, and differ from the "
-            f"network on {admitted:,} inputs."
+            f"network on {known.different:,} inputs."
         )
-    if rules.certificate.get("impossible") and not is_told:
+    if known.impossible and not is_told:
         claims.append(
             "The rules say that some inputs are impossible. These were compared all "
             "the same; declare them (impossible=, --impossible) to leave them out."

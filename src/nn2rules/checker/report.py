@@ -1,14 +1,13 @@
 """What came of a check, as numbers and in plain English."""
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import ROUND_UP, Context
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from nn2rules.checker.search import Search
-from nn2rules.output import document, paragraph
+from nn2rules.output import Document, Paragraph, Result
 from nn2rules.space import Value
 
 _NAMED = 10  # rules that are named in a line
@@ -174,7 +173,7 @@ class SearchReport:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Result):
     """What was compared, and what came of it; as text, a report in plain English.
 
     Attributes
@@ -211,6 +210,8 @@ class CheckReport:
     search : SearchReport or None
         What came of the search, where inputs could not all be compared.
     """
+
+    _json: ClassVar[Mapping[str, Any]] = {"indent": 1, "default": str}
 
     method: str
     scope: Literal["domain", "support"]
@@ -283,18 +284,14 @@ class CheckReport:
             where += f" but the {self.impossible:,} declared impossible"
         return f"EQUAL: the rules answer as the network does {where}."
 
-    def to_json(self) -> str:
-        """Return the report as JSON, with its verdict."""
-        found = {"verdict": self._verdict(), "ok": self.ok, **asdict(self)}
-        return json.dumps(found, indent=1, ensure_ascii=False, default=str)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values, with its verdict."""
+        return {"verdict": self._verdict(), "ok": self.ok, **asdict(self)}
 
-    def __str__(self) -> str:
-        return "\n".join((self._verdict(), *self._details()))
-
-    def _repr_html_(self) -> str:
-        kind = "title" if self.ok else "warning"
-        details = (paragraph(line) for line in self._details())
-        return document([paragraph(self._verdict(), kind), *details])
+    def document(self) -> Document:
+        """Return the report in lines, the verdict first."""
+        verdict = Paragraph(self._verdict(), "title" if self.ok else "warning")
+        return Document(((verdict, *map(Paragraph, self._details())),))
 
     def _details(self) -> list[str]:
         """Return the report in lines, without the verdict."""

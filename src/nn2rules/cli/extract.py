@@ -29,7 +29,7 @@ from nn2rules.errors import (
 from nn2rules.files import check_writable, read_table, save
 from nn2rules.language import count
 from nn2rules.models import takes_curves
-from nn2rules.rules import RuleList
+from nn2rules.rules import RuleList, certificate_of
 from nn2rules.space import did_you_mean
 
 
@@ -265,7 +265,7 @@ def extract(
     show(rules, shown, output)
     if output is not None:
         print(summary(rules, spent))
-        if checkpoint is not None and rules.certificate.get("complete", True):
+        if checkpoint is not None and certificate_of(rules).is_complete:
             checkpoint.unlink(missing_ok=True)
             left_behind = partial_place(output) if resume else None
             if left_behind is not None:  # by the run that was stopped
@@ -323,7 +323,7 @@ def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None
 def _stopped(rules: RuleList) -> str:
     """Say what rules are worth that were kept when the work was stopped."""
     proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
-    if rules.certificate.get("complete", True):
+    if certificate_of(rules).is_complete:
         return f"{proved}, and complete; fewer might have been found"
     if rules.domain.has_ranges:
         volume = f"{rules.volume} of the volume, numbers evenly spread"

@@ -1,19 +1,20 @@
 """What was extracted, in a few lines: what stands there when rules go to a file."""
 
 from nn2rules.language import count, label_text, share
-from nn2rules.rules import RuleList, coverage_of
+from nn2rules.rules import RuleList, certificate_of, coverage_of
 
 
 def open_rows(rules: RuleList) -> tuple[int, int]:
     """Return how many of the given rows no rule decides, and how many there are."""
-    n_rows = rules.certificate.get("rows", 0)
-    return n_rows - rules.certificate.get("rows_decided", n_rows), n_rows
+    known = certificate_of(rules)
+    rows, decided = known.rows or 0, known.rows_decided
+    return 0 if decided is None else max(rows - decided, 0), rows
 
 
 def summary(rules: RuleList, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
-    certificate, inputs = rules.certificate, rules.n_possible
-    counts = certificate.get("class_inputs")
+    known, inputs = certificate_of(rules), rules.n_possible
+    counts = known.class_inputs
     shares = ""
     if counts is not None:
         shares = ": " + ", ".join(
@@ -21,8 +22,8 @@ def summary(rules: RuleList, seconds: float) -> str:
             for label, part in zip(rules.classes, counts, strict=True)
         )
     lines = [f"rules    {_counted(rules)}"]
-    if "fewest_rules" in certificate:
-        fewest = count(certificate["fewest_rules"], "rule")
+    if known.fewest_rules is not None:
+        fewest = count(known.fewest_rules, "rule")
         lines.append(f"         no such set has fewer than {fewest}")
     if rules.domain.has_ranges:
         lines.append(
@@ -48,12 +49,12 @@ def _counted(rules: RuleList) -> str:
 
 def _answers(rules: RuleList) -> list[str]:
     """Say what is guaranteed of the answers."""
-    certificate, warned = rules.certificate, rules.warnings()
+    known, warned = certificate_of(rules), rules.warnings()
     said = ["equal to the network on every input"]
-    if certificate.get("different"):
+    if known.different or (known.is_approximate and rules.scope == "domain"):
         said = [warned.pop(0)]
-        if "rows_different" in certificate:
-            wrong = count(certificate["rows_different"], "given row")
+        if known.rows_different is not None:
+            wrong = count(known.rows_different, "given row")
             said = [f"{said[0]},", f"and on {wrong}"]
     elif rules.scope == "support":
         n_open, n_rows = open_rows(rules)
@@ -72,14 +73,12 @@ def _answers(rules: RuleList) -> list[str]:
 
 def _left(rules: RuleList) -> list[str]:
     """Say how many inputs are left to the default, where they were counted."""
-    known, total = rules.certificate, rules.n_possible
-    exact = known.get("undecided")
-    ends = [
-        known.get("undecided_at_least", exact),
-        known.get("undecided_at_most", exact),
-    ]
-    if None in ends:
+    known, total = certificate_of(rules), rules.n_possible
+    least, most = known.undecided_at_least, known.undecided_at_most
+    least = known.undecided if least is None else least
+    most = known.undecided if most is None else most
+    if least is None or most is None:
         return []
-    numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in ends))
-    shares = " to ".join(dict.fromkeys(share(end, total) for end in ends))
+    numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in (least, most)))
+    shares = " to ".join(dict.fromkeys(share(end, total) for end in (least, most)))
     return [f"{numbers} inputs ({shares}) are left to the default, which is not proved"]

@@ -10,7 +10,7 @@ from nn2rules.export.header import header_of
 from nn2rules.export.program import DEFAULT, Program
 from nn2rules.files import kind_text, values_text
 from nn2rules.language import condition_text, label_text, quoted, share
-from nn2rules.rules import Rule, RuleList
+from nn2rules.rules import Rule, RuleList, classes_text, n_agreeing
 
 _MOST_CLASSES = 6  # whose names are in a title
 
@@ -77,10 +77,9 @@ def document_of(program: Program) -> Document:
 
 
 def _title(rules: RuleList) -> str:
-    names = [label_text(label) for label in rules.classes]
-    if len(names) > _MOST_CLASSES:
-        return f"Rules for {len(names):,} classes"
-    return f"Rules: {', '.join(names[:-1])} or {names[-1]}"
+    classes = classes_text(rules, _MOST_CLASSES)
+    is_named = len(rules.classes) <= _MOST_CLASSES
+    return f"Rules: {classes}" if is_named else f"Rules for {classes}"
 
 
 def _conditions(rules: RuleList, rule: Rule) -> tuple[str, ...]:
@@ -108,6 +107,7 @@ def _count(number: int | None) -> str:
 
 
 def _share(rule: Rule) -> str:
-    if rule.accuracy is None or not rule.support:
+    agreeing = n_agreeing(rule)
+    if agreeing is None or not rule.support:
         return ""
-    return share(round(rule.accuracy * rule.support), rule.support)
+    return share(agreeing, rule.support)

@@ -6,7 +6,7 @@ any language; nor is there a date, so the same rules give the same export.
 
 from nn2rules.export.program import Policy, Program
 from nn2rules.language import count
-from nn2rules.rules import proof_of
+from nn2rules.rules import certificate_of, order_text, proof_of
 from nn2rules.version import __version__
 
 _OUTSIDE = {
@@ -32,15 +32,13 @@ def header_of(program: Program) -> tuple[tuple[str, str], ...]:
     off the domain: inputs with unknown values get no answer
     """
     rules = program.rules
-    certificate = rules.certificate
-    ordered = "tried from the top" if rules.form == "list" else "each true on its own"
     pairs = [
-        ("rules", f"{count(len(rules), 'rule')}, {ordered}"),
+        ("rules", f"{count(len(rules), 'rule')}, {order_text(rules)}"),
         ("scope", _SCOPES[rules.scope]),
         ("proved", proof_of(rules) or "nothing; nn2rules check compares with a model"),
         ("off the domain", f"inputs with unknown values {_OUTSIDE[program.unknown]}"),
         ("open", _open(rules.scope == "support", program.undecided)),
-        ("network", str(certificate.get("network", "not known"))),
+        ("network", certificate_of(rules).network or "not known"),
         ("digest", rules.digest),
         ("made by", f"nn2rules {__version__}"),
     ]

@@ -71,7 +71,13 @@ from nn2rules.models import (
     with_rows,
 )
 from nn2rules.network import Layer, Network
-from nn2rules.rules import RuleList, by_heart, is_whole_domain, shortened
+from nn2rules.rules import (
+    RuleList,
+    by_heart,
+    certificate_of,
+    is_whole_domain,
+    shortened,
+)
 from nn2rules.space import (
     Domain,
     Feature,
@@ -462,6 +468,6 @@ def _rules(
     rules = with_rows(rules, job.rows, job.network)
     if rules.scope == "support":
         return with_decided(rules, job.rows)
-    is_exact = not rules.certificate.get("different")
+    is_exact = not certificate_of(rules).different
     is_exact = is_exact and not len(job.impossible) and not job.is_impossible
     return rules if is_exact else with_different(rules, job.network, job.rows)

@@ -13,7 +13,7 @@ from nn2rules.errors import DomainError
 from nn2rules.extraction.certifying import network_digest
 from nn2rules.language import label_text, limits_text, quoted, value_text
 from nn2rules.network import Layer, Network
-from nn2rules.rules import RuleList
+from nn2rules.rules import Description, certificate_of
 from nn2rules.space import Domain, Feature
 
 _NAMED = 3
@@ -25,7 +25,7 @@ _READ_ONCE = (
 )
 
 
-def other_network(rules: RuleList, network: Network) -> str | None:
+def other_network(rules: Description, network: Network) -> str | None:
     """Say how a network differs from the one that rules were extracted from.
 
     Returns
@@ -41,7 +41,7 @@ def other_network(rules: RuleList, network: Network) -> str | None:
     >>> other_network(nn2rules.extract(network), network) is None
     True
     """
-    recorded = rules.certificate.get("network")
+    recorded = certificate_of(rules).network
     differences = other_domain(rules, network)
     if not differences:
         if recorded is None or recorded == network_digest(network):
@@ -78,7 +78,7 @@ def _weights(network: Network) -> str:
     )
 
 
-def other_domain(rules: RuleList, network: Network) -> list[str]:
+def other_domain(rules: Description, network: Network) -> list[str]:
     """Say how the features and classes of a network differ from those of rules."""
     ours, theirs = network.domain.uncurved, rules.domain.uncut
     found = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import InternalError, OptionError, UndecidedError
 from nn2rules.network import Network
-from nn2rules.rules import NO_RULE, RuleList, covered
+from nn2rules.rules import NO_RULE, RuleList, certificate_of, covered
 from nn2rules.space import Domain, Rows, Value
 
 _CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
@@ -144,7 +144,7 @@ def with_rows(
     fitting = None
     if rules.form == "set":
         fitting = _fitting(rules, rows, rows.labels)
-        if network is not None and "impossible" not in rules.certificate:
+        if network is not None and not certificate_of(rules).has_impossible:
             _refuse_wrong(rules, rows, network)
     facts = [
         replace(
@@ -240,10 +240,11 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
 def _undecided(rules: RuleList) -> dict[str, int]:
     """Count the inputs that no rule decides, or bound their number on both sides."""
     decided = [facts.inputs for facts in rules.facts]
-    is_cut_down = "impossible" in rules.certificate
+    known = certificate_of(rules)
+    is_cut_down = known.has_impossible
     if rules.domain.has_ranges:
         return {}
-    if None not in decided and ("possible" in rules.certificate or not is_cut_down):
+    if None not in decided and (known.possible is not None or not is_cut_down):
         return {"undecided": rules.n_possible - sum(decided)}  # type: ignore[arg-type]
     if is_cut_down:
         return {}

@@ -23,7 +23,7 @@ from nn2rules.language import count, label_text, limits_text, quoted, value_text
 from nn2rules.network import certified
 from nn2rules.network.exact import UNDECIDED
 from nn2rules.network.layer import Layer, checked_number
-from nn2rules.output import document, piece, table
+from nn2rules.output import GAP, Document, Grid, Line, Piece, html_of
 from nn2rules.space import Domain, Rows, Value, checked_values
 
 
@@ -200,21 +200,21 @@ def _html_of(network: Network) -> str:
     """Return a network for a notebook: what it decides, from what, and how."""
     units = [f"{len(layer.bias):,} {layer.activation}" for layer in network.layers]
     labels = ", ".join(label_text(label) for label in network.classes)
-    rows = [
-        [
-            piece(quoted(feature.name), "strong"),
-            piece(
-                limits_text(feature.uncurved)
-                if feature.limits is not None
-                else ", ".join(value_text(feature, value) for value in feature.values)
-            ),
-        ]
+    rows = tuple(
+        (
+            quoted(feature.name),
+            limits_text(feature.uncurved)
+            if feature.limits is not None
+            else ", ".join(value_text(feature, value) for value in feature.values),
+        )
         for feature in network.domain.features
-    ]
+    )
     size = f"{count(len(rows), 'feature')} → {' → '.join(units)}"
-    title = piece(f"Network: {labels}", "title")
-    head = f"<p>{title} &ensp; {piece(size, 'faint')}</p>"
-    return document([head, table(rows, [False, False])])
+    title = Piece(f"Network: {labels}", "title")
+    head = Line((title, GAP, Piece(size, "faint")))
+    return html_of(
+        Document(((head, Grid(rows, (False, False), kinds=("strong", ""))),))
+    )
 
 
 def checked_classes(classes: Sequence[Value]) -> tuple[Value, ...]:

@@ -1,16 +1,53 @@
-"""What results look like outside of Python: HTML for notebooks, escaped.
+"""OUTPUT: what results look like, as text, HTML, JSON and data frames.
+
+::
+
+    Document ──▶ text   lines of a given width
+            └──▶ html   what notebooks show
+    Result              a document and plain values; the rest follows
 
 Imports `language` and `space`.
 """
 
-from nn2rules.output.markup import (
-    below,
-    document,
-    kept,
-    paragraph,
-    piece,
-    table,
-    text_table,
+from nn2rules.output.document import (
+    GAP,
+    Block,
+    Document,
+    Grid,
+    Heading,
+    Items,
+    Line,
+    Paragraph,
+    Part,
+    Piece,
+    RuleTable,
+    Section,
+    ShownCondition,
+    ShownRule,
 )
+from nn2rules.output.frames import Backend, frame_of
+from nn2rules.output.html import html_of
+from nn2rules.output.result import Result
+from nn2rules.output.text import text_of
 
-__all__ = ["below", "document", "kept", "paragraph", "piece", "table", "text_table"]
+__all__ = [
+    "GAP",
+    "Backend",
+    "Block",
+    "Document",
+    "Grid",
+    "Heading",
+    "Items",
+    "Line",
+    "Paragraph",
+    "Part",
+    "Piece",
+    "Result",
+    "RuleTable",
+    "Section",
+    "ShownCondition",
+    "ShownRule",
+    "frame_of",
+    "html_of",
+    "text_of",
+]

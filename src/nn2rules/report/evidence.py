@@ -9,7 +9,7 @@ from importlib.metadata import version
 from nn2rules.extraction import network_digest
 from nn2rules.language import condition_text, count, label_text, quoted
 from nn2rules.report.subject import Subject
-from nn2rules.rules import is_right, is_whole_domain
+from nn2rules.rules import certificate_of, is_right, is_whole_domain
 from nn2rules.version import __version__
 
 _LIBRARIES = ("numpy", "numba", "jinja2")
@@ -38,12 +38,12 @@ def evidence_of(subject: Subject) -> Evidence:
 
 
 def _proof(subject: Subject) -> list[tuple[str, str]]:
-    known = subject.rules.certificate
-    if not known:
+    known = certificate_of(subject.rules)
+    if not known.is_given:
         return [("Certificate", "none: nothing is proved of these rules")]
-    found = [("Engine", str(known.get("engine", "not said")))]
-    if known.get("method"):
-        found.append(("Method", str(known["method"])))
+    found = [("Engine", known.engine or "not said")]
+    if known.method:
+        found.append(("Method", known.method))
     for key, title in (
         ("inputs", "Inputs of the domain"),
         ("possible", "Inputs that can occur"),
@@ -55,22 +55,22 @@ def _proof(subject: Subject) -> list[tuple[str, str]]:
         ("boxes", "Boxes looked at"),
         ("settled_exactly", "Scores settled in exact arithmetic"),
     ):
-        if type(known.get(key)) is int:
-            found.append((title, f"{known[key]:,}"))
-    if type(known.get("smallest_margin")) is float:
-        found.append(("Smallest margin", f"{known['smallest_margin']:.6g}"))
-    if known.get("complete") is False:
+        if (number := getattr(known, key)) is not None:
+            found.append((title, f"{number:,}"))
+    if known.smallest_margin is not None:
+        found.append(("Smallest margin", f"{known.smallest_margin:.6g}"))
+    if not known.is_complete:
         found.append(("Complete", "no: the work was stopped early"))
     return found
 
 
 def _digests(subject: Subject) -> list[tuple[str, str]]:
     rules, found = subject.rules, [("Rules", subject.rules.digest)]
-    digest = rules.certificate.get("network")
+    digest = certificate_of(rules).network
     if digest is None and subject.network is not None:
         digest = network_digest(subject.network)
     if digest is not None:
-        found.append(("Network", str(digest)))
+        found.append(("Network", digest))
     for what, (name, file_digest) in subject.files.items():
         found.append((f"{what}: {quoted(name)}", file_digest))
     return found
@@ -78,9 +78,8 @@ def _digests(subject: Subject) -> list[tuple[str, str]]:
 
 def _fragile(subject: Subject) -> list[str]:
     """Say how many inputs rounding may turn in a framework, and name some."""
-    known = subject.rules.certificate
-    counts = known.get("fragile")
-    if not isinstance(counts, Mapping):
+    known = certificate_of(subject.rules)
+    if known.fragile is None:
         return [
             "Fragile inputs were not counted, as not every input was looked at. "
             "nn2rules explain says of an input whether it is fragile."
@@ -93,12 +92,11 @@ def _fragile(subject: Subject) -> list[str]:
     found = [
         f"{count(number, 'input')} so near to a tie that {kinds[kind]} may answer "
         f"otherwise, because it rounds."
-        for kind, number in counts.items()
+        for kind, number in known.fragile.items()
         if kind in kinds and type(number) is int
     ]
-    listed = known.get("fragile_inputs")
-    rows = listed if isinstance(listed, list) else []
-    return [*found, *(f"For example: {_row(subject, row)}." for row in rows)]
+    rows = (_row(subject, row) for row in known.fragile_inputs)
+    return [*found, *(f"For example: {row}." for row in rows)]
 
 
 def _row(subject: Subject, row: Mapping[str, object]) -> str:
@@ -161,9 +159,9 @@ def _shell(name: str) -> str:
 
 
 def _versions(subject: Subject) -> list[tuple[str, str]]:
-    made = subject.rules.certificate.get("version")
+    made = certificate_of(subject.rules).version
     found = [("nn2rules, this report", __version__)]
     if made is not None:
-        found.append(("nn2rules, the rules", str(made)))
+        found.append(("nn2rules, the rules", made))
     found.append(("Python", platform.python_version()))
     return [*found, *((name, version(name)) for name in _LIBRARIES)]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from nn2rules.errors import UndecidedError
 from nn2rules.language import count, label_text, percent, quoted, share
 from nn2rules.models import GivenRows
-from nn2rules.questions.audit import Influence, Section, sections_of
+from nn2rules.output import Heading, Paragraph, Part, RuleTable, ShownRule
+from nn2rules.questions.audit import INFLUENCE, Audit, Influence
 from nn2rules.report.subject import Subject
-from nn2rules.rules import ShownRule, is_right, n_rows, shown_rule, turned_rows
+from nn2rules.rules import is_right, n_rows, shown_rule, turned_rows
 from nn2rules.space import plain_number
 
 
@@ -65,6 +66,14 @@ class Turning:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A title, and what the audit says below it."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
 class Features:
     """What is known of the features; `sections` are those of the audit."""
 
@@ -82,18 +91,26 @@ def features_of(subject: Subject) -> Features | None:
     if audit is None:
         return _certified(subject)
     found = list(audit.influence.values())
-    head, *sections = sections_of(audit, _TOP)
-    left = [
-        s for s in sections if not s.title.startswith("What can turn an answer, alone")
-    ]
+    head, *sections = _sections(audit)
     return Features(
         tuple(_turning(one, audit.rows) for one in found if one.status != "dead"),
         any(one.inputs is not None for one in found),
         tuple(map(quoted, audit.dead)),
         not any(one.status == "open" for one in found),
-        tuple(part for part in head.parts if isinstance(part, str)),
-        tuple(left),
+        tuple(part.text for part in head.parts if isinstance(part, Paragraph)),
+        tuple(section for section in sections if section.title != INFLUENCE),
     )
+
+
+def _sections(audit: Audit) -> list[Section]:
+    """Return the sections of an audit by their titles."""
+    found = []
+    for section in audit.document(_TOP).sections:
+        assert not isinstance(section, RuleTable), "an audit shows rules in grids"
+        title, *parts = section
+        assert isinstance(title, Heading), "every section of an audit has a title"
+        found.append(Section(title.text, tuple(parts)))
+    return found
 
 
 def _turning(one: Influence, n_rows: int) -> Turning:

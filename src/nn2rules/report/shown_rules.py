@@ -12,6 +12,7 @@ from nn2rules.rules import (
     is_right,
     is_true_alone,
     is_whole_domain,
+    n_agreeing,
     shown_rule,
     unless_text,
 )
@@ -86,7 +87,7 @@ def _rule(rules: RuleList, index: int, conditions: list[int]) -> dict[str, Any]:
         "probability": None if facts.probability is None else [*facts.probability],
     }
     if facts.accuracy is not None and facts.support is not None:
-        found["decided_agree"] = round(facts.accuracy * facts.support)
+        found["decided_agree"] = n_agreeing(facts)
     unless = unless_text(facts.unless)
     if unless:
         found["unless"] = unless

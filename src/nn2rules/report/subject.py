@@ -19,7 +19,7 @@ from nn2rules.models import (
 )
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit
-from nn2rules.rules import RuleList, is_right
+from nn2rules.rules import RuleList, certificate_of, is_right
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 
@@ -113,7 +113,7 @@ def counted_on(
         return with_decided(found, rows)
     certificate = {**found.certificate, "rows": len(rows)}
     found = found.replace(certificate=certificate) if rules.certificate else found
-    is_exact = is_right(rules) and "impossible" not in rules.certificate
+    is_exact = is_right(rules) and not certificate_of(rules).has_impossible
     if network is None or is_exact or not rules.certificate:
         return found
     return with_different(found, network, rows)

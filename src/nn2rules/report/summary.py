@@ -5,26 +5,27 @@ from dataclasses import dataclass
 
 from nn2rules.language import count, label_text, limits_text, percent, share
 from nn2rules.network import Network
+from nn2rules.output import ShownRule
 from nn2rules.report.subject import Subject
 from nn2rules.rules import (
     RuleList,
-    ShownRule,
-    certified_number,
-    class_inputs,
-    class_rows,
+    certificate_of,
+    class_counts,
     coverage_of,
+    decided_by,
     is_counted,
     is_right,
-    is_true_alone,
-    is_whole_domain,
+    n_agreeing,
     n_rows,
-    proof_of,
+    proved_of,
+    question_of,
     shown_rule,
     undecided_inputs,
     undecided_rows,
 )
 
 _MOST = 5  # so many rules stand in the summary
+_NAMED = 4  # classes that a title names
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def summary_of(subject: Subject) -> Summary:
     classes, noun = _classes(rules)
     shown, columns, said = _most(rules)
     return Summary(
-        subject.title or _question(rules),
+        subject.title or question_of(rules, _NAMED),
         proved_of(rules),
         tuple(rules.warnings()),
         tuple(_facts(subject)),
@@ -67,32 +68,6 @@ def summary_of(subject: Subject) -> Summary:
         shown,
         columns,
         said,
-    )
-
-
-def _question(rules: RuleList) -> str:
-    names = [label_text(label) for label in rules.classes]
-    if len(names) > 4:
-        return f"Which of {len(names):,} classes?"
-    return f"{', '.join(names[:-1])} or {names[-1]}?"
-
-
-def proved_of(rules: RuleList) -> str:
-    """Say in one plain sentence what is proved."""
-    if not rules.certificate or not proof_of(rules):
-        return (
-            "Nothing is proved of these rules: they need not answer as the network "
-            "does."
-        )
-    alone = " Each rule is true on its own." * is_true_alone(rules)
-    if is_whole_domain(rules):
-        every = "every possible input"
-        if is_counted(rules) and rules.n_possible > 1:
-            every = f"every one of the {rules.n_possible:,} possible inputs"
-        return f"Proved: on {every}, these rules answer as the network does.{alone}"
-    return (
-        f"Proved: wherever a rule decides, on any possible input, seen or not, the "
-        f"network gives the same answer. What no rule decides is open.{alone}"
     )
 
 
@@ -136,7 +111,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
 def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
     """Say how often labels agree, and what is left open or answered otherwise."""
     found = []
-    agreeing = certified_number(rules, "labels_agree")
+    agreeing = certificate_of(rules).labels_agree
     if agreeing is not None:
         said = f"{share(agreeing, rows)} ({agreeing:,} labels agree with the network)"
         found.append(("Accuracy", said))
@@ -144,7 +119,7 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
     if rules.scope == "support" and left is not None:
         said = f"{left:,} ({share(left, rows)})" if left else "none"
         found.append(("Open rows", said))
-    different = certified_number(rules, "rows_different")
+    different = certificate_of(rules).rows_different
     if different:
         said = f"{different:,} ({share(different, rows)})"
         found.append(("Rows that the rules answer otherwise", said))
@@ -155,9 +130,8 @@ def _open(rules: RuleList) -> str:
     exact, whole = undecided_inputs(rules), rules.n_possible
     if exact is not None:
         return f"{exact:,} ({share(exact, whole)})" if exact else "none"
-    least, most = (
-        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
-    )
+    known = certificate_of(rules)
+    least, most = known.undecided_at_least, known.undecided_at_most
     if least is not None and most is not None:
         return f"{least:,} to {most:,}"
     if rules.domain.has_ranges:
@@ -167,9 +141,7 @@ def _open(rules: RuleList) -> str:
 
 def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
     """Return how often the network gives each class: on rows, or else on inputs."""
-    counts, noun = class_rows(rules), "rows"
-    if counts is None:
-        counts, noun = class_inputs(rules), "possible inputs"
+    counts, noun = class_counts(rules)
     whole = sum(counts or ())
     if counts is None or not whole:
         return (), ""
@@ -181,18 +153,9 @@ def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
     ), noun
 
 
-def _decided(rules: RuleList) -> tuple[list[int], str]:
-    """Return how much each rule decides, and of what; nothing if nobody counted."""
-    for name, noun in (("support", "rows"), ("inputs", "inputs")):
-        found = [getattr(facts, name) for facts in rules.facts]
-        if None not in found:
-            return found, noun
-    return [], ""
-
-
 def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]:
     """Return the rules that decide most, with their numbers."""
-    decided, noun = _decided(rules)
+    decided, noun = decided_by(rules, range(len(rules)))
     if not decided:
         first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_MOST]]
         return tuple(first), (), "The first ones" if first else ""
@@ -224,6 +187,7 @@ def _numbers(
     if not has_labels:
         return (f"{support:,}",)
     agree = ""
-    if facts.accuracy is not None and support:
-        agree = percent(round(facts.accuracy * support), support)
+    agreeing = n_agreeing(facts)
+    if agreeing is not None and support:
+        agree = percent(agreeing, support)
     return (f"{support:,}", agree)

@@ -16,7 +16,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.language import condition_text
 from nn2rules.network import Network, certified
 from nn2rules.report.subject import Subject
-from nn2rules.rules import RuleList, is_whole_domain
+from nn2rules.rules import RuleList, certificate_of, is_whole_domain
 from nn2rules.space import Condition, boxes_of
 
 TABLED_INPUTS = 1 << 20
@@ -48,7 +48,7 @@ _SECONDS = 20.0  # for the table
 def what_if_of(subject: Subject) -> dict[str, Any]:
     """Return the table of all classes, or the network, or why there is neither."""
     rules, network = subject.rules, subject.network
-    impossible = rules.certificate.get("impossible")
+    impossible = certificate_of(rules).impossible
     found: dict[str, Any] = {"table": None, "network": None, "impossible": None}
     if impossible:
         found["impossible"] = _impossible(rules, impossible)

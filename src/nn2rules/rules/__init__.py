@@ -2,69 +2,82 @@
 
 from nn2rules.rules.answering import OUTSIDE, covers, label_positions
 from nn2rules.rules.caveats import by_heart, origin_warnings
-from nn2rules.rules.choosing import of_some, shortened
+from nn2rules.rules.certificate import (
+    Certificate,
+    certificate_of,
+    of_some,
+)
+from nn2rules.rules.choosing import shortened
+from nn2rules.rules.description import Description
 from nn2rules.rules.facts import (
     by_influence,
-    certified_number,
+    class_counts,
     class_inputs,
     class_rows,
-    coverage_of,
+    decided_by,
     is_counted,
     is_right,
     is_true_alone,
     is_whole_domain,
+    n_agreeing,
     n_rows,
     turned_rows,
     undecided_inputs,
     undecided_rows,
 )
-from nn2rules.rules.head import Head, proof_of
-from nn2rules.rules.html import html_of_page
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
-from nn2rules.rules.page import Block, Page, ShownRule, Top, shown_rule, unless_text
-from nn2rules.rules.printing import cells, filled, text_of_page
+from nn2rules.rules.page import Top, shown_rule, unless_text
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList, Scope
 from nn2rules.rules.volume import covered
+from nn2rules.rules.wording import (
+    classes_text,
+    coverage_of,
+    order_text,
+    proof_of,
+    proved_of,
+    question_of,
+)
 
 __all__ = [
     "FACTS",
     "NO_RULE",
     "OUTSIDE",
-    "Block",
+    "Certificate",
+    "Description",
     "Facts",
-    "Head",
-    "Page",
     "Rule",
     "RuleList",
     "Scope",
-    "ShownRule",
     "Top",
     "bit_rows",
     "by_heart",
     "by_influence",
-    "cells",
-    "certified_number",
+    "certificate_of",
+    "class_counts",
     "class_inputs",
     "class_rows",
+    "classes_text",
     "coverage_of",
     "covered",
     "covers",
-    "filled",
+    "decided_by",
     "first_match",
-    "html_of_page",
     "is_counted",
     "is_right",
     "is_true_alone",
     "is_whole_domain",
     "label_positions",
+    "n_agreeing",
     "n_rows",
     "of_some",
+    "order_text",
     "origin_warnings",
     "proof_of",
+    "proved_of",
+    "question_of",
     "shortened",
     "shown_rule",
-    "text_of_page",
     "turned_rows",
     "undecided_inputs",
     "undecided_rows",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nn2rules.language import count, share
+from nn2rules.rules.certificate import certificate_of
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -14,20 +15,20 @@ _FEW_ROWS, _MANY_RULES = 2, 50
 
 def warnings_of(rules: "RuleList") -> list[str]:
     """Return what `RuleList.warnings` does."""
-    found, different = [], rules.certificate.get("different")
-    if isinstance(different, int) and different > 0:
+    found, known = [], certificate_of(rules)
+    if known.different:
         inputs = rules.n_possible
         found.append(
-            f"APPROXIMATE ({rules.certificate.get('method')}): not the network's "
-            f"answer on {different:,} of {count(inputs, 'input')} "
-            f"({share(different, inputs)})"
+            f"APPROXIMATE ({known.method}): not the network's answer on "
+            f"{known.different:,} of {count(inputs, 'input')} "
+            f"({share(known.different, inputs)})"
         )
-    elif rules.certificate.get("approximate"):
+    elif known.is_approximate:
         found.append(
-            f"APPROXIMATE ({rules.certificate.get('method')}): a rule may give another "
-            f"answer than the network"
+            f"APPROXIMATE ({known.method}): a rule may give another answer than the "
+            f"network"
         )
-    read = origin_warnings(rules.certificate.get("model"))
+    read = origin_warnings(known.model)
     return [*found, *read, *by_heart(rules)]
 
 
@@ -45,10 +46,10 @@ def origin_warnings(origin: object) -> list[str]:
 
 def by_heart(rules: "RuleList") -> list[str]:
     """Say that a network needs about one rule a row, and what helps."""
-    decided = rules.certificate.get("rows_decided")
+    decided = certificate_of(rules).rows_decided
     if rules.scope != "support" or len(rules) < _MANY_RULES:
         return []
-    if not isinstance(decided, int) or decided >= _FEW_ROWS * len(rules):
+    if decided is None or decided >= _FEW_ROWS * len(rules):
         return []
     return [
         f"LEARNT BY HEART: {decided / len(rules):.1f} rows a rule; such a network has "

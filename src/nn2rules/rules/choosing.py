@@ -1,31 +1,18 @@
 """Some of the rules of a list, or all in another order, and what is known of them."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
-from nn2rules.rules.digest import of_any
+from nn2rules.rules.certificate import certificate_of, of_any, of_some
 from nn2rules.rules.matching import NO_RULE
 from nn2rules.rules.rule import Facts
 from nn2rules.space import Rows, whole_number
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
-
-_COUNTED = (
-    "rules",
-    "fewest_rules",
-    "rows",
-    "rows_decided",
-    "rows_different",
-    "undecided",
-    "undecided_at_least",
-    "undecided_at_most",
-    "coverage",
-)
 
 
 def top_of(rules: "RuleList", k: int) -> "RuleList":
@@ -65,15 +52,11 @@ def shortened(
     return rules if max_rules is None else top_of(rules, max_rules)
 
 
-def of_some(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a certificate without what does not hold for some of the rules."""
-    return {key: v for key, v in certificate.items() if key not in _COUNTED}
-
-
 def _refuse_uncounted(rules: "RuleList") -> None:
-    if rules.certificate.get("different"):
+    known = certificate_of(rules)
+    if known.is_approximate:
         raise OptionError("these rules are cut short already; cut the exact list")
-    if not rules.certificate or any(facts.inputs is None for facts in rules.facts):
+    if not known.is_given or any(facts.inputs is None for facts in rules.facts):
         raise OptionError(
             "only rules with a certificate that carry the number of inputs they decide "
             "can be cut short; those found by search carry none"

@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nn2rules.errors import OptionError
 from nn2rules.rules.rule import FACTS, Facts
 
 if TYPE_CHECKING:
@@ -44,27 +42,3 @@ def _known(facts: Facts) -> tuple[Any, ...]:
     first = (facts.support, facts.inputs, facts.probability, facts.accuracy)
     later = ((name, getattr(facts, name)) for name in FACTS[len(first) :])
     return (*first, *(known for known in later if known[1] is not None))
-
-
-def own_certificate(
-    certificate: Mapping[str, Any] | None, digest: str
-) -> dict[str, Any] | None:
-    """Return a certificate of rules with this digest; None if it is of others."""
-    if not isinstance(certificate, Mapping | None):
-        raise OptionError(
-            f"certificate: a {type(certificate).__name__}, expected a dict"
-        )
-    if not certificate:
-        return {}
-    is_theirs = certificate.get("rules", digest) == digest
-    return {**certificate, "rules": digest} if is_theirs else None
-
-
-def of_any(certificate: Any, digest: str) -> Any:
-    """Return a certificate of rules with this digest as one that names no rules.
-
-    So whoever changes rules in a way that leaves it true can hand it on.
-    """
-    if not isinstance(certificate, Mapping) or certificate.get("rules") != digest:
-        return certificate
-    return {key: value for key, value in certificate.items() if key != "rules"}

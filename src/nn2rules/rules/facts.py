@@ -1,10 +1,11 @@
-"""How many new rows rules cover, in words, by their certificate."""
+"""What is known of rules: in numbers, by their certificate and their own facts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from nn2rules.language import count
-from nn2rules.space import Condition, wilson
+from nn2rules.rules.certificate import certificate_of
+from nn2rules.rules.rule import Facts, Rule
+from nn2rules.space import Condition
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -12,42 +13,28 @@ if TYPE_CHECKING:
 
 def is_counted(rules: "RuleList") -> bool:
     """Tell whether it is known how many inputs can occur."""
-    keys = rules.certificate
-    is_known = "impossible" not in keys or isinstance(keys.get("possible"), int)
+    known = certificate_of(rules)
+    is_known = not known.has_impossible or known.possible is not None
     return is_known and not rules.domain.has_ranges
-
-
-def certified_number(rules: "RuleList", key: str) -> int | None:
-    """Return a number of the certificate; None for whatever else stands there."""
-    number = rules.certificate.get(key)
-    return number if type(number) is int and number >= 0 else None
-
-
-def _of_classes(rules: "RuleList", key: str) -> list[int] | None:
-    """Return a number for each class, if the certificate has them."""
-    listed = rules.certificate.get(key)
-    is_list = isinstance(listed, list) and len(listed) == len(rules.classes)
-    return listed if is_list and all(type(n) is int for n in listed or ()) else None
 
 
 def class_inputs(rules: "RuleList") -> list[int] | None:
     """Return for each class the number of inputs that the network answers so."""
-    if rules.certificate.get("engine") == "paper" and not is_right(rules):
+    known = certificate_of(rules)
+    if known.engine == "paper" and not known.is_right:
         return None  # those of what stands for the network were counted
-    return _of_classes(rules, "class_inputs") if is_counted(rules) else None
+    if known.class_inputs is None or not is_counted(rules):
+        return None
+    return list(known.class_inputs)
 
 
 def class_rows(rules: "RuleList") -> list[int] | None:
     """Return for each class the number of rows that the network answers so."""
-    listed = _of_classes(rules, "class_rows")
-    if listed is not None:
-        return listed
-    rows, support = certified_number(rules, "rows"), [f.support for f in rules.facts]
-    if (
-        not is_right(rules)
-        or rows is None
-        or certified_number(rules, "rows_decided") != rows
-    ):
+    known = certificate_of(rules)
+    if known.class_rows is not None:
+        return list(known.class_rows)
+    support = [facts.support for facts in rules.facts]
+    if not known.is_right or known.rows is None or known.rows_decided != known.rows:
         return None
     if None in support:
         return None
@@ -58,9 +45,34 @@ def class_rows(rules: "RuleList") -> list[int] | None:
     return found
 
 
+def class_counts(rules: "RuleList") -> tuple[list[int] | None, str]:
+    """Return how often the network gives each class, and of what: rows, or inputs."""
+    rows = class_rows(rules)
+    return (class_inputs(rules), "possible inputs") if rows is None else (rows, "rows")
+
+
+def decided_by(
+    rules: "RuleList", positions: Iterable[int]
+) -> tuple[list[int] | None, str]:
+    """Return how much some rules decide, and of what; None if nobody counted."""
+    chosen = [rules.facts[position] for position in positions]
+    for name, noun in (("support", "rows"), ("inputs", "inputs")):
+        found = [getattr(facts, name) for facts in chosen]
+        if found and None not in found:
+            return found, noun
+    return None, ""
+
+
+def n_agreeing(known: Facts | Rule) -> int | None:
+    """Return of how many of the rows that a rule decides the label is its class."""
+    return (
+        None if known.accuracy is None else round(known.accuracy * (known.support or 0))
+    )
+
+
 def n_rows(rules: "RuleList") -> int | None:
     """Return how many rows of data what is known of the rules was counted on."""
-    rows = certified_number(rules, "rows")
+    rows = certificate_of(rules).rows
     if rows is not None:
         return rows
     listed = class_rows(rules)
@@ -69,24 +81,18 @@ def n_rows(rules: "RuleList") -> int | None:
 
 def is_right(rules: "RuleList") -> bool:
     """Tell whether the certificate says that rules are right wherever they decide."""
-    certificate = rules.certificate
-    is_known = certificate.get("engine") in ("table", "search", "paper")
-    is_approximate = certificate.get("different") or certificate.get("approximate")
-    return is_known and not is_approximate
+    return certificate_of(rules).is_right
 
 
 def is_whole_domain(rules: "RuleList") -> bool:
     """Tell whether rules, with their default, answer every input as proved."""
-    return (
-        is_right(rules)
-        and rules.scope == "domain"
-        and rules.certificate.get("complete") is not False
-    )
+    known = certificate_of(rules)
+    return known.is_right and known.is_complete and rules.scope == "domain"
 
 
 def undecided_inputs(rules: "RuleList") -> int | None:
     """Return how many inputs that can occur no rule decides, if that is known."""
-    certified = certified_number(rules, "undecided")
+    certified = certificate_of(rules).undecided
     decided = [f.inputs for f in rules.facts]
     if certified is not None or None in decided or not is_counted(rules):
         return certified
@@ -95,7 +101,7 @@ def undecided_inputs(rules: "RuleList") -> int | None:
 
 def undecided_rows(rules: "RuleList") -> int | None:
     """Return how many of the rows no rule decides, if that is known."""
-    rows, decided = n_rows(rules), certified_number(rules, "rows_decided")
+    rows, decided = n_rows(rules), certificate_of(rules).rows_decided
     support = [f.support for f in rules.facts]
     if decided is None and None not in support:
         decided = sum(support)  # type: ignore[arg-type]
@@ -123,14 +129,11 @@ def turned_rows(rules: "RuleList") -> tuple[int, dict[str, int]]:
 
     Nothing of a certificate that says something else there.
     """
-    influence = rules.certificate.get("influence")
-    if not isinstance(influence, Mapping):
+    influence = certificate_of(rules).influence
+    if influence is None:
         return 0, {}
-    of, rows = influence.get("of"), influence.get("rows")
-    if not isinstance(of, Mapping) or type(rows) is not int:
-        return 0, {}
-    names = rules.domain.names
-    return rows, {name: of[name] for name in names if type(of.get(name)) is int}
+    of, names = influence.of, rules.domain.names
+    return influence.rows, {name: of[name] for name in names if name in of}
 
 
 def features_in_order(rules: "RuleList") -> list[str]:
@@ -146,41 +149,3 @@ def by_influence(rules: "RuleList") -> Callable[[Condition], int]:
     """Return a key that sorts conditions by how much their features matter."""
     rank = {name: place for place, name in enumerate(features_in_order(rules))}
     return lambda condition: rank[condition.feature]
-
-
-def coverage_of(rules: "RuleList") -> str:
-    """Say how many new rows are covered; nothing where nothing is proved of rules."""
-    found = rules.certificate.get("coverage")
-    found = found if isinstance(found, Mapping) else {}
-    rows, covered = found.get("rows"), found.get("covered")
-    if not is_right(rules):
-        return ""
-    if type(rows) is int and type(covered) is int and 0 <= covered <= rows and rows:
-        return _counted(covered, rows, str(found.get("on")))
-    if is_whole_domain(rules) or is_decided(rules):
-        return ""
-    reason = found.get("reason", "no rows were held out")
-    return f"How many new rows are covered is not estimated: {reason}."
-
-
-def _counted(covered: int, rows: int, which: str) -> str:
-    """Say the share with its 95% interval.
-
-    Examples
-    --------
-    >>> print(_counted(28, 80, "held-out rows"))
-    About 35% of new rows are covered (28 of 80 held-out rows; 95% interval 25% to 46%).
-    >>> print(_counted(3243, 3256, "held-out rows").partition(" held")[0])
-    About 99.6% of new rows are covered (3,243 of 3,256
-    >>> print(_counted(80, 80, "test rows"))
-    About 100% of new rows are covered (80 of 80 test rows; 95% interval 95% to 100%).
-    """
-    low, high = wilson(covered, rows)
-    counted = f"{covered:,} of {count(rows, which.removesuffix('s'))}"
-    share = 100 * covered / rows
-    digits = 0 if covered == rows or share < 99 else 1
-    shown = "more than 99.9" if 99.9 < share < 100 else f"{share:.{digits}f}"
-    return (
-        f"About {shown}% of new rows are covered ({counted}; 95% interval "
-        f"{100 * low:.{digits}f}% to {100 * high:.{digits}f}%)."
-    )

@@ -1,10 +1,7 @@
 """Rules as a data frame."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-import narwhals as nw
-
-from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.language import allowed_text, unused
 from nn2rules.rules.rule import FACTS
 
@@ -12,8 +9,8 @@ if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 
-def frame_of(rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
-    """Return what `RuleList.to_frame` does."""
+def columns_of(rules: "RuleList") -> dict[str, list[object]]:
+    """Return the columns of `RuleList.to_frame`."""
     table: dict[str, list[object]] = {}
     taken = set(rules.domain.names)
     table[unused("rule", taken)] = [*rules.names, "default"]
@@ -36,14 +33,7 @@ def frame_of(rules: "RuleList", backend: Literal["pandas", "polars", "pyarrow"])
     ]
     for name, facts in _fact_columns(rules).items():
         table[unused(name, taken)] = [*facts, None]
-    if backend not in ("pandas", "polars", "pyarrow"):
-        raise OptionError(
-            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-        )
-    try:
-        return nw.from_dict(table, backend=backend).to_native()
-    except ModuleNotFoundError:
-        raise MissingExtraError(backend, backend, "to_frame()") from None
+    return table
 
 
 def _fact_columns(rules: "RuleList") -> dict[str, list[object]]:

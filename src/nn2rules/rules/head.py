@@ -1,15 +1,13 @@
 """What stands above rules: what they decide, what is proved, and what is left open."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, limits_text, percent, quoted, share
+from nn2rules.output import GAP, Items, Line, Paragraph, Part, Piece
+from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
-    certified_number,
-    class_inputs,
-    class_rows,
-    coverage_of,
+    class_counts,
     features_in_order,
     is_counted,
     is_decided,
@@ -21,25 +19,13 @@ from nn2rules.rules.facts import (
     undecided_inputs,
     undecided_rows,
 )
+from nn2rules.rules.wording import coverage_of, large_text, proof_of, question_of
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 _NAMED = 6  # classes that a title names
 _INFLUENCES = 12
-_HUGE = 10**15
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The title, the size of the matter, warnings, sentences, what turns answers."""
-
-    title: str
-    size: str
-    warnings: tuple[str, ...]
-    sentences: tuple[str, ...]
-    turning: str
-    influences: tuple[tuple[str, str], ...]
 
 
 _LABELS = (
@@ -48,16 +34,17 @@ _LABELS = (
 )
 
 
-def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
+def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Part, ...]:
     """Return what stands above rules; of few, without rows, hardly anything."""
-    warnings = tuple(rules.warnings())
+    warnings = [Paragraph(text, "warning") for text in rules.warnings()]
     numbers = [*_impossible(rules), *_numbers(rules)]
-    if is_small or not rules.certificate:
+    known = certificate_of(rules)
+    if is_small or not known.is_given:
         words = proof_of(rules) if rules.form == "set" else ""
         proof = [f"{words}."] * bool(words)
-        covered = [coverage_of(rules)] * bool(rules.certificate.get("coverage"))
-        short = (*proof, *numbers, *covered)
-        return Head("", "", warnings, tuple(filter(None, short)), "", ())
+        covered = [coverage_of(rules)] * (known.coverage is not None)
+        short = filter(None, (*proof, *numbers, *covered))
+        return (*warnings, *map(Paragraph, short))
     proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
     labels = _LABELS if has_labels and is_right(rules) else ""
     said = [
@@ -69,20 +56,11 @@ def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> Head:
         *numbers,
         coverage_of(rules),
     ]
-    return Head(
-        _title(rules),
-        _size(rules),
-        warnings,
-        tuple(sentence for sentence in said if sentence),
-        *_influences(rules),
+    title = Line(
+        (Piece(question_of(rules, _NAMED), "title"), GAP, Piece(_size(rules), "faint"))
     )
-
-
-def _title(rules: "RuleList") -> str:
-    names = [label_text(label) for label in rules.classes]
-    if len(names) > _NAMED:
-        return f"Which of {len(names):,} classes?"
-    return f"{', '.join(names[:-1])} or {names[-1]}?"
+    sentences = map(Paragraph, filter(None, said))
+    return (*warnings, title, *sentences, *_influences(rules))
 
 
 def _size(rules: "RuleList") -> str:
@@ -92,32 +70,9 @@ def _size(rules: "RuleList") -> str:
     if n_ranges:
         parts.append(count(n_ranges, "range") + " of numbers")
     elif is_counted(rules):
-        parts.append(f"{_large(rules.n_possible)} possible inputs")
+        parts.append(f"{large_text(rules.n_possible)} possible inputs")
     rows = n_rows(rules)
     return " · ".join([*parts, *([] if rows is None else [count(rows, "row")])])
-
-
-def _large(number: int) -> str:
-    if number < _HUGE:
-        return f"{number:,}"
-    power = len(str(number)) - 1
-    return f"about {number / 10**power:.1f} × 10^{power}"
-
-
-def proof_of(rules: "RuleList") -> str:
-    """Say in a few words what is proved; nothing if nothing is."""
-    if not is_right(rules):
-        return ""
-    if not is_whole_domain(rules):
-        rest = "what none decides is open"
-        if rules.certificate.get("complete") is False:
-            rest = "stopped early, so what none decides is not known yet"
-        return f"Proved wherever a rule decides; {rest}"
-    if is_counted(rules):
-        inputs, possible = rules.n_possible, "possible " * bool(_impossible(rules))
-        words = f"Proved for all {_large(inputs)} {possible}inputs"
-        return words if inputs > 1 else "Proved"
-    return "Proved for every input"
 
 
 def _proved(rules: "RuleList") -> str:
@@ -156,7 +111,7 @@ def _open(rules: "RuleList") -> str:
     """Say how many rows and inputs no rule decides."""
     if rules.scope != "support" or not is_right(rules):
         return ""
-    stopped = rules.certificate.get("complete") is False
+    stopped = not certificate_of(rules).is_complete
     left, rows = undecided_rows(rules), n_rows(rules)
     is_all = bool(rows) and left == 0
     text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
@@ -171,9 +126,8 @@ def _open(rules: "RuleList") -> str:
 def _open_inputs(rules: "RuleList", remark: str) -> str:
     """Say how many inputs are open: counted, bounded, or a share of the volume."""
     inputs, exact = rules.n_possible, undecided_inputs(rules)
-    least, most = (
-        certified_number(rules, f"undecided_at_{end}") for end in ("least", "most")
-    )
+    known = certificate_of(rules)
+    least, most = known.undecided_at_least, known.undecided_at_most
     if exact == 0:
         return "no possible input is left open"
     if exact is not None:
@@ -196,10 +150,8 @@ def _open_inputs(rules: "RuleList", remark: str) -> str:
 
 def _network(rules: "RuleList") -> str:
     """Say how often the network gives each class, and how often labels agree."""
-    counts, noun, whole = class_rows(rules), "rows", n_rows(rules)
-    if counts is None:
-        counts, noun = class_inputs(rules), "possible inputs"
-        whole = rules.n_possible
+    counts, noun = class_counts(rules)
+    whole = n_rows(rules) if noun == "rows" else rules.n_possible
     if counts is None or not whole:
         return ""
     chosen = list(range(len(counts)))
@@ -210,7 +162,7 @@ def _network(rules: "RuleList") -> str:
         for index in chosen[:_NAMED]
     ]
     said = f"The network says {_listed(texts)} of {noun}"
-    agreeing = certified_number(rules, "labels_agree")
+    agreeing = certificate_of(rules).labels_agree
     if agreeing is not None and noun == "rows":
         said += f"; the labels agree with it on {share(agreeing, whole)}"
     return f"{said}."
@@ -218,7 +170,7 @@ def _network(rules: "RuleList") -> str:
 
 def _different_rows(rules: "RuleList") -> str:
     """Say on how many rows rules that are not the network's answer differ from it."""
-    different = certified_number(rules, "rows_different")
+    different = certificate_of(rules).rows_different
     rows = n_rows(rules)
     if different is None or not rows or is_right(rules):
         return ""
@@ -230,28 +182,29 @@ def _listed(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1])] * (len(texts) > 1) + [texts[-1]])
 
 
-def _influences(rules: "RuleList") -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return for each feature the share of rows where it alone can turn the answer."""
+def _influences(rules: "RuleList") -> tuple[Part, ...]:
+    """Say for each feature on which share of rows it alone can turn the answer."""
     whole, counts = turned_rows(rules)
     if not whole or not counts:
-        return "", ()
+        return ()
     ranked = [name for name in features_in_order(rules) if name in counts]
-    shown = [(quoted(name), percent(counts[name], whole)) for name in ranked]
-    more = [("…", "")] if len(shown) > _INFLUENCES else []
+    shown = [f"{quoted(name)} {percent(counts[name], whole)}" for name in ranked]
+    more = ["…"] if len(shown) > _INFLUENCES else []
     some = f"of {whole:,} rows drawn, those" if whole != n_rows(rules) else "rows"
     title = f"What can turn an answer ({some} where this feature alone would):"
-    return title, tuple(shown[:_INFLUENCES] + more)
+    items = (*shown[:_INFLUENCES], *more)
+    return Paragraph(""), Paragraph(title), Items(items, GAP, 2)
 
 
 def _impossible(rules: "RuleList") -> list[str]:
     """Say that nothing is claimed of inputs that cannot occur."""
-    if not rules.certificate.get("impossible"):
+    if not certificate_of(rules).impossible:
         return []
     which = "inputs"
     if is_counted(rules):
         n_impossible = rules.domain.n_inputs - rules.n_possible
         which = f"the {count(n_impossible, 'input')}"
-    different, rest = certified_number(rules, "rows_different"), ""
+    different, rest = certificate_of(rules).rows_different, ""
     if different and is_right(rules):
         rows = count(different, "row")
         rest = f": on {rows} there the rules do not answer as the network does"
@@ -262,8 +215,7 @@ def _impossible(rules: "RuleList") -> list[str]:
 
 def _numbers(rules: "RuleList") -> list[str]:
     """Say which numbers there are: ranges, or only those that occur."""
-    model = rules.certificate.get("model")
-    bent = model.get("not_along_a_line") if isinstance(model, Mapping) else None
+    bent = certificate_of(rules).model.get("not_along_a_line")
     texts = []
     for feature in rules.domain.features:
         if feature.limits is not None:

@@ -1,13 +1,11 @@
 """The page that shows rules: what it says, whatever medium it is for.
 
 It is made from rules alone: their boxes, what is known of each, and the certificate.
-`printing` makes text of it, and `html` what a notebook shows.
 """
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -20,17 +18,22 @@ from nn2rules.language import (
     quoted,
     share,
 )
+from nn2rules.output import Block, Document, RuleTable, ShownCondition, ShownRule
+from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
     by_influence,
     class_inputs,
     class_rows,
+    decided_by,
     is_decided,
     is_right,
     is_whole_domain,
+    n_agreeing,
     n_rows,
 )
-from nn2rules.rules.head import Head, head_of, proof_of
+from nn2rules.rules.head import head_of
 from nn2rules.rules.names import classes_in_order
+from nn2rules.rules.wording import order_text, proof_of
 from nn2rules.space import box_sizes, whole_number
 
 if TYPE_CHECKING:
@@ -40,7 +43,6 @@ if TYPE_CHECKING:
 Top: TypeAlias = int | Literal["most", "all"]
 """How many rules are shown: so many, those that decide most, or all."""
 
-_SHORT = 28  # characters of a condition that shares its line with others
 _ENOUGH = 0.95  # of the rows: what decides them is shown
 _FEW, _LEAST, _MOST = 20, 5, 50  # so few are all shown; of more so many, at least
 _MUCH = 0.8
@@ -48,69 +50,17 @@ _FEWEST = 3  # of so few rules one reads all
 _NAMED = 3  # rules that a rule leans on are named; of more, two and their number
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCondition:
-    """A condition: in one piece, and the name of the feature and what it may be."""
-
-    text: str
-    feature: str
-    allowed: str
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it names many values, and so has a line of its own if need be."""
-        return len(self.text) > _SHORT and ", " in self.allowed
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRule:
-    """A rule, or the default, as it is shown: `then` is its class.
-
-    `remark` stands where there are no conditions, or behind them; `numbers` are the
-    cells of the columns.
-    """
-
-    name: str
-    then: str
-    conditions: tuple[ShownCondition, ...]
-    remark: str
-    numbers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rules below each other, what they are, and what is said of those not shown."""
-
-    title: str
-    about: str
-    rules: tuple[ShownRule, ...]
-    hidden: str
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """All that is shown of rules; `columns` are the titles of the numbers.
-
-    Of a list, `otherwise` stands below its rules as one of them does.
-    """
-
-    form: Literal["list", "set"]
-    head: Head
-    columns: tuple[str, ...]
-    blocks: tuple[Block, ...]
-    otherwise: ShownRule | None
-
-
-def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Page:
+def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Document:
     """Return the page of rules, with the `top` ones of each block."""
     if top not in ("most", "all"):
         top = whole_number("top", top)
     columns = _columns(rules, verbose=verbose)
     has_rows = n_rows(rules) is not None or any("rows" in title for title in columns)
-    is_small = len(rules) <= 5 and not (has_rows and rules.certificate)
+    is_small = len(rules) <= 5 and not (has_rows and certificate_of(rules).is_given)
     head = head_of(rules, is_small=is_small, has_labels="labels agree" in columns)
     blocks = _blocks(rules, columns, top, is_small=is_small)
-    return Page(rules.form, head, tuple(columns), blocks, _otherwise(rules, columns))
+    rest = _otherwise(rules, columns)
+    return Document((head, RuleTable(rules.form, tuple(columns), blocks, rest)))
 
 
 def _blocks(
@@ -141,7 +91,7 @@ def _block(
     top: Top,
     titles: tuple[str, str],
 ) -> Block:
-    weights, noun = _weights(rules, positions)
+    weights, noun = decided_by(rules, positions)
     shown = len(positions)
     if top == "most":
         shown = _n_shown(weights, shown)
@@ -184,6 +134,17 @@ def shown_rule(rules: "RuleList", rule: "Rule", numbers: Sequence[str]) -> Shown
     )
 
 
+def text_of_rule(rules: "RuleList", rule: "Rule") -> str:
+    """Return what `RuleList.rule_text` does."""
+    parts = [
+        condition_text(rules.domain.feature(c.feature), c.values)
+        for c in sorted(rule.conditions, key=by_influence(rules))
+    ]
+    premise = " and ".join(parts) if parts else "anything"
+    unless = unless_text(rule.unless)
+    return f"if {premise} then {label_text(rule.then)} {unless}".rstrip()
+
+
 def _plain(allowed: str) -> str:
     """Return values without the signs around them, for a line of their own.
 
@@ -223,13 +184,7 @@ def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
     else:
         if has_rows:
             columns["rows decided"] = [_number(f.support) for f in facts]
-        agreeing = [
-            (
-                None if f.accuracy is None else round(f.accuracy * (f.support or 0)),
-                f.support,
-            )
-            for f in facts
-        ]
+        agreeing = [(n_agreeing(f), f.support) for f in facts]
     if any(part is not None for part, _ in agreeing):
         columns["labels agree"] = [
             percent(part, whole) if part is not None and whole else ""
@@ -246,7 +201,7 @@ def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
 
 def _fitting_inputs(rules: "RuleList") -> dict[str, list[str]]:
     """Return the shares of inputs that fit the rules of a set."""
-    if rules.domain.has_ranges or "impossible" in rules.certificate:
+    if rules.domain.has_ranges or certificate_of(rules).has_impossible:
         return {}
     sizes = box_sizes(rules.domain, rules.boxes)
     return {"inputs fit": [share(size, rules.domain.n_inputs) for size in sizes]}
@@ -272,17 +227,6 @@ def _range(ends: tuple[float, float] | None) -> str:
     return f"{low:.2f} to {high:.2f}"
 
 
-def _weights(
-    rules: "RuleList", positions: Sequence[int]
-) -> tuple[list[int] | None, str]:
-    """Return how much each rule decides, and of what."""
-    for name, noun in (("support", "rows"), ("inputs", "inputs")):
-        found = [getattr(rules.facts[index], name) for index in positions]
-        if found and None not in found:
-            return found, noun
-    return None, ""
-
-
 def _whole(rules: "RuleList", noun: str) -> int | None:
     """Return how many rows or inputs there are, if that is known."""
     return rules.n_possible if noun == "inputs" else n_rows(rules)
@@ -306,8 +250,8 @@ def _about_list(rules: "RuleList") -> str:
     """Say how many rules a list has, and how many of them one has to read."""
     if not len(rules):
         return ""
-    text = f"{count(len(rules), 'rule')}, tried from the top"
-    weights, noun = _weights(rules, range(len(rules)))
+    text = f"{count(len(rules), 'rule')}, {order_text(rules)}"
+    weights, noun = decided_by(rules, range(len(rules)))
     if weights is None or len(rules) <= 5:
         return text
     whole = _whole(rules, noun)
@@ -324,13 +268,13 @@ def _about_class(rules: "RuleList", chosen: int) -> str:
         i for i, answer in enumerate(rules.answers.tolist()) if answer == chosen
     ]
     text, rows, whole = count(len(positions), "rule"), class_rows(rules), n_rows(rules)
-    weights, noun = _weights(rules, positions)
+    weights, noun = decided_by(rules, positions)
     if not is_right(rules):  # the shares of classes are those of the network
         return text
     if rows is not None and whole:
         text = f"{share(rows[chosen], whole)} of rows; {text}"
         # Rows that cannot occur may be those of another class.
-        if noun == "rows" and weights and "impossible" not in rules.certificate:
+        if noun == "rows" and weights and not certificate_of(rules).has_impossible:
             text += _covering(weights, rows[chosen])
     elif (inputs := class_inputs(rules)) is not None:
         text = f"{share(inputs[chosen], rules.n_possible)} of inputs; {text}"

@@ -17,17 +17,23 @@ from numpy.typing import ArrayLike, NDArray
 from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.language import count
 from nn2rules.network import checked_classes
-from nn2rules.rules.answering import OUTSIDE, Undecided, label_positions, predictions
+from nn2rules.output import Backend, Document, frame_of, html_of, text_of
+from nn2rules.rules.answering import (
+    OUTSIDE,
+    Undecided,
+    covers,
+    label_positions,
+    predictions,
+)
 from nn2rules.rules.caveats import warnings_of
+from nn2rules.rules.certificate import certificate_of, of_any, own_certificate
 from nn2rules.rules.choosing import sorted_by_support, taken, top_of
 from nn2rules.rules.curve import curve_of, plot_of
-from nn2rules.rules.digest import digest_of, of_any, own_certificate
-from nn2rules.rules.frame import frame_of
-from nn2rules.rules.html import html_of_page
+from nn2rules.rules.digest import digest_of
+from nn2rules.rules.frame import columns_of
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.names import names_of, position_of
-from nn2rules.rules.page import Top, page_of
-from nn2rules.rules.printing import text_of_page, text_of_rule
+from nn2rules.rules.page import Top, page_of, text_of_rule
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.validation import (
     check_domain,
@@ -255,8 +261,8 @@ class RuleList:
     @property
     def n_possible(self) -> int:
         """The number of inputs that can occur; those of ranges cannot be counted."""
-        possible = self.certificate.get("possible")
-        return possible if isinstance(possible, int) else self.domain.n_inputs
+        possible = certificate_of(self).possible
+        return self.domain.n_inputs if possible is None else possible
 
     @property
     def is_two_sided(self) -> bool:
@@ -379,6 +385,14 @@ class RuleList:
             covers has that class.
         """
         return predictions(self, rows, unknown, undecided)
+
+    def covers(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows the rules cover: of all others they claim nothing.
+
+        Rules of scope "domain" cover every row, those of scope "support" the rows that
+        a rule decides.
+        """
+        return covers(self, self.apply(rows))
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""
@@ -507,9 +521,7 @@ class RuleList:
         """
         return import_module("nn2rules.report").report(self, path, **options)
 
-    def to_frame(
-        self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
-    ) -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with a row for each rule, and one for the default.
 
         Parameters
@@ -517,7 +529,7 @@ class RuleList:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        return frame_of(self, backend)
+        return frame_of(lambda: columns_of(self), backend)
 
     def text(self, top: Top = "most", *, width: int = 80, verbose: bool = False) -> str:
         """Return the page that ``print(rules)`` shows.
@@ -533,7 +545,11 @@ class RuleList:
         verbose : bool
             Also the share of inputs and the range of the network's probabilities.
         """
-        return text_of_page(page_of(self, top, verbose=verbose), width)
+        return text_of(self.document(top, verbose=verbose), width)
+
+    def document(self, top: Top = "most", *, verbose: bool = False) -> Document:
+        """Return the page that text and notebooks show; see `text`."""
+        return page_of(self, top, verbose=verbose)
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
@@ -547,7 +563,7 @@ class RuleList:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return html_of_page(page_of(self, "most", verbose=False))
+        return html_of(self.document())
 
     def __repr__(self) -> str:
         return f"<RuleList: {count(len(self), 'rule')}, otherwise {self.default!r}>"

@@ -35,7 +35,8 @@ from nn2rules import (
     evaluate,
     extract,
 )
-from nn2rules.questions.evaluate import DomainFidelity, on_domain, report
+from nn2rules.output import frames
+from nn2rules.questions.evaluate import DomainFidelity, on_domain
 from nn2rules.space.intervals import wilson
 from strategies import (
     PIECEWISE_LINEAR,
@@ -921,7 +922,7 @@ def test_frames_of_other_libraries(monkeypatch):
     def absent(*_args, **_options):
         raise ModuleNotFoundError
 
-    monkeypatch.setattr(report.nw, "from_dict", absent)
+    monkeypatch.setattr(frames.nw, "from_dict", absent)
     with pytest.raises(MissingExtraError) as missing:
         found.to_frame("polars")
     assert 'pip install "nn2rules[polars]"' in str(missing.value)

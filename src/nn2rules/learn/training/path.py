@@ -8,11 +8,10 @@ import numpy as np
 
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.network import Network
+from nn2rules.output import frame_of
 from nn2rules.rules import RuleList
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from nn2rules.learn.training.peers import Peer
 
 _MARKS = "sD^vP*X"
@@ -130,25 +129,22 @@ class Path:
             )
         return "\n".join(lines)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> Any:
         """Return the path as a pandas data frame, a row for each network."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            raise MissingExtraError("pandas", "pandas", "to_frame()") from None
-        rows = [
-            {
-                "questions": point.questions,
-                "columns": len(point.network.domain.features),
-                "inputs": point.network.domain.n_inputs,
-                "rules": len(point.rules),
-                "accuracy": point.accuracy,
-                "error": point.error,
-                "chosen": place == self.chosen,
-            }
-            for place, point in enumerate(self.points)
-        ]
-        return pd.DataFrame(rows)
+        return frame_of(self._columns, "pandas")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        points = self.points
+        domains = [point.network.domain for point in points]
+        return {
+            "questions": [point.questions for point in points],
+            "columns": [len(domain.features) for domain in domains],
+            "inputs": [domain.n_inputs for domain in domains],
+            "rules": [len(point.rules) for point in points],
+            "accuracy": [point.accuracy for point in points],
+            "error": [point.error for point in points],
+            "chosen": [place == self.chosen for place in range(len(points))],
+        }
 
     def plot(self, axes: Any = None, *, peers: Sequence[Any] = ()) -> Any:
         """Draw accuracy against the number of rules.

@@ -11,15 +11,14 @@
 
 from nn2rules.questions.audit.entry import SECONDS, audit, protected_names
 from nn2rules.questions.audit.findings import Influence
-from nn2rules.questions.audit.page import Section, sections_of
+from nn2rules.questions.audit.page import INFLUENCE
 from nn2rules.questions.audit.report import Audit
 
 __all__ = [
+    "INFLUENCE",
     "SECONDS",
     "Audit",
     "Influence",
-    "Section",
     "audit",
     "protected_names",
-    "sections_of",
 ]

@@ -1,10 +1,8 @@
-"""An audit as one page: sections of sentences and grids, as text and as HTML."""
+"""An audit as one page: sections of sentences and grids."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from nn2rules.errors import OptionError
 from nn2rules.language import (
     condition_text,
     count,
@@ -14,24 +12,26 @@ from nn2rules.language import (
     share,
     value_words,
 )
-from nn2rules.output import document, paragraph, piece, table
+from nn2rules.output import Document, Grid, Heading, Paragraph, Part
 from nn2rules.questions.audit.findings import FragileRow, Group, Protected, Trend
 from nn2rules.questions.explain import change_text
 from nn2rules.questions.verify import Verdict
-from nn2rules.rules import Rule, RuleList, cells, filled
+from nn2rules.rules import Rule, RuleList
 from nn2rules.space import Value, whole_number
 
 if TYPE_CHECKING:
     from nn2rules.questions.audit.report import Audit
 
+INFLUENCE = "What can turn an answer, alone"
+"""The title of the section on all features."""
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Rows of text below a header; `numbers` says which columns are such."""
 
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: tuple[bool, ...]
+def _grid(
+    header: tuple[str, ...],
+    rows: Iterable[tuple[str, ...]],
+    numbers: tuple[bool, ...],
+) -> Grid:
+    return Grid(tuple(rows), numbers, header, indent=2)
 
 
 def amount(number: int | None) -> str:
@@ -64,7 +64,7 @@ def influence_parts(audit: "Audit") -> tuple[str | Grid, ...]:
                 )
             )
         numbers = (False, *[True] * (len(header) - 2), False)
-        parts.append(Grid(header, tuple(rows), numbers))
+        parts.append(_grid(header, tuple(rows), numbers))
     if audit.dead:
         names = ", ".join(map(quoted, audit.dead))
         parts.append(f"Dead, proved never to turn an answer: {names}.")
@@ -98,7 +98,7 @@ def monotone_parts(audit: "Audit") -> tuple[str | Grid, ...]:
     toward = "the class named" if has_classes else label_text(audit.classes[1])
     said = f"Toward {toward}; a context is one choice of all other features."
     blank = ("",) * len(rows[0])
-    return said, Grid(blank, rows, (False,) * len(rows[0]))
+    return said, _grid(blank, rows, (False,) * len(rows[0]))
 
 
 def _along(trend: Trend) -> str:
@@ -185,7 +185,7 @@ def _ways(verdict: Verdict) -> Grid:
         (amount(verdict.row_ways.get(way, 0)), amount(verdict.ways[way]), way)
         for way in ways
     )
-    return Grid(("rows", "inputs", "answers"), rows, (True, True, False))
+    return _grid(("rows", "inputs", "answers"), rows, (True, True, False))
 
 
 def _by_value(audit: "Audit", found: Protected) -> list[str | Grid]:
@@ -198,7 +198,7 @@ def _by_value(audit: "Audit", found: Protected) -> list[str | Grid]:
         (value_words(feature, value), *(amount(n) for n in by_class.values()))
         for value, by_class in found.answers.items()
     )
-    return [Grid(header, rows, (False, *[True] * len(audit.classes)))]
+    return [_grid(header, rows, (False, *[True] * len(audit.classes)))]
 
 
 def _rules(rules: RuleList, top: int) -> list[str | Grid]:
@@ -217,7 +217,7 @@ def _rules(rules: RuleList, top: int) -> list[str | Grid]:
             (amount(rule.fits), amount(rule.inputs), rule_words(rules, rule))
             for rule in by_way[way][:top]
         )
-        parts.append(Grid(("rows", "inputs", way), shown, (True, True, False)))
+        parts.append(_grid(("rows", "inputs", way), shown, (True, True, False)))
     return parts
 
 
@@ -252,8 +252,8 @@ def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
     said = " · ".join(input_conditions(audit.domain, same))
     return [
         f"For example {where}:",
-        Grid(("",), ((said,),), (False,)),
-        Grid(("", ""), tuple(rows), (False, False)),
+        _grid(("",), ((said,),), (False,)),
+        _grid(("", ""), tuple(rows), (False, False)),
     ]
 
 
@@ -272,7 +272,7 @@ def shares_parts(audit: "Audit") -> tuple[str | Grid, ...]:
         largest = sorted(groups, key=lambda group: -group.rows)[:_GROUPS]
         kept = [group for group in groups if group in largest]
         rows = tuple(_group(group, shown) for group in kept)
-        parts.append(Grid(header, rows, (False, *[True] * (len(header) - 1))))
+        parts.append(_grid(header, rows, (False, *[True] * (len(header) - 1))))
         if len(kept) < len(groups):
             left = sum(group.rows for group in groups) - sum(g.rows for g in kept)
             more = count(len(groups) - len(kept), "more group")
@@ -304,7 +304,7 @@ def fragile_parts(audit: "Audit") -> tuple[str | Grid, ...]:
         for one in audit.fragile
     )
     header = ("row", "", "answer", "margin", "turns with")
-    return f"{said} each.", Grid(header, rows, (True, False, False, True, False))
+    return f"{said} each.", _grid(header, rows, (True, False, False, True, False))
 
 
 def turned_by(one: FragileRow) -> str:
@@ -317,30 +317,29 @@ def turned_by(one: FragileRow) -> str:
     return f"{said} · or {count(more, 'other way')}" if more else said
 
 
-_GAP, _NARROWEST, _ROOM = "  ", 60, 24
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A title, and what stands below it."""
-
-    title: str
-    parts: tuple[str | Grid, ...]
-
-
-def sections_of(audit: "Audit", top: int) -> list[Section]:
+def document_of(audit: "Audit", top: int) -> Document:
     """Return the page, with the `top` rules of each way to turn."""
     top = whole_number("top", top)
     asked = " or ".join(label_text(label) for label in audit.classes)
-    found = [
-        Section(f"Audit: {asked}?", _head(audit)),
-        Section("Protected features", protected_parts(audit, top)),
-        Section("What can turn an answer, alone", influence_parts(audit)),
-        Section("Which way the answer goes as a feature grows", monotone_parts(audit)),
-        Section("What becomes of groups", shares_parts(audit)),
-        Section("The most fragile rows", fragile_parts(audit)),
-    ]
-    return [section for section in found if section.parts]
+    sections = {
+        f"Audit: {asked}?": _head(audit),
+        "Protected features": protected_parts(audit, top),
+        INFLUENCE: influence_parts(audit),
+        "Which way the answer goes as a feature grows": monotone_parts(audit),
+        "What becomes of groups": shares_parts(audit),
+        "The most fragile rows": fragile_parts(audit),
+    }
+    return Document(
+        tuple(
+            (Heading(title), *map(_part, parts))
+            for title, parts in sections.items()
+            if parts
+        )
+    )
+
+
+def _part(part: str | Grid) -> Part:
+    return Paragraph(part, keeps_units=False) if isinstance(part, str) else part
 
 
 def _head(audit: "Audit") -> tuple[str | Grid, ...]:
@@ -366,68 +365,3 @@ def _head(audit: "Audit") -> tuple[str | Grid, ...]:
             f"{', '.join(audit.open)}."
         )
     return tuple(parts)
-
-
-def text_of(sections: Sequence[Section], width: int) -> str:
-    """Return a page as text, no line wider than `width` where words can be parted."""
-    width = whole_number("width", width)
-    if width < _NARROWEST:
-        raise OptionError(f"width: {width}, expected {_NARROWEST} or more")
-    return "\n\n".join("\n".join(_lines(section, width)) for section in sections)
-
-
-def _lines(section: Section, width: int) -> list[str]:
-    lines = [section.title]
-    for part in section.parts:
-        if isinstance(part, str):
-            lines += filled(part.split(" "), " ", width)
-        else:
-            lines += _grid_lines(part, width)
-    return lines
-
-
-def _grid_lines(grid: Grid, width: int) -> list[str]:
-    """Return a grid; its last column is parted where the line would be too long."""
-    rows = [grid.header, *grid.rows] if any(grid.header) else list(grid.rows)
-    last = len(grid.header) - 1
-    widths = [max(cells(row[i]) for row in rows) for i in range(last)]
-    room = max(_ROOM, width - sum(w + len(_GAP) for w in widths) - len(_GAP))
-    lines = []
-    for row in rows:
-        start = "".join(
-            _GAP + _padded(text, wide, is_number=grid.numbers[i])
-            for i, (text, wide) in enumerate(zip(row, widths, strict=False))
-        )
-        wide = max(cells(each[last]) for each in rows)
-        own = [_padded(row[last], wide, is_number=True)]
-        if not grid.numbers[last]:
-            separator = " · " if " · " in row[last] else " "
-            own = filled(row[last].split(separator), separator, room)
-        blank = " " * cells(start)
-        lines += [
-            f"{blank if i else start}{_GAP}{line}".rstrip()
-            for i, line in enumerate(own)
-        ]
-    return lines
-
-
-def _padded(text: str, width: int, *, is_number: bool) -> str:
-    space = " " * (width - cells(text))
-    return space + text if is_number else text + space
-
-
-def html_of(sections: Sequence[Section]) -> str:
-    """Return a page as HTML for notebooks."""
-    parts = []
-    for section in sections:
-        parts.append(f"<p>{piece(section.title, 'title')}</p>")
-        parts += [_html(part) for part in section.parts if part]
-    return document(parts)
-
-
-def _html(grid: str | Grid) -> str:
-    if isinstance(grid, str):
-        return paragraph(grid)
-    rows = [[piece(text, "faint") for text in grid.header]] if any(grid.header) else []
-    rows += [[piece(text) for text in row] for row in grid.rows]
-    return table(rows, grid.numbers)

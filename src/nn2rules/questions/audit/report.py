@@ -1,14 +1,12 @@
 """The result of an audit: values, a page, JSON, data frames."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-import narwhals as nw
-
-from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.errors import OptionError
 from nn2rules.language import label_text, unused
+from nn2rules.output import Backend, Document, Result, frame_of, text_of
 from nn2rules.questions.audit.findings import (
     FragileRow,
     Group,
@@ -16,12 +14,9 @@ from nn2rules.questions.audit.findings import (
     Protected,
     Trend,
 )
-from nn2rules.questions.audit.page import html_of, sections_of, text_of, turned_by
+from nn2rules.questions.audit.page import document_of, turned_by
 from nn2rules.questions.verify import Verdict
 from nn2rules.space import Domain, Value
-
-if TYPE_CHECKING:
-    pass
 
 PARTS = ("influence", "monotone", "shares", "fragile")
 """What there are data frames of."""
@@ -118,19 +113,9 @@ def _trend(trend: Trend) -> dict[str, Any]:
     }
 
 
-def frame_of(audit: "Audit", part: str, backend: Any) -> Any:
-    """Return what `Audit.to_frame` does."""
-    if part not in PARTS:
-        raise OptionError(f"part: {part!r}, expected {', '.join(PARTS)}")
-    if backend not in ("pandas", "polars", "pyarrow"):
-        raise OptionError(
-            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-        )
-    columns = {"shares": _shares, "fragile": _fragile}.get(part, _told)
-    try:
-        return nw.from_dict(columns(audit, part), backend=backend).to_native()
-    except ModuleNotFoundError:
-        raise MissingExtraError(backend, backend, "to_frame()") from None
+def columns_of(audit: "Audit", part: str) -> dict[str, list[Any]]:
+    """Return the columns of a part of `Audit.to_frame`."""
+    return {"shares": _shares, "fragile": _fragile}.get(part, _told)(audit, part)
 
 
 def _told(audit: "Audit", part: str) -> dict[str, list[Any]]:
@@ -177,7 +162,7 @@ def _fragile(audit: "Audit", _part: str) -> dict[str, list[Any]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Result):
     """What a model does, counted on rows and, where possible, on all inputs.
 
     Attributes
@@ -240,6 +225,10 @@ class Audit:
             return "turns"
         return "open" if "open" in found else "clear"
 
+    def document(self, top: int = 3) -> Document:
+        """Return the page, with the `top` rules of each way to turn."""
+        return document_of(self, top)
+
     def text(self, top: int = 3, *, width: int = 80) -> str:
         """Return the page.
 
@@ -250,16 +239,10 @@ class Audit:
         width : int
             How wide lines are at most.
         """
-        return text_of(sections_of(self, top), width)
-
-    def __str__(self) -> str:
-        return self.text()
+        return text_of(self.document(top), width)
 
     def __repr__(self) -> str:
         return f"<Audit: {self.status}, {len(self.influence)} features>"
-
-    def _repr_html_(self) -> str:
-        return html_of(sections_of(self, 3))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values.
@@ -268,14 +251,10 @@ class Audit:
         """
         return dict_of(self)
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
     def to_frame(
         self,
         part: Literal["influence", "monotone", "shares", "fragile"] = "influence",
-        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+        backend: Backend = "pandas",
     ) -> Any:
         """Return a part as a data frame: a line for each feature, group or row.
 
@@ -285,4 +264,6 @@ class Audit:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        return frame_of(self, part, backend)
+        if part not in PARTS:
+            raise OptionError(f"part: {part!r}, expected {', '.join(PARTS)}")
+        return frame_of(lambda: columns_of(self, part), backend)

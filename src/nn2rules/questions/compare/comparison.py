@@ -1,27 +1,27 @@
 """The result of a comparison: equal, or where two differ, as rules."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.extraction import most_first
 from nn2rules.language import unused
+from nn2rules.output import Backend, Document, Result, frame_of, text_of
 from nn2rules.questions.compare.different_rows import DifferentRows
 from nn2rules.questions.compare.found import Covering, Found, Pair
 from nn2rules.questions.compare.shown import (
     changed_text,
-    frame_of,
+    columns_of,
+    document_of,
     json_of,
     labelled,
-    page_of,
 )
 from nn2rules.questions.compare.sides import cut_codes, sizes_of
-from nn2rules.rules import Facts, RuleList, Top, html_of_page, text_of_page
+from nn2rules.rules import Facts, RuleList, Top
 from nn2rules.space import Condition, Domain, Value
 
 
@@ -61,7 +61,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """Whether two decide the same, and where they do not.
 
     Attributes
@@ -256,29 +256,21 @@ class Comparison:
         width : int
             How wide lines are at most.
         """
-        return text_of_page(page_of(self, top), width)
+        return text_of(self.document(top), width)
 
-    def __str__(self) -> str:
-        return self.text()
+    def document(self, top: Top = "most") -> Document:
+        """Return the page, with the `top` rules of each change."""
+        return document_of(self, top)
 
     def __repr__(self) -> str:
         words = {True: "equal", False: "different", None: "open"}
         return f"<Comparison: {words[self.equal]}>"
 
-    def _repr_html_(self) -> str:
-        return html_of_page(page_of(self, "most"))
-
     def to_dict(self) -> Mapping[str, Any]:
         """Return the comparison as plain values."""
         return json_of(self)
 
-    def to_json(self) -> str:
-        """Return the comparison as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def to_frame(
-        self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
-    ) -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with a row for each rule.
 
         Parameters
@@ -286,4 +278,4 @@ class Comparison:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        return frame_of(self, backend)
+        return frame_of(lambda: columns_of(self), backend)

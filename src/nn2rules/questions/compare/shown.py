@@ -1,11 +1,8 @@
 """A comparison as people and programs read it: a page, plain values, a data frame."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-
-from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.language import (
     allowed_text,
     count,
@@ -14,8 +11,9 @@ from nn2rules.language import (
     share,
     unused,
 )
+from nn2rules.output import Block, Document, Paragraph, RuleTable, ShownRule
 from nn2rules.questions.compare.found import Pair
-from nn2rules.rules import Block, Head, Page, ShownRule, Top, shown_rule
+from nn2rules.rules import Top, shown_rule
 from nn2rules.space import Value, whole_number
 
 if TYPE_CHECKING:
@@ -46,12 +44,11 @@ def changed_text(old: Value, new: Value) -> str:
     return f"{answer_text(old)} → {answer_text(new)}"
 
 
-def page_of(found: "Comparison", top: Top) -> Page:
+def document_of(found: "Comparison", top: Top) -> Document:
     """Return what is shown of a comparison, with the `top` rules of each change."""
     if top not in ("most", "all"):
         top = whole_number("top", top)
-    sentences = (*_result(found), *found.notes)
-    head = Head("", "", (), tuple(sentences), "", ())
+    head = tuple(map(Paragraph, (*_result(found), *found.notes)))
     columns: tuple[str, ...] = ()
     if any(rule.inputs is not None for rule in found.rules):
         columns = ("inputs",)
@@ -59,7 +56,7 @@ def page_of(found: "Comparison", top: Top) -> Page:
         columns = (*columns, "rows")
     blocks = [_block(found, change, columns, top) for change in found.changes]
     shown = tuple(block for block in blocks if block.rules or block.about)
-    return Page("set", head, columns, shown, None)
+    return Document((head, RuleTable("set", columns, shown)))
 
 
 def _result(found: "Comparison") -> list[str]:
@@ -196,14 +193,8 @@ def json_of(found: "Comparison") -> dict[str, Any]:
     }
 
 
-def frame_of(
-    found: "Comparison", backend: Literal["pandas", "polars", "pyarrow"]
-) -> Any:
-    """Return what `Comparison.to_frame` does."""
-    if backend not in ("pandas", "polars", "pyarrow"):
-        raise OptionError(
-            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-        )
+def columns_of(found: "Comparison") -> dict[str, list[object]]:
+    """Return the columns of `Comparison.to_frame`."""
     rules, taken = found.rules, set(found.domain.names)
     table: dict[str, list[object]] = {unused("rule", taken): [r.name for r in rules]}
     cut = found.domain if found.rule_list is None else found.rule_list.domain
@@ -225,7 +216,4 @@ def frame_of(
         ]
     for name in ("inputs", "rows"):
         table[unused(name, taken)] = [getattr(rule, name) for rule in rules]
-    try:
-        return nw.from_dict(table, backend=backend).to_native()
-    except ModuleNotFoundError:
-        raise MissingExtraError(backend, backend, "to_frame()") from None
+    return table

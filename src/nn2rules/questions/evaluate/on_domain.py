@@ -13,7 +13,7 @@ number of these is told.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ from nn2rules.questions.evaluate.answers import (
     translation,
 )
 from nn2rules.questions.evaluate.fidelity import DomainFidelity
-from nn2rules.rules import RuleList, covers
+from nn2rules.rules import Certificate, RuleList, certificate_of, covers
 from nn2rules.space import (
     Condition,
     Domain,
@@ -76,7 +76,7 @@ class Claims:
     """
 
     rules: RuleList
-    certificate: Mapping[str, Any]
+    certificate: Certificate
     left_out: NDArray[np.bool_]
 
     def possible(self, codes: Codes) -> NDArray[np.bool_]:
@@ -88,7 +88,7 @@ class Claims:
 
     def proved(self, sample: Compared) -> DomainFidelity | None:
         """Return what is proved; None if nothing, or if the sample denies it."""
-        if not self.certificate:
+        if not self.certificate.is_given:
             return None
         if self.rules.domain.has_ranges:
             return self._endless(sample)
@@ -113,7 +113,7 @@ class Claims:
     def _endless(self, sample: Compared) -> DomainFidelity | None:
         """Return what is proved where inputs cannot be counted: of all, or nothing."""
         is_whole = self.rules.scope == "domain" and not len(self.left_out)
-        is_proved = is_whole and self.certificate.get("complete") is not False
+        is_proved = is_whole and self.certificate.is_complete
         if not is_proved or len(sample.different):
             return None
         return DomainFidelity(1.0, 1.0, "proved", None, None)
@@ -128,36 +128,36 @@ class Claims:
     def _same(self, sample: Compared) -> int | None:
         """Return on how many inputs rules for the whole domain are right."""
         # The search proves every rule, and has nothing to count.
-        is_search = self.certificate.get("engine") == "search"
-        different = self.certificate.get("different", 0 if is_search else None)
+        known, different = self.certificate, self.certificate.different
+        if known.engine == "search" and not known.is_approximate:
+            different = 0
         found = len(np.unique(sample.different, axis=0))
-        if different is None or self.certificate.get("complete") is False:
+        if different is None or not known.is_complete:
             return None
-        return None if found > different else self.rules.n_possible - int(different)
+        return None if found > different else self.rules.n_possible - different
 
     def _is_counted(self) -> bool:
         """Tell whether it is known how many inputs can occur, and whether any can."""
-        keys = self.certificate
-        return ("impossible" not in keys or "possible" in keys) and (
-            self.rules.n_possible > 0
-        )
+        known = self.certificate
+        is_known = not known.has_impossible or known.possible is not None
+        return is_known and self.rules.n_possible > 0
 
 
 def claims_of(rules: RuleList, network: Network | None) -> Claims:
     """Return what is proved of rules about this network; nothing of another model."""
-    certificate: Mapping[str, Any] = rules.certificate
-    is_theirs = network is not None and certificate.get("rules") == rules.digest
-    if not is_theirs or certificate.get("network") != network_digest(network):  # type: ignore[arg-type]
-        certificate = {}
-    return Claims(rules, certificate, _impossible(rules, certificate))
+    known = certificate_of(rules)
+    is_theirs = network is not None and known.rules == rules.digest
+    if not is_theirs or known.network != network_digest(network):  # type: ignore[arg-type]
+        known = Certificate()
+    return Claims(rules, known, _impossible(rules, known))
 
 
-def _impossible(rules: RuleList, certificate: Mapping[str, Any]) -> NDArray[np.bool_]:
+def _impossible(rules: RuleList, known: Certificate) -> NDArray[np.bool_]:
     """Return the boxes of inputs that a certificate lists as impossible.
 
     None where it only says that they were given as a function: then all can occur.
     """
-    listed = certificate.get("impossible")
+    listed = known.impossible
     if not isinstance(listed, list):
         listed = []
     try:

@@ -4,20 +4,18 @@ Counts are kept, as whole numbers, and shares are worked out from them; so what 
 printed can tell 100 % from almost all.
 """
 
-import json
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-import narwhals as nw
-
-from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.errors import OptionError
+from nn2rules.output import Backend, Document, Result, frame_of
 from nn2rules.questions.evaluate.fidelity import DomainFidelity
 from nn2rules.questions.evaluate.row_figures import RowFigures, metrics_of, ratio
 from nn2rules.questions.evaluate.table import (
     SHARES,
-    evaluation_html,
-    evaluation_text,
+    document_of,
     steps,
 )
 from nn2rules.rules import Scope
@@ -25,7 +23,7 @@ from nn2rules.space import is_number, whole_number
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Result):
     """How good rules are: as text, a table; see also `to_frame` and `to_json`.
 
     A row is covered if `rules.predict` gives it a class: by a rule, or by the default
@@ -56,6 +54,8 @@ class Evaluation:
     domain : DomainFidelity or None
         The fidelity on covered inputs of the whole domain.
     """
+
+    _json: ClassVar[Mapping[str, Any]] = {"indent": 1, "allow_nan": False}
 
     scope: Scope
     n_rows: int
@@ -140,27 +140,29 @@ class Evaluation:
         needed = bisect_left(shares, share)
         return needed if needed <= self.n_rules else None
 
-    def to_json(self) -> str:
-        """Return all numbers as JSON text; equal evaluations give equal text."""
-        document: dict[str, Any] = {
+    def document(self) -> Document:
+        """Return a few lines, then small tables."""
+        return document_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values; equal evaluations give equal ones."""
+        found: dict[str, Any] = {
             name: getattr(self, name) for name in ("scope", *_NUMBERS)
         }
         for part in _PARTS:
             figures = getattr(self, part)
-            document[part] = figures and figures.as_dict()
-        document["decided_by_first"] = {
+            found[part] = figures and figures.as_dict()
+        found["decided_by_first"] = {
             str(k): part for k, part in self.decided_by_first.items()
         }
-        document["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
+        found["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
         domain = self.domain
-        document["domain"] = domain and {
+        found["domain"] = domain and {
             name: getattr(domain, name) for name in _DOMAIN_NUMBERS
         }
-        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+        return found
 
-    def to_frame(
-        self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
-    ) -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with the columns `metric` and `value`, a row a number.
 
         Parameters
@@ -168,17 +170,12 @@ class Evaluation:
         backend : {"pandas", "polars", "pyarrow"}
             The library of the frame; it must be installed.
         """
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise OptionError(
-                f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-            )
+        return frame_of(self._columns, backend)
+
+    def _columns(self) -> dict[str, list[Any]]:
         metrics = self._metrics()
         values = [None if v is None else float(v) for v in metrics.values()]
-        table = {"metric": list(metrics), "value": values}
-        try:
-            return nw.from_dict(table, backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise MissingExtraError(backend, backend, "to_frame()") from None
+        return {"metric": list(metrics), "value": values}
 
     def _metrics(self) -> dict[str, float | None]:
         """Return every number by a name of its own."""
@@ -194,12 +191,6 @@ class Evaluation:
         for name in ("low", "high", "confidence", "covered", "inputs"):
             metrics[f"domain_{name}"] = self.domain and getattr(self.domain, name)
         return metrics
-
-    def __str__(self) -> str:
-        return evaluation_text(self)
-
-    def _repr_html_(self) -> str:
-        return evaluation_html(self)
 
 
 _PARTS = ("on_covered", "with_unproved_default")

@@ -1,11 +1,10 @@
-"""An evaluation as text: a few lines, then small tables."""
+"""An evaluation as a page: a few lines, then small tables."""
 
-from collections.abc import Callable, Sequence
 from itertools import count as counting
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, label_text, share
-from nn2rules.output import document, piece, table, text_table
+from nn2rules.output import Document, Grid
 
 if TYPE_CHECKING:
     from nn2rules.questions.evaluate.report import Evaluation
@@ -33,17 +32,14 @@ def steps(n_rules: int) -> list[int]:
     raise AssertionError("the steps grow beyond every number")
 
 
-def evaluation_text(found: "Evaluation") -> str:
+def document_of(found: "Evaluation") -> Document:
     """Return an evaluation as people read it."""
-    numbers = (_aligned(table, str.rjust) for table in _tables(found))
-    return "\n\n".join([_aligned(_summary(found), str.ljust), *numbers])
-
-
-def evaluation_html(found: "Evaluation") -> str:
-    """Return the same for a notebook."""
-    rows = [[piece(name), piece(text)] for name, text in _summary(found)]
-    numbers = (text_table(table) for table in _tables(found))
-    return document([table(rows, [False, False]), *numbers])
+    tables = [Grid(_summary(found), (False, False), counts_characters=True)]
+    for rows in _tables(found):
+        numbers = (False, *[True] * (len(rows[0]) - 1))
+        shown = tuple(map(tuple, rows))
+        tables.append(Grid(shown, numbers, counts_characters=True))
+    return Document(tuple((table,) for table in tables))
 
 
 def _tables(found: "Evaluation") -> list[list[list[str]]]:
@@ -54,7 +50,7 @@ def _tables(found: "Evaluation") -> list[list[list[str]]]:
     return tables
 
 
-def _summary(found: "Evaluation") -> list[list[str]]:
+def _summary(found: "Evaluation") -> tuple[tuple[str, str], ...]:
     rows, size = found.n_rows, f"{found.n_rules:,}"
     if found.conditions_per_rule is not None:
         mean, most = found.conditions_per_rule, found.most_conditions
@@ -72,7 +68,7 @@ def _summary(found: "Evaluation") -> list[list[str]]:
         **_accuracy(found),
         **_with_default(found),
     }
-    return [[name, text] for name, text in lines.items()]
+    return tuple(lines.items())
 
 
 def _coverage(found: "Evaluation") -> dict[str, str]:
@@ -165,15 +161,3 @@ def _rules_needed(found: "Evaluation") -> list[list[str]]:
 
 def _share(part: int | None, whole: int | None) -> str:
     return _NOTHING if part is None or not whole else share(part, whole)
-
-
-def _aligned(
-    table: Sequence[Sequence[str]], justified: Callable[[str, int], str]
-) -> str:
-    """Return a table with its columns below each other, the first to the left."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for first, *others in table:
-        cells = map(justified, others, widths[1:])
-        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
-    return "\n".join(lines)

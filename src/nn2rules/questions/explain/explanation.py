@@ -1,21 +1,23 @@
 """What is known of one decision, and of several: as values, JSON, frame, text, HTML."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import Any, overload
 
-import narwhals as nw
-
-from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.language import unused
-from nn2rules.questions.explain.wording import (
-    change_text,
+from nn2rules.output import (
+    Backend,
+    Document,
+    Heading,
+    Result,
+    frame_of,
     html_of,
-    reason_text,
     text_of,
 )
+from nn2rules.questions.explain.wording import change_text, parts_of, reason_text
 from nn2rules.space import Domain, Value
+
+_HTML_CHANGES = 10  # are shown in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Proved:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """Why a row gets its class, and what would turn that.
 
     Attributes
@@ -160,19 +162,16 @@ class Explanation:
         found["open"] = self.open
         return found
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+    def document(self, most: int = 5) -> Document:
+        """Return it in words, with so many changes at most."""
+        return Document((parts_of(self, most),))
 
     def text(self, most: int = 5) -> str:
         """Return it in words, with so many changes at most."""
-        return text_of(self, most)
-
-    def __str__(self) -> str:
-        return self.text()
+        return text_of(self.document(most))
 
     def _repr_html_(self) -> str:
-        return html_of([self], [0])
+        return html_of(self.document(_HTML_CHANGES))
 
 
 def several(allowed: Any) -> list[Any]:
@@ -181,7 +180,7 @@ def several(allowed: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Explanations(Sequence[Explanation]):
+class Explanations(Result, Sequence[Explanation]):
     """The explanations of several rows, in their order.
 
     Attributes
@@ -216,46 +215,43 @@ class Explanations(Sequence[Explanation]):
     def __iter__(self) -> Iterator[Explanation]:
         return iter(self.found)
 
-    def to_json(self) -> str:
-        """Return a list of what `Explanation.to_dict` gives, as JSON.
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return a list of what `Explanation.to_dict` gives.
 
         It has an entry for each row: of one that was left out, an object with the
         reason, as ``error``.
         """
-        entries = {row: {"error": reason} for row, reason in self.skipped.items()}
+        entries: dict[int, dict[str, Any]] = {
+            row: {"error": reason} for row, reason in self.skipped.items()
+        }
         for row, explanation in zip(self.numbers, self.found, strict=True):
             entries[row] = explanation.to_dict()
-        listed = [entries[row] for row in sorted(entries)]
-        return json.dumps(listed, ensure_ascii=False, indent=2)
+        return [entries[row] for row in sorted(entries)]
 
-    def to_frame(
-        self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"
-    ) -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with a line for each row: its cells, and what was found.
 
         The first reason and the first change are in words.
         """
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise OptionError(
-                f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
-            )
-        try:
-            return nw.from_dict(_columns(self.found), backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise MissingExtraError(backend, backend, "to_frame()") from None
+        return frame_of(lambda: _columns(self.found), backend)
 
-    def text(self, most: int = 5) -> str:
+    def document(self, most: int = 5) -> Document:
         """Return all of them in words, below each other."""
-        return "\n\n".join(
-            f"Row {number}\n{explanation.text(most)}"
-            for number, explanation in zip(self.numbers, self.found, strict=True)
+        return Document(
+            tuple(
+                (Heading(f"Row {number}"), *parts_of(explanation, most))
+                for number, explanation in zip(self.numbers, self.found, strict=True)
+            )
         )
 
-    def __str__(self) -> str:
-        return self.text()
+    def text(self, most: int = 5) -> str:
+        """Return all of them in words, with so many changes of each at most."""
+        return text_of(self.document(most))
 
     def _repr_html_(self) -> str:
-        return html_of(self.found, self.numbers)
+        if len(self.found) == 1:  # which row it is goes without saying
+            return self.found[0]._repr_html_()
+        return html_of(self.document(_HTML_CHANGES))
 
 
 def _columns(found: Sequence[Explanation]) -> dict[str, list[Any]]:

@@ -1,22 +1,21 @@
-"""Explanations in words: plain text that can go into a letter, and HTML."""
+"""Explanations in words, which can go into a letter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nn2rules.language import count, label_text, value_condition
-from nn2rules.output import document, paragraph, piece, table
+from nn2rules.output import Grid, Heading, Paragraph, Part
 from nn2rules.space import Feature, Value, is_missing, is_number
 
 if TYPE_CHECKING:
     from nn2rules.questions.explain.explanation import Explanation
 
-_HTML_CHANGES = 10
 _LINE = 80  # characters of conditions that share a line
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class _Section:
     """A sentence, what it lists, and what is said below."""
 
     title: str
@@ -55,26 +54,26 @@ def _becoming(explanation: "Explanation", new: Mapping[str, Sequence[Value]]) ->
     return f"{' · '.join(now)} → {' · '.join(conditions(explanation, new))}"
 
 
-def sections_of(explanation: "Explanation", most: int) -> list[Section]:
+def _sections(explanation: "Explanation", most: int) -> list[_Section]:
     """Return all that is said of a row, with so many changes at most."""
     found = [_answer(explanation), _reasons(explanation)]
     if explanation.has_changes:
         found.append(_changes(explanation, most))
     if explanation.codes is not None:
         numbered = [f"{n}. {text}" for n, text in enumerate(explanation.codes, 1)]
-        found.append(Section("Reason codes", tuple(numbered or ["none"])))
+        found.append(_Section("Reason codes", tuple(numbered or ["none"])))
     if explanation.rules is not None:
         lines = [
             f"{rule.text}{' (decides)' if rule.decides else ''}"
             for rule in explanation.rules
         ]
-        found.append(Section("Rules that hold", tuple(lines or ["none"])))
+        found.append(_Section("Rules that hold", tuple(lines or ["none"])))
     if explanation.open:
-        found.append(Section("Not known", tuple(explanation.open)))
+        found.append(_Section("Not known", tuple(explanation.open)))
     return found
 
 
-def _answer(explanation: "Explanation") -> Section:
+def _answer(explanation: "Explanation") -> _Section:
     known = f"probability {_share(explanation.probability)}"
     below = []
     if explanation.is_fragile:
@@ -83,7 +82,7 @@ def _answer(explanation: "Explanation") -> Section:
         f"The answer is {label_text(explanation.answer)} ({known}, margin "
         f"{explanation.margin:.3g})."
     )
-    return Section(title, (), tuple(below))
+    return _Section(title, (), tuple(below))
 
 
 def _share(probability: float) -> str:
@@ -95,7 +94,7 @@ def _share(probability: float) -> str:
     return f"{probability:.3f}"
 
 
-def _reasons(explanation: "Explanation") -> Section:
+def _reasons(explanation: "Explanation") -> _Section:
     reasons, proved = explanation.reasons, explanation.proved
     n_features = len(explanation.row)
     texts = [reason_text(explanation, reason) for reason in reasons]
@@ -106,7 +105,7 @@ def _reasons(explanation: "Explanation") -> Section:
     if proved.every_reason:
         below.append("There is no other reason.")
     if not reasons[0]:
-        return Section("It is the answer to every input, whatever the values are.")
+        return _Section("It is the answer to every input, whatever the values are.")
     if len(reasons) == 1:
         if len(texts[0]) > _LINE:
             texts = conditions(explanation, reasons[0])
@@ -118,17 +117,17 @@ def _reasons(explanation: "Explanation") -> Section:
         title = f"It follows from these conditions alone{whatever}:"
     else:
         title = "It follows from each of these alone, whatever other features are:"
-    return Section(title, tuple(texts), tuple(below))
+    return _Section(title, tuple(texts), tuple(below))
 
 
-def _changes(explanation: "Explanation", most: int) -> Section:
+def _changes(explanation: "Explanation", most: int) -> _Section:
     changes, proved = explanation.changes, explanation.proved
     radius = _radius(explanation)
     if not changes:
         title = "No change is known that turns it."
         if proved.fewest:
             title = "No change that is allowed turns it; this is proved."
-        return Section(title, (), radius)
+        return _Section(title, (), radius)
     grouped = _grouped(explanation)
     lines = [line for line, _ in grouped[:most]]
     rest = sum(number for _, number in grouped[most:])
@@ -147,7 +146,7 @@ def _changes(explanation: "Explanation", most: int) -> Section:
             "From missing, no number is nearer than others: the one that is shown "
             "turns it, and others may."
         )
-    return Section(title, tuple(lines), (*below, *radius))
+    return _Section(title, tuple(lines), (*below, *radius))
 
 
 def _is_from_missing(explanation: "Explanation", change: dict[str, Value]) -> bool:
@@ -195,25 +194,13 @@ def _radius(explanation: "Explanation") -> tuple[str, ...]:
     return (f"It stays whatever {which}; {radius + 1} can turn it.",)
 
 
-def text_of(explanation: "Explanation", most: int) -> str:
-    """Return an explanation as plain text."""
-    lines: list[str] = []
-    for section in sections_of(explanation, most):
-        lines.append(section.title)
-        lines += [f"  {line}" for line in section.lines]
-        lines += section.below
-    return "\n".join(lines)
-
-
-def html_of(explanations: Sequence["Explanation"], numbers: Sequence[int]) -> str:
-    """Return explanations as a notebook shows them."""
-    parts = []
-    for number, explanation in zip(numbers, explanations, strict=True):
-        if len(explanations) > 1:
-            parts.append(f"<p>{piece(f'Row {number}', 'title')}</p>")
-        for section in sections_of(explanation, _HTML_CHANGES):
-            parts.append(f"<p>{piece(section.title, 'strong')}</p>")
-            if section.lines:
-                parts.append(table([[piece(line)] for line in section.lines], [False]))
-            parts += [paragraph(line, "faint") for line in section.below]
-    return document(parts)
+def parts_of(explanation: "Explanation", most: int) -> tuple[Part, ...]:
+    """Return an explanation, with so many changes at most."""
+    parts: list[Part] = []
+    for section in _sections(explanation, most):
+        parts.append(Heading(section.title, "strong"))
+        if section.lines:
+            rows = tuple((line,) for line in section.lines)
+            parts.append(Grid(rows, (False,), indent=2, is_aligned=False))
+        parts += [Paragraph(line, "faint") for line in section.below]
+    return tuple(parts)

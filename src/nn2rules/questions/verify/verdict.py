@@ -1,12 +1,12 @@
 """What became of a claim."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from nn2rules.questions.verify.wording import book_html, book_text, html_of, text_of
+from nn2rules.output import Document, Heading, Part, Result, html_of, text_of
+from nn2rules.questions.verify.wording import book_of, parts_of, summary
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Value
 
@@ -15,7 +15,7 @@ Row = dict[str, Value]
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(Result):
     """A claim, and whether it holds.
 
     Attributes
@@ -113,36 +113,36 @@ class Verdict:
             "seconds": round(self.seconds, 3),
         }
 
-    def to_json(self) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+    def document(self) -> Document:
+        """Return the verdict in words."""
+        return Document((tuple(parts_of(self)),))
+
+
+class _Book:
+    """How several verdicts are shown: how many hold is said last, or first in HTML."""
+
+    def _parts(self) -> tuple[list[Part], Heading]:
+        raise NotImplementedError
 
     def __str__(self) -> str:
-        return text_of(self)
+        parts, said = self._parts()
+        return text_of(Document(((*parts, said),)))
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        parts, said = self._parts()
+        return html_of(Document(((said, *parts),)))
 
 
-class Verdicts(dict[str, Verdict]):
+class Verdicts(_Book, dict[str, Verdict]):
     """The verdicts of a book of claims, by their names."""
 
-    def __str__(self) -> str:
-        return book_text(self)
-
-    def _repr_html_(self) -> str:
-        return book_html(self)
+    def _parts(self) -> tuple[list[Part], Heading]:
+        return book_of(self), Heading(summary(list(self.values())))
 
 
-class VerdictList(list[Verdict]):
+class VerdictList(_Book, list[Verdict]):
     """The verdicts of several claims, in their order; they are numbered from 1."""
 
-    def __str__(self) -> str:
-        return book_text(_numbered(self))
-
-    def _repr_html_(self) -> str:
-        return book_html(_numbered(self))
-
-
-def _numbered(found: list[Verdict]) -> dict[str, Verdict]:
-    return {str(number): verdict for number, verdict in enumerate(found, 1)}
+    def _parts(self) -> tuple[list[Part], Heading]:
+        book = {str(number): verdict for number, verdict in enumerate(self, 1)}
+        return book_of(book), Heading(summary(self))

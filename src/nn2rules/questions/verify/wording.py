@@ -1,18 +1,16 @@
-"""Verdicts in words: plain text that can go into a letter, and HTML."""
+"""Verdicts in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nn2rules.language import count, input_conditions, label_text, share
-from nn2rules.output import document, paragraph, piece, table
-from nn2rules.rules import filled
+from nn2rules.output import Grid, Items, Line, Paragraph, Part, Piece
 from nn2rules.space import Value
 
 if TYPE_CHECKING:
     from nn2rules.questions.verify.verdict import Verdict
 
-_WIDTH = 88
 _STATUSES = ("proved", "refuted", "open")
 
 
@@ -33,20 +31,30 @@ class _Example:
     own: tuple[tuple[str, str], ...]
 
 
-def text_of(found: "Verdict") -> str:
-    """Return a verdict as plain text."""
-    lines = [f"{found.status}: {found.claim}"]
+def parts_of(found: "Verdict", name: str = "") -> list[Part]:
+    """Return what is said of a claim, which may have a name in a book."""
+    kind = "strong" if found.status == "proved" else "warning"
+    claim = (Piece(found.status, kind), ": ", Piece(found.claim))
+    parts: list[Part] = [Line((Piece(f"{name}. ", "name"), *claim) if name else claim)]
     for fact in _facts(found):
-        lines.append(f"  {fact.said}")
-        lines += [f"    {number:,}  {way}" for way, number in fact.ways.items()]
+        parts.append(Paragraph(fact.said, indent=2))
+        if fact.ways:
+            rows = tuple((f"{number:,}", way) for way, number in fact.ways.items())
+            parts.append(Grid(rows, (True, False), indent=4, is_aligned=False))
     example = _example(found)
     if example is not None:
-        lines.append(f"  {example.title}:")
+        parts.append(Paragraph(f"{example.title}:", indent=2))
         if example.shared:
-            filling = filled(example.shared, " · ", _WIDTH - 4)
-            lines += [f"    {line}" for line in filling]
-        lines += [f"    {own}: {label}" for own, label in example.own]
-    return "\n".join(lines)
+            parts.append(Items(example.shared, " · ", indent=4))
+        if example.own:
+            parts.append(_own(example.own))
+    return parts
+
+
+def _own(own: tuple[tuple[str, str], ...]) -> Grid:
+    """Return what each of two inputs has of its own, and its answer."""
+    kinds = ("", "strong")
+    return Grid(own, (False, False), (), kinds, 4, gap=": ", is_aligned=False)
 
 
 def _facts(found: "Verdict") -> list[_Fact]:
@@ -109,10 +117,9 @@ def _parts(found: "Verdict", row: Mapping[str, Value]) -> list[str]:
     return input_conditions(found.domain, row)
 
 
-def book_text(found: Mapping[str, "Verdict"]) -> str:
-    """Return the verdicts of several claims, and how many hold."""
-    parts = [f"{name}. {verdict}" for name, verdict in found.items()]
-    return "\n".join([*parts, summary(list(found.values()))])
+def book_of(found: Mapping[str, "Verdict"]) -> list[Part]:
+    """Return the verdicts of several claims."""
+    return [p for name, verdict in found.items() for p in parts_of(verdict, name)]
 
 
 def summary(found: Sequence["Verdict"]) -> str:
@@ -121,40 +128,3 @@ def summary(found: Sequence["Verdict"]) -> str:
     numbers = [f"{statuses.count(s)} {s}" for s in _STATUSES if s in statuses]
     said = f": {', '.join(numbers)}" if numbers else ""
     return f"{count(len(found), 'claim')}{said}"
-
-
-def html_of(found: "Verdict") -> str:
-    """Return a verdict as a notebook shows it."""
-    return document(_html(found, ""))
-
-
-def book_html(found: Mapping[str, "Verdict"]) -> str:
-    """Return the verdicts of several claims as a notebook shows them."""
-    parts = [f"<p>{piece(summary(list(found.values())), 'title')}</p>"]
-    for name, verdict in found.items():
-        parts += _html(verdict, f"{name}. ")
-    return document(parts)
-
-
-def _html(found: "Verdict", name: str) -> list[str]:
-    """Return the parts of a page about one claim."""
-    kind = "strong" if found.status == "proved" else "warning"
-    status = piece(found.status, kind)
-    parts = [
-        f"<p>{piece(name, 'name') if name else ''}{status}: {piece(found.claim)}</p>"
-    ]
-    for fact in _facts(found):
-        parts.append(paragraph(fact.said))
-        if fact.ways:
-            rows = [[piece(f"{n:,}"), piece(way)] for way, n in fact.ways.items()]
-            parts.append(table(rows, [True, False]))
-    example = _example(found)
-    if example is not None:
-        parts.append(paragraph(f"{example.title}:"))
-        if example.shared:
-            said = " · ".join(piece(part) for part in example.shared)
-            parts.append(f"<p>{said}</p>")
-        if example.own:
-            rows = [[piece(own), piece(label, "strong")] for own, label in example.own]
-            parts.append(table(rows, [False, False]))
-    return parts

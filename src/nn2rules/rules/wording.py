@@ -1,0 +1,128 @@
+"""The facts of rules in words: one phrase for one fact, wherever it is said.
+
+The printed page, the report, the summary of a command and the heads of exports all
+speak with these.
+"""
+
+from typing import TYPE_CHECKING
+
+from nn2rules.language import count, label_text
+from nn2rules.rules.certificate import certificate_of
+from nn2rules.rules.facts import (
+    is_counted,
+    is_decided,
+    is_right,
+    is_true_alone,
+    is_whole_domain,
+)
+from nn2rules.space import wilson
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
+_HUGE = 10**15
+
+
+def classes_text(rules: "RuleList", most: int) -> str:
+    """Name the classes, or say how many there are if they are more than `most`."""
+    names = [label_text(label) for label in rules.classes]
+    if len(names) > most:
+        return f"{len(names):,} classes"
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def question_of(rules: "RuleList", most: int) -> str:
+    """Return the question that rules answer, with the names of `most` classes."""
+    asked = classes_text(rules, most)
+    return f"Which of {asked}?" if len(rules.classes) > most else f"{asked}?"
+
+
+def order_text(rules: "RuleList") -> str:
+    """Say how rules are read."""
+    return "tried from the top" if rules.form == "list" else "each true on its own"
+
+
+def large_text(number: int) -> str:
+    """Return a number in words that have room on a line.
+
+    Examples
+    --------
+    >>> large_text(1728), large_text(3**40)
+    ('1,728', 'about 1.2 × 10^19')
+    """
+    if number < _HUGE:
+        return f"{number:,}"
+    power = len(str(number)) - 1
+    return f"about {number / 10**power:.1f} × 10^{power}"
+
+
+def proof_of(rules: "RuleList") -> str:
+    """Say in a few words what is proved; nothing if nothing is."""
+    if not is_right(rules):
+        return ""
+    if not is_whole_domain(rules):
+        rest = "what none decides is open"
+        if not certificate_of(rules).is_complete:
+            rest = "stopped early, so what none decides is not known yet"
+        return f"Proved wherever a rule decides; {rest}"
+    if is_counted(rules):
+        inputs = rules.n_possible
+        possible = "possible " * bool(certificate_of(rules).impossible)
+        words = f"Proved for all {large_text(inputs)} {possible}inputs"
+        return words if inputs > 1 else "Proved"
+    return "Proved for every input"
+
+
+def proved_of(rules: "RuleList") -> str:
+    """Say in one plain sentence what is proved."""
+    if not certificate_of(rules).is_given or not proof_of(rules):
+        return (
+            "Nothing is proved of these rules: they need not answer as the network "
+            "does."
+        )
+    alone = " Each rule is true on its own." * is_true_alone(rules)
+    if is_whole_domain(rules):
+        every = "every possible input"
+        if is_counted(rules) and rules.n_possible > 1:
+            every = f"every one of the {rules.n_possible:,} possible inputs"
+        return f"Proved: on {every}, these rules answer as the network does.{alone}"
+    return (
+        f"Proved: wherever a rule decides, on any possible input, seen or not, the "
+        f"network gives the same answer. What no rule decides is open.{alone}"
+    )
+
+
+def coverage_of(rules: "RuleList") -> str:
+    """Say how many new rows are covered; nothing where nothing is proved of rules."""
+    found = certificate_of(rules).coverage
+    if not is_right(rules):
+        return ""
+    if found is not None and found.rows and found.covered is not None:
+        return _counted(found.covered, found.rows, found.on)
+    if is_whole_domain(rules) or is_decided(rules):
+        return ""
+    reason = "no rows were held out" if found is None else found.reason
+    return f"How many new rows are covered is not estimated: {reason}."
+
+
+def _counted(covered: int, rows: int, which: str) -> str:
+    """Say the share with its 95% interval.
+
+    Examples
+    --------
+    >>> print(_counted(28, 80, "held-out rows"))
+    About 35% of new rows are covered (28 of 80 held-out rows; 95% interval 25% to 46%).
+    >>> print(_counted(3243, 3256, "held-out rows").partition(" held")[0])
+    About 99.6% of new rows are covered (3,243 of 3,256
+    >>> print(_counted(80, 80, "test rows"))
+    About 100% of new rows are covered (80 of 80 test rows; 95% interval 95% to 100%).
+    """
+    low, high = wilson(covered, rows)
+    counted = f"{covered:,} of {count(rows, which.removesuffix('s'))}"
+    share = 100 * covered / rows
+    digits = 0 if covered == rows or share < 99 else 1
+    shown = "more than 99.9" if 99.9 < share < 100 else f"{share:.{digits}f}"
+    return (
+        f"About {shown}% of new rows are covered ({counted}; 95% interval "
+        f"{100 * low:.{digits}f}% to {100 * high:.{digits}f}%)."
+    )
