@@ -23,8 +23,8 @@ from nn2rules.extraction.from_search.growth_context import (
     Step,
     Wave,
 )
-from nn2rules.extraction.from_search.searched import random_inputs
 from nn2rules.files import to_json
+from nn2rules.space import random_inputs
 
 ROWS, RULES = 10_000, 400
 WORKERS = (1, 2)

@@ -42,6 +42,7 @@ def modules_after(code):
     "code",
     [
         "import nn2rules",
+        "from nn2rules.space import Boxes, Inputs; import nn2rules",
         "import nn2rules; nn2rules.load(nn2rules.datasets.network_file('tomato'))",
         "import nn2rules; nn2rules.load(nn2rules.datasets.network_file('tomato'))"
         ".predict([{'color': 'red', 'size': 'big'}])",

@@ -29,8 +29,8 @@ from nn2rules import (
     datasets,
 )
 from nn2rules.checker import CheckReport, check
-from nn2rules.extraction.from_search.thresholds import parts_of
 from nn2rules.network.activations import ACTIVATIONS
+from nn2rules.space import parts_of
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,

@@ -7,7 +7,8 @@ import pytest
 
 from nn2rules import BudgetExceededError, Domain, Feature, Layer, Network
 from nn2rules.engine import Meter, borders, reaching, search
-from nn2rules.space._kernels.boxes import Boxes, Stack
+from nn2rules.engine._kernels.search import Stack
+from nn2rules.space import Boxes
 
 _TOP = 5
 

@@ -7,7 +7,7 @@ from fuzz import numbers
 from nn2rules import Budget, Domain, Feature, Layer, Network
 from nn2rules.engine import Meter, Oracle, score_range
 from nn2rules.extraction.from_search.searched import find_uncovered
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 
 
 def network_of(feature, *layers, threshold=0.5):

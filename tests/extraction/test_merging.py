@@ -14,14 +14,14 @@ from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases
 from nn2rules.extraction.from_search.merging import merge
 from nn2rules.extraction.from_search.searched import Cover
-from nn2rules.space._kernels.boxes import Points
+from nn2rules.space import Inputs
 from ranged import mixed_domain, random_network, random_rows
 
 
 def grower_of(table, weights=None, meter=None):
     oracle = Oracle(network_of(table), meter)
     codes = table.inputs
-    points = Points(codes, np.ones(codes.shape))
+    points = Inputs(codes, np.ones(codes.shape))
     weights = np.ones(len(codes)) if weights is None else weights
     cases = Cases(points, weights, table.classes.astype(np.int64))
     return Grower(oracle, cases, Goal(False, 2, 0, 1))
@@ -151,7 +151,7 @@ def test_boxes_are_joined_at_their_ends():
     ]
     codes, numbers = domain.inputs_of(rows)
     cases = Cases(
-        Points(codes, numbers), np.ones(3), network.predict_codes(codes, numbers)
+        Inputs(codes, numbers), np.ones(3), network.predict_codes(codes, numbers)
     )
     grower = Grower(Oracle(network), cases, Goal(False, 1, 0, 1))
     for chosen in ([0, 1], [0, 2], [1, 2], [0, 1, 2]):

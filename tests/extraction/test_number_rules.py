@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fuzz import numbers
-from nn2rules.extraction.from_search.thresholds import cut_at_ends
 from nn2rules.rules import RuleList
+from nn2rules.space import cut_at_ends
 
 
 @pytest.mark.parametrize("seed", range(4))

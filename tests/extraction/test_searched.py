@@ -39,7 +39,7 @@ from nn2rules.extraction.from_search.searched import (
     cover_rows,
     find_uncovered,
 )
-from nn2rules.space._kernels.boxes import Points
+from nn2rules.space import Inputs
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, sizes
 
 FORMS = ("list", "set")
@@ -114,7 +114,7 @@ def test_a_target_is_the_class_that_has_rules(table, target):
 
 
 def plain_points(codes):
-    return Points(codes, np.ones(codes.shape))
+    return Inputs(codes, np.ones(codes.shape))
 
 
 @settings(max_examples=100)

@@ -17,7 +17,7 @@ from nn2rules.extraction.from_search.by_search import TRIES
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases, Step, Wave, grow
 from nn2rules.files import to_json
-from nn2rules.space._kernels.boxes import Boxes, Points
+from nn2rules.space import Boxes, Inputs
 
 
 def _subjects(seeds):
@@ -57,7 +57,7 @@ def _grower(seed=0, n_rows=60):
         both[:, codes.shape[1] :],
     )
     answers = network.predict_codes(codes, numbers)
-    cases = Cases(Points(codes, numbers), rng.random(len(codes)), answers)
+    cases = Cases(Inputs(codes, numbers), rng.random(len(codes)), answers)
     return Grower(Oracle(network), cases, Goal(False, 3, seed)), rng
 
 

@@ -33,7 +33,7 @@ from nn2rules import (
 )
 from nn2rules.engine import Meter, Oracle, score_range
 from nn2rules.extraction.from_search.searched import find_uncovered
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 from strategies import PALETTES, PIECEWISE_LINEAR, SMOOTH
 
 MILD = ("integers", "integers", "signs", "dyadic", "decimal", "floats", "floats")

@@ -15,8 +15,7 @@ from fuzz.judge import class_of
 from fuzz.numbers import Input, draw_network, holds, places, random_boxes
 from fuzz.questions import demand
 from nn2rules import Budget, Network, RuleList, check, write_proofs
-from nn2rules.extraction.from_search.thresholds import cut_at_ends, parts_of
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, cut_at_ends, parts_of
 
 FEW = Budget(boxes=3000)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from nn2rules import Domain, DomainError, Feature, RowsError, UnknownValueError
-from nn2rules.space.domain import box_sizes
+from nn2rules.space import box_sizes
 from nn2rules.space.values import text_of, value_of
 from strategies import domains, plain_domain, rows_of, sizes, value_lists, values
 

@@ -27,11 +27,11 @@ from nn2rules import (
     load,
 )
 from nn2rules.engine import build_table
-from nn2rules.extraction.from_search.thresholds import parts_of
 from nn2rules.extraction.paper import neurons
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import condition_text
 from nn2rules.rules.volume import Volume
+from nn2rules.space import parts_of
 from nn2rules.space.spans import cells_of_spans, edge_after, spans_of, volumes
 from research.baselines import Trepan
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Domain, whole_boxes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,4 +108,4 @@ def as_boxes(domain: Domain, given: Boxes | NDArray[np.bool_]) -> Boxes:
         )
     if isinstance(given, Boxes):
         return given
-    return Boxes(allowed, np.tile(domain.limits, (len(allowed), 1, 1)))
+    return whole_boxes(domain, allowed)

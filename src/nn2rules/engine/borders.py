@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
-from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP, TOUCHING
+from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP, TOUCHING, Stack
 from nn2rules.engine.answer import Answer
 from nn2rules.engine.exact_boxes import MOST_NUMBERS, Decider
 from nn2rules.errors import BudgetExceededError
-from nn2rules.space._kernels.boxes import Boxes, Stack
+from nn2rules.space import Boxes
 
 _MOST_SET_ASIDE = 256
 """So often a search goes on; a border of many dimensions would keep it for ever."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine._kernels.search import sort_boxes
+from nn2rules.engine._kernels.search import Stack, sort_boxes
 from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.parallel import in_threads, spread
@@ -25,8 +25,7 @@ from nn2rules.engine.probabilities import masses_of, value_chances
 from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.network import Network
-from nn2rules.space import Domain, Value, box_sizes
-from nn2rules.space._kernels.boxes import Boxes, Stack
+from nn2rules.space import Boxes, Domain, Value, box_sizes
 
 _BATCH = 4096
 _TILES, _CUTS = 64, 256

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import ceil, inf, nextafter
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,7 @@ from nn2rules.engine.pieces import Cell, Effort, Pieces, Region, lowered
 from nn2rules.engine.simplex import Row, maximise
 from nn2rules.engine.table import settle_codes
 from nn2rules.network import Network, certified, exceeds_logit
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Domain, next_number, previous_number
 
 _MOST_PARTS = 64
 
@@ -69,12 +68,12 @@ class Places:
     def before(self, feature: int, number: float) -> float:
         """Return the number next below."""
         is_whole = self.domain.features[feature].whole
-        return number - 1 if is_whole else nextafter(number, -inf)
+        return float(previous_number(number, whole=is_whole))
 
     def behind(self, feature: int, number: float) -> float:
         """Return the number next above."""
         is_whole = self.domain.features[feature].whole
-        return number + 1 if is_whole else nextafter(number, inf)
+        return float(next_number(number, whole=is_whole))
 
 
 def _counted(boxes: Boxes) -> range:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels import network as kinds
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
+from nn2rules.engine._kernels.search import Stack
 from nn2rules.network import LARGEST, UNDERFLOW, UNIT, Layer, Network, certified
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes, Points, Stack
+from nn2rules.space import Boxes, Domain, Inputs
 
 _HALVINGS = 80
 
@@ -149,10 +149,10 @@ def stack_of(net: FlatNetwork) -> Stack:
     )
 
 
-def points(net: FlatNetwork, n_points: int) -> Points:
+def points(net: FlatNetwork, n_points: int) -> Inputs:
     """Return room for so many inputs."""
     shape = (n_points, len(net.ranges))
-    return Points(np.zeros(shape, dtype=np.int64), np.ones(shape))
+    return Inputs(np.zeros(shape, dtype=np.int64), np.ones(shape))
 
 
 def workspace(net: FlatNetwork) -> Workspace:

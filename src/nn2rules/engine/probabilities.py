@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError
-from nn2rules.space import Domain, Feature, Value, volumes
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Domain, Feature, Value, volumes
 
 _LARGE = 1e300
 

@@ -32,8 +32,8 @@ from nn2rules.engine.limits import Meter
 from nn2rules.engine.table import settle_codes
 from nn2rules.language import unused
 from nn2rules.network import Layer, Network
-from nn2rules.space import Domain, Feature
-from nn2rules.space._kernels.boxes import Boxes, is_covered
+from nn2rules.space import Boxes, Domain, Feature
+from nn2rules.space._kernels.boxes import is_covered
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,7 @@ from nn2rules.engine.flat import boxes_at_once, flatten, points, stack_of, works
 from nn2rules.engine.limits import Meter
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.network import ACTIVATIONS, Layer, Network
-from nn2rules.space import Value
-from nn2rules.space._kernels.boxes import Points
+from nn2rules.space import Inputs, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def _minimum(
     sign: float,
     tolerance: float,
     meter: Meter,
-) -> tuple[tuple[float, float], Points]:
+) -> tuple[tuple[float, float], Inputs]:
     """Enclose the smallest value of `sign` times a score, and say where it is."""
     last = network.layers[-1]
     only = Layer(sign * last.weights[:, [index]], sign * last.bias[[index]], "identity")

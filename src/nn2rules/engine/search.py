@@ -28,7 +28,8 @@ from nn2rules.engine.limits import Meter
 from nn2rules.engine.table import settle_codes
 from nn2rules.errors import DomainError
 from nn2rules.network import Network
-from nn2rules.space._kernels.boxes import Boxes, first_held, is_covered
+from nn2rules.space import Boxes
+from nn2rules.space._kernels.boxes import first_held, is_covered
 
 _REMEMBERED = 512
 _TIES = 256

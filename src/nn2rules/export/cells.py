@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from nn2rules.space import Value, plain_number
+from nn2rules.space import Value, plain_number, previous_number
 
 Kind: TypeAlias = Literal["text", "number", "truth"]
 """What the cells of a column are, apart from missing ones."""
@@ -105,7 +105,7 @@ def interval(low: float | None, edge: float | None, *, whole: bool) -> Interval:
     first, first_strict = _short(low)
     last, last_is_before = _short(edge)
     if edge is not None and whole:
-        last, last_is_before = plain_number(edge) - 1, True
+        last, last_is_before = previous_number(edge, whole=True), True
     return Interval(first, last, first_strict, edge is not None and not last_is_before)
 
 
@@ -113,7 +113,7 @@ def _short(edge: float | None) -> tuple[float | None, bool]:
     """Return an edge, or the float before it if that is shorter, and whether it is."""
     if edge is None or isinstance(edge, int):
         return edge, False
-    before = plain_number(math.nextafter(edge, -math.inf))
+    before = previous_number(edge, whole=False)
     here = plain_number(edge)
     is_shorter = math.isfinite(before) and len(str(before)) < len(str(here))
     return (before, True) if is_shorter else (here, False)

@@ -14,7 +14,7 @@ from nn2rules.export.columns import Column
 from nn2rules.export.program import Answer, Program
 from nn2rules.files import table_text
 from nn2rules.language import unused
-from nn2rules.space import Value, plain_number
+from nn2rules.space import Value, next_number, plain_number, previous_number
 
 _UNLISTED = ("unlisted", "unlisted_", "Unlisted value")
 
@@ -69,7 +69,10 @@ def _beyond(column: Column) -> list[Value]:
     low, high = column.feature.limits
     if column.whole:
         return [low - 1, high + 1, low + 0.5]
-    return [math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
+    return [
+        float(previous_number(low, whole=False)),
+        float(next_number(high, whole=False)),
+    ]
 
 
 def _unlisted(column: Column) -> list[Value]:
@@ -91,7 +94,7 @@ def _numbers(column: Column, code: int) -> list[Value]:
     least, most = feature.limits or (None, None)
     starts: list[float | None] = [least, *feature.edges]
     low, above = starts[code], [*feature.edges, None][code]
-    high = most if above is None else _before(above, whole=feature.whole)
+    high = most if above is None else previous_number(above, whole=feature.whole)
     step = 1 if feature.whole else 0.5
     cells: list[float] = [0]
     if low is None and high is not None:
@@ -103,10 +106,6 @@ def _numbers(column: Column, code: int) -> list[Value]:
         cells = [low, high, math.floor(middle) if feature.whole else middle]
     inside = [plain_number(cell) for cell in cells]
     return list(dict.fromkeys(inside))
-
-
-def _before(edge: float, *, whole: bool) -> float:
-    return edge - 1 if whole else plain_number(math.nextafter(edge, -math.inf))
 
 
 Row = dict[str, Value]

@@ -10,7 +10,6 @@ from nn2rules.extraction.certifying import network_digest
 from nn2rules.extraction.effort import effort_of
 from nn2rules.extraction.extract import COVERED_INPUTS, Form, Scope, extract
 from nn2rules.extraction.from_search.holding import most_first
-from nn2rules.extraction.from_search.thresholds import cut_at_ends, parts_of
 from nn2rules.extraction.from_table.packing import DONT_CARE, Rules
 from nn2rules.extraction.from_table.rule_set import rule_set
 from nn2rules.extraction.from_table.runs import Work
@@ -33,14 +32,12 @@ __all__ = [
     "Work",
     "check_labels",
     "counted",
-    "cut_at_ends",
     "effort_of",
     "extract",
     "influences",
     "most_first",
     "network_digest",
     "other_network",
-    "parts_of",
     "rule_set",
     "write_proofs",
 ]

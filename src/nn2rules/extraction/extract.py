@@ -81,13 +81,13 @@ from nn2rules.rules import (
 from nn2rules.space import (
     Domain,
     Feature,
+    Inputs,
     Rows,
     Value,
     listed_rows,
     refuse_curves,
     refuse_ranges,
 )
-from nn2rules.space._kernels.boxes import Points
 
 
 @cache
@@ -102,7 +102,7 @@ def compile_search(*, everywhere: bool) -> None:
     last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
     oracle = Oracle(Network(domain, (hidden, last), ("no", "yes")))
     codes = np.array([[0, 0], [0, 1], [0, 1]])
-    inputs = Points(codes, np.array([[1.5, 1], [7, 1], [8, 1]]))
+    inputs = Inputs(codes, np.array([[1.5, 1], [7, 1], [8, 1]]))
     answers = oracle.network.predict_codes(*inputs)
     cases, nothing = Cases(inputs, np.ones(3), answers), room(oracle.nets[0], 0)
     grower, cover = Grower(oracle, cases, Goal(False, 1, 0, 1)), Cover()

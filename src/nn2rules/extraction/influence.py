@@ -12,7 +12,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.models import GivenRows, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Feature, Rows, refuse_curves
+from nn2rules.space import Domain, Feature, Rows, inside_any, refuse_curves
 
 DRAWN_ROWS = 1000
 """So many rows stand for all of them where counting on all would take long."""
@@ -230,11 +230,9 @@ class _Lines:
         )
 
     def _can_occur(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        possible = np.ones(len(codes), dtype=np.bool_)
-        columns = codes + self.network.domain.offsets[:-1]
-        for box in () if self.impossible is None else self.impossible:
-            possible &= ~box[columns].all(axis=1)
-        return possible
+        if self.impossible is None:
+            return np.ones(len(codes), dtype=np.bool_)
+        return ~inside_any(self.network.domain, self.impossible, codes)
 
     def _is_turned(self, row: int, index: int) -> bool:
         """Tell whether some number of a range, tried or not, turns a row's answer."""

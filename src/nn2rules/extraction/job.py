@@ -17,6 +17,7 @@ from nn2rules.space import (
     Value,
     conditions_of,
     did_you_mean,
+    inside_any,
     refuse_parts,
     special_values,
 )
@@ -196,9 +197,7 @@ def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
     for codes in domain.inputs():
         job.meter.spend()
         part = possible[start : start + len(codes)]
-        columns = codes + domain.offsets[:-1]
-        for box in job.impossible:
-            part &= ~box[columns].all(axis=1)
+        part &= ~inside_any(domain, job.impossible, codes)
         if job.is_impossible is not None:
             told = np.asarray(job.is_impossible(domain.decode(codes)))
             if told.shape != (len(codes),):

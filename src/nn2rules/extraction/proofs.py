@@ -30,13 +30,11 @@ from nn2rules.engine import (
 from nn2rules.engine._kernels.proving import DONE, PAUSED, TAPE_FULL, TIES_FULL, record
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
 from nn2rules.extraction.certifying import network_digest
-from nn2rules.extraction.from_search.thresholds import parts_of
 from nn2rules.extraction.job import impossible_boxes
 from nn2rules.files import check_writable, replacing
 from nn2rules.network import Network, certified
 from nn2rules.rules import RuleList
-from nn2rules.space import Value, refuse_curves
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Value, parts_of, refuse_curves
 
 MOST_BOXES = 100_000
 """A proof has at most so many boxes."""

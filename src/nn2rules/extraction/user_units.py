@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.rules import RuleList
-from nn2rules.space import Condition, Curve, Domain, Span, Value, plain_number
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Condition, Curve, Domain, Span, Value, plain_number
 
 
 def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:

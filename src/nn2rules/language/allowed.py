@@ -15,7 +15,8 @@ from nn2rules.space import (
     edge_after,
     has_bins,
     is_number,
-    plain_number,
+    next_number,
+    previous_number,
 )
 
 COMPARISONS = ("<", "≤", "≥", ">")
@@ -92,7 +93,7 @@ def without(feature: Feature, some: Allowed) -> Allowed:
     spans: list[Span] = []
     for low, high in some.spans:
         if start < low:
-            spans.append((start, _before(feature, low)))
+            spans.append((start, previous_number(low, whole=feature.whole)))
         start = edge_after(feature, high)
     if start <= last:
         spans.append((start, last))
@@ -108,12 +109,6 @@ def _joined(feature: Feature, spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             found.append(span)
     return tuple(found)
-
-
-def _before(feature: Feature, number: float) -> float:
-    if feature.whole:
-        return int(number) - 1
-    return plain_number(math.nextafter(number, -math.inf))
 
 
 def compared(feature: Feature, sign: str, number: float) -> Allowed:
@@ -170,7 +165,7 @@ def _part_of_range(feature: Feature, sign: str, number: float) -> Allowed:
     edge = _edge(sign, number, whole=feature.whole)
     spans: tuple[Span, ...] = ()
     if sign in "<≤" and edge > first:
-        spans = ((first, min(last, _before(feature, edge))),)
+        spans = ((first, min(last, previous_number(edge, whole=feature.whole))),)
     elif sign in "≥>" and edge <= last:
         spans = ((max(first, edge), last),)
     beside: list[tuple[int, Any]] = [*enumerate(feature.values)][feature.n_plain :]
@@ -189,7 +184,7 @@ def _edge(sign: str, number: float, *, whole: bool) -> float:
     is_above = sign in "≤>"  # the number itself is on the lower side
     if whole:
         return math.floor(number) + 1 if is_above else math.ceil(number)
-    return plain_number(math.nextafter(number, math.inf)) if is_above else number
+    return next_number(number, whole=False) if is_above else number
 
 
 def _edges(feature: Feature, plain: Sequence[int]) -> tuple[list[float], bool]:

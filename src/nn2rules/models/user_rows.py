@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import InternalError, OptionError, UndecidedError
 from nn2rules.network import Network
 from nn2rules.rules import NO_RULE, RuleList, certificate_of, covered
-from nn2rules.space import Domain, Rows, Value
+from nn2rules.space import Domain, Rows, Value, cut_codes
 
 _CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
 
@@ -61,19 +61,7 @@ class GivenRows:
         """Return the codes of the rows in the network's domain, with ranges cut."""
         if self.numbers is None:
             return self.codes
-        codes = self.codes.copy()
-        for index, feature in enumerate(domain.features):
-            if feature.limits is not None and feature.edges is not None:
-                part = np.searchsorted(
-                    np.array(feature.edges, dtype=np.float64),
-                    self.numbers[:, index],
-                    side="right",
-                )
-                is_number = codes[:, index] == 0
-                codes[:, index] = np.where(
-                    is_number, part, codes[:, index] + len(feature.edges)
-                )
-        return codes
+        return cut_codes(domain, self.codes, self.numbers)
 
     def distinct_codes(self, domain: Domain) -> NDArray[np.int64]:
         """Return what `codes_in` does, of the different rows."""

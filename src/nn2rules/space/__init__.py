@@ -2,11 +2,34 @@
 
 Everything else is built on this package. A `Domain` is a set of `Feature` objects. It
 encodes rows (`frames`) as codes and numbers; a condition of a rule is a set of values
-or a range of numbers of one feature (`conditions`, `spans`). ``_kernels`` holds the
-compiled operations on boxes. Imports nothing but `nn2rules.errors`.
+or a range of numbers of one feature (`conditions`, `spans`). `boxes` has inputs and
+boxes as arrays, and what can be said of them; `sampling` draws inputs. ``_kernels``
+holds the compiled operations on boxes; nothing else here imports numba. Imports nothing
+but `nn2rules.errors`.
 """
 
 from nn2rules.space.bins import Cut, cut_above, cut_below, has_bins, has_odd_bins
+from nn2rules.space.boxes import (
+    Box,
+    Boxes,
+    Inputs,
+    box_sizes,
+    common_boxes,
+    containing,
+    counts_of_values,
+    cut_at_ends,
+    cut_codes,
+    inside,
+    inside_any,
+    inside_each,
+    joined,
+    meeting,
+    no_boxes,
+    number_size,
+    number_sizes,
+    parts_of,
+    whole_boxes,
+)
 from nn2rules.space.conditions import (
     Condition,
     boxes_of,
@@ -15,7 +38,7 @@ from nn2rules.space.conditions import (
     without_idle_edges,
 )
 from nn2rules.space.curve import KINDS, Curve, Shape
-from nn2rules.space.domain import Domain, box_sizes
+from nn2rules.space.domain import Domain
 from nn2rules.space.feature import UNKNOWN, Feature, Lookup
 from nn2rules.space.feature_spec import Column, is_range, quantile
 from nn2rules.space.frames import (
@@ -36,6 +59,12 @@ from nn2rules.space.observed import (
     special_value_warnings,
 )
 from nn2rules.space.parts import refuse_parts
+from nn2rules.space.sampling import (
+    inputs_by_volume,
+    inputs_in_boxes,
+    random_inputs,
+    readable_inputs,
+)
 from nn2rules.space.spans import (
     Span,
     cells_of_spans,
@@ -60,8 +89,10 @@ from nn2rules.space.values import (
     is_missing,
     is_missing_text,
     is_number,
+    next_number,
     number_of,
     plain_number,
+    previous_number,
     spelling_of,
     text_of,
     value_of,
@@ -75,12 +106,15 @@ __all__ = [
     "SPELLINGS",
     "SPELLING_TEXTS",
     "UNKNOWN",
+    "Box",
+    "Boxes",
     "Column",
     "Condition",
     "Curve",
     "Cut",
     "Domain",
     "Feature",
+    "Inputs",
     "Lookup",
     "Rows",
     "Shape",
@@ -95,9 +129,14 @@ __all__ = [
     "checked_values",
     "column_names",
     "columns_for",
+    "common_boxes",
     "conditions_of",
+    "containing",
+    "counts_of_values",
     "cut_above",
+    "cut_at_ends",
     "cut_below",
+    "cut_codes",
     "did_you_mean",
     "edge_after",
     "edge_text",
@@ -105,17 +144,32 @@ __all__ = [
     "feature_of",
     "has_bins",
     "has_odd_bins",
+    "inputs_by_volume",
+    "inputs_in_boxes",
+    "inside",
+    "inside_any",
+    "inside_each",
     "intersecting",
     "is_missing",
     "is_missing_text",
     "is_number",
     "is_range",
+    "joined",
     "listed_rows",
+    "meeting",
+    "next_number",
+    "no_boxes",
     "number_of",
+    "number_size",
+    "number_sizes",
     "observed_columns",
+    "parts_of",
     "picked_rows",
     "plain_number",
+    "previous_number",
     "quantile",
+    "random_inputs",
+    "readable_inputs",
     "refuse_curves",
     "refuse_parts",
     "refuse_ranges",
@@ -128,6 +182,7 @@ __all__ = [
     "text_of",
     "value_of",
     "volumes",
+    "whole_boxes",
     "whole_number",
     "wilson",
     "without_idle_edges",

@@ -406,11 +406,3 @@ def _unknown(
         whole=own.whole,
         is_refused=feature.refuses(value),
     )
-
-
-def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:
-    """Return the number of inputs in each of `boxes`, exactly."""
-    allowed = np.add.reduceat(boxes.astype(np.int64), domain.offsets[:-1], axis=1)
-    if domain.n_inputs < 1 << 62:
-        return [int(size) for size in allowed.prod(axis=1)]
-    return [math.prod(row) for row in allowed.tolist()]

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, UnsupportedModelError
 from nn2rules.space.feature import Feature
-from nn2rules.space.values import Value, is_number, plain_number
+from nn2rules.space.values import (
+    Value,
+    is_number,
+    next_number,
+    plain_number,
+    previous_number,
+)
 
 Span: TypeAlias = tuple[float, float]
 """The first and the last number, both included."""
@@ -32,9 +38,7 @@ def edge_after(feature: Feature, number: float) -> float:
     >>> edge_after(Feature.real("share", 0, 1), 0.5)
     0.5000000000000001
     """
-    if feature.whole:
-        return int(number) + 1
-    return plain_number(math.nextafter(number, math.inf))
+    return next_number(number, whole=feature.whole)
 
 
 def cells_of_spans(feature: Feature) -> list[Span]:
@@ -48,7 +52,7 @@ def cells_of_spans(feature: Feature) -> list[Span]:
     assert feature.limits is not None, "asked only of ranges"
     assert feature.edges is not None, "ranges have edges"
     low, high = feature.limits
-    lasts = [_before(feature, edge) for edge in feature.edges]
+    lasts = [previous_number(edge, whole=feature.whole) for edge in feature.edges]
     return list(zip((low, *feature.edges), (*lasts, high), strict=True))
 
 
@@ -71,17 +75,12 @@ def spans_of(feature: Feature, allowed: NDArray[np.bool_]) -> list[Span]:
     return [
         (
             starts[first],
-            high if stop > len(edges) else _before(feature, lasts[stop - 1]),
+            high
+            if stop > len(edges)
+            else previous_number(lasts[stop - 1], whole=feature.whole),
         )
         for first, stop in zip(turns[::2], turns[1::2], strict=True)
     ]
-
-
-def _before(feature: Feature, edge: float) -> float:
-    """Return the last number of the cell below an edge."""
-    if feature.whole:
-        return edge - 1
-    return plain_number(math.nextafter(edge, -math.inf))
 
 
 def edges_of(feature: Feature, spans: Iterable[Span]) -> list[float]:

@@ -231,6 +231,32 @@ def plain_number(number: float) -> int | float:
     return int(number) if is_whole else number
 
 
+def next_number(number: float, *, whole: bool) -> int | float:
+    """Return the next whole number, or the next float.
+
+    Examples
+    --------
+    >>> next_number(39, whole=True), next_number(0.5, whole=False)
+    (40, 0.5000000000000001)
+    """
+    if whole:
+        return int(number) + 1
+    return plain_number(math.nextafter(number, math.inf))
+
+
+def previous_number(number: float, *, whole: bool) -> int | float:
+    """Return the whole number before one, or the float.
+
+    Examples
+    --------
+    >>> previous_number(40, whole=True), previous_number(1.0, whole=False)
+    (39, 0.9999999999999999)
+    """
+    if whole:
+        return int(number) - 1
+    return plain_number(math.nextafter(number, -math.inf))
+
+
 def edge_text(edge: float) -> tuple[str, bool]:
     """Return how an edge between numbers is written, and whether it is strict.
 
@@ -244,8 +270,8 @@ def edge_text(edge: float) -> tuple[str, bool]:
     """
     if isinstance(edge, int):
         return str(edge), False
-    below = math.nextafter(edge, -math.inf)
-    here, before = str(plain_number(edge)), str(plain_number(below))
+    below = previous_number(edge, whole=False)
+    here, before = str(plain_number(edge)), str(below)
     if math.isinf(edge) or math.isinf(below):  # neither is a number that one can say
         return (before, True) if math.isinf(edge) else (here, False)
     return (before, True) if len(before) < len(here) else (here, False)

@@ -36,7 +36,7 @@ def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
         How far a bound must lie above 0, so that others find it positive, too.
     tape : ndarray of uint8
         Filled with the steps.
-    ties : Points
+    ties : Inputs
         Filled with inputs left to exact arithmetic, which the caller settles.
     limit : int
         Stop after so many boxes.

@@ -1,8 +1,10 @@
 """Branch and bound on boxes: prove or refute, sort by class, minimise a score."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.bounds import bound_worst, is_negative
 from nn2rules.engine._kernels.network import finish_forward, point_scores
@@ -17,6 +19,26 @@ ROUNDING = 2.0
 
 FEW = 16
 """After so many boxes a search may see that it would take too long."""
+
+
+class Stack(NamedTuple):
+    """Boxes that wait to be searched, with what is known of the boxes they are part of.
+
+    Attributes
+    ----------
+    allowed, ends
+        As in `Boxes`.
+    low, high : ndarray of float64, shape (n_boxes, n_later_units)
+        Bounds of the hidden units after the first layer.
+    depth : ndarray of int64, shape (n_boxes,)
+        How often it was split; 0 says that nothing is known yet.
+    """
+
+    allowed: NDArray[np.bool_]
+    ends: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    depth: NDArray[np.int64]
 
 
 @kernel
@@ -233,7 +255,7 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
         The first `top` are still to be searched.
     ignored : Boxes
         Inputs inside these do not count.
-    ties : Points
+    ties : Inputs
         Filled with inputs that float64 cannot decide; they count as fine here, and the
         caller settles them.
     limit : int

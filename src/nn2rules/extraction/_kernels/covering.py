@@ -18,7 +18,7 @@ def first_uncovered(net, boxes, stack, top, found, limit):
     boxes : Boxes
     stack : Boxes
         The first `top` are still to be looked at.
-    found : Points
+    found : Inputs
         Its first is filled with the input.
 
     Returns

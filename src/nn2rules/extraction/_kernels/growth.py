@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
-from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, search
+from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, Stack, search
 from nn2rules.extraction._kernels.nearness import (
     appraise,
     appraise_half,
@@ -28,9 +28,10 @@ from nn2rules.extraction._kernels.proposing import (
     REST,
     propose,
 )
-from nn2rules.space._kernels.boxes import Boxes, Points, Stack, first_held
+from nn2rules.space._kernels.boxes import first_held
 from nn2rules.space._kernels.compiled import ONE, inlined, kernel
 from nn2rules.space._kernels.loops import copy_rows, copy_to
+from nn2rules.space.boxes import Boxes, Inputs
 
 
 class Desk(NamedTuple):
@@ -42,7 +43,7 @@ class Desk(NamedTuple):
     stack : Stack
     ignored : Boxes
         What need not be of the class.
-    ties, known : Points
+    ties, known : Inputs
         Ties of a search, and counterexamples that were found before.
     counts : ndarray of int64, shape (3,)
         How many counterexamples, boxes searched, and questions asked.
@@ -51,8 +52,8 @@ class Desk(NamedTuple):
     space: Workspace
     stack: Stack
     ignored: Boxes
-    ties: Points
-    known: Points
+    ties: Inputs
+    known: Inputs
     counts: NDArray[np.int64]
 
 

@@ -25,12 +25,11 @@ from nn2rules.extraction.from_search.searched import (
     cover_rows,
     find_uncovered,
 )
-from nn2rules.extraction.from_search.thresholds import cut_at_ends
 from nn2rules.extraction.job import Job, impossible_inputs
 from nn2rules.extraction.unseen_rows import counted, kept_weights
 from nn2rules.extraction.user_units import reached
 from nn2rules.rules import Facts, RuleList
-from nn2rules.space._kernels.boxes import Boxes, Points
+from nn2rules.space import Boxes, Inputs, cut_at_ends
 
 TRIES = 4
 """How many boxes are grown for each rule, times the effort; with effort 0 just one."""
@@ -282,7 +281,7 @@ def _cases(job: Job) -> Cases:
     """Return the rows of the data, as many times as they occur, with their classes."""
     assert job.rows is not None, "extract has checked that there is data"
     codes, numbers = job.rows.distinct
-    inputs = Points(codes, np.ones(codes.shape) if numbers is None else numbers)
+    inputs = Inputs(codes, np.ones(codes.shape) if numbers is None else numbers)
     weights = job.rows.weights.astype(np.float64)
     return Cases(inputs, weights, job.rows.answers(job.network))
 
@@ -291,7 +290,7 @@ def _picked(cases: Cases, kept: NDArray[np.bool_]) -> Cases:
     """Return some of the rows."""
     codes, numbers = cases.inputs
     return Cases(
-        Points(codes[kept], numbers[kept]), cases.weights[kept], cases.answers[kept]
+        Inputs(codes[kept], numbers[kept]), cases.weights[kept], cases.answers[kept]
     )
 
 

@@ -23,7 +23,7 @@ from nn2rules.extraction.from_search.growth_context import (
     Wave,
     grow,
 )
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 
 _WIDEST, _ROWS_EACH = 1024, 512
 """So many boxes at most are grown side by side, and one for so many rows."""

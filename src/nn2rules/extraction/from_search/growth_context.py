@@ -19,8 +19,7 @@ from nn2rules.extraction._kernels import growth
 from nn2rules.extraction._kernels.nearness import Crowd
 from nn2rules.extraction._kernels.proposing import Growth, Plan
 from nn2rules.network import Network
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes, Points
+from nn2rules.space import Boxes, Domain, Inputs
 
 LIMITS = np.array([500, 30], dtype=np.int64)
 """Boxes to search for a slab that brings a row, and for one that brings none."""
@@ -47,7 +46,7 @@ class Cases:
 
     Attributes
     ----------
-    inputs : Points
+    inputs : Inputs
         All different.
     weights : ndarray of float64
         How much it is worth to decide a row: 0 for rows that only say where other
@@ -55,7 +54,7 @@ class Cases:
     answers : ndarray of int64
     """
 
-    inputs: Points
+    inputs: Inputs
     weights: NDArray[np.float64]
     answers: NDArray[np.int64]
 
@@ -153,7 +152,7 @@ def _sent_ground(
 ) -> Ground:
     amounts = np.ones(codes.shape)
     amounts[:, network.domain.ranges >= 0] = numbers
-    inputs = Points(codes.astype(np.int64), amounts)
+    inputs = Inputs(codes.astype(np.int64), amounts)
     nets = [claim(network, index) for index in range(len(network.classes))]
     return Ground(network, nets, Cases(inputs, weights, answers.astype(np.int64)), seed)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.extraction.from_search.growing import Grower
 from nn2rules.extraction.from_search.growth_context import Wave
 from nn2rules.extraction.from_search.searched import Cover
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 
 Flags = NDArray[np.bool_]
 Holds = Callable[..., Flags]

@@ -15,7 +15,7 @@ from nn2rules.extraction._kernels.nearness import held_rows, holds_any
 from nn2rules.extraction.from_search.growing import Grower, Hull
 from nn2rules.extraction.from_search.holding import Holding
 from nn2rules.extraction.from_search.searched import Cover, Found
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 
 _LIGHTEST = 200
 """So many rules of a class, those with the fewest rows of their own, are looked at."""

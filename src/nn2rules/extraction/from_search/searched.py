@@ -22,8 +22,7 @@ from nn2rules.extraction._kernels.nearness import held_rows
 from nn2rules.extraction.from_search.checkpoints import Moment
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases, Grown, Spare, Wave
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes, Points
+from nn2rules.space import Boxes, Domain, Inputs, random_inputs
 
 Rows = NDArray[np.int64]
 """The numbers of rows."""
@@ -261,7 +260,7 @@ def cover_domain(
         spare, n_before = Spare(), len(cover.answers)
 
 
-def _classes(oracle: Oracle, inputs: Points) -> NDArray[np.int64]:
+def _classes(oracle: Oracle, inputs: Inputs) -> NDArray[np.int64]:
     """Return the classes of inputs; near-ties take long, so the clock is looked at."""
     found = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(inputs.codes), _AT_ONCE):
@@ -273,7 +272,7 @@ def _classes(oracle: Oracle, inputs: Points) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Points | None:
+def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Inputs | None:
     """Return inputs drawn at random that lie in none of the boxes, or None."""
     domain = oracle.network.domain
     inputs = random_inputs(domain, _SAMPLE, rng)
@@ -286,26 +285,10 @@ def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Points | N
         return None
     both = np.hstack([inputs.codes[open_], inputs.numbers[open_]])
     _, first = np.unique(both, axis=0, return_index=True)
-    return Points(inputs.codes[open_][first], inputs.numbers[open_][first])
+    return Inputs(inputs.codes[open_][first], inputs.numbers[open_][first])
 
 
-def random_inputs(domain: Domain, number: int, rng: np.random.Generator) -> Points:
-    """Return inputs drawn at random: values alike, numbers alike in their ranges."""
-    sizes = np.array(domain.sizes)
-    codes = rng.integers(sizes, size=(number, len(sizes)))
-    numbers = np.ones(codes.shape)
-    for index, feature in enumerate(domain.features):
-        if feature.limits is not None:
-            low, high = feature.limits
-            share = rng.random(number)
-            drawn = (1 - share) * low + share * high  # high - low may overflow
-            drawn = np.floor(drawn + 0.5) if feature.whole else drawn
-            drawn = np.clip(drawn, low, high)
-            numbers[:, index] = np.where(codes[:, index] == 0, drawn, 1.0)
-    return Points(codes, numbers)
-
-
-def find_uncovered(oracle: Oracle, boxes: Boxes) -> Points | None:
+def find_uncovered(oracle: Oracle, boxes: Boxes) -> Inputs | None:
     """Return an input that lies in none of `boxes`, or None: there is none, proved.
 
     Raises

@@ -32,6 +32,7 @@ from nn2rules.extraction.job import Job, impossible_inputs, possible_inputs
 from nn2rules.extraction.unseen_rows import counted
 from nn2rules.models import GivenRows
 from nn2rules.rules import RuleList, of_some, shortened
+from nn2rules.space import inside_each
 
 
 def support_rules(
@@ -312,8 +313,7 @@ def _set_in_order(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> Rule
     """Put the rules of a set first that decide most rows or, without data, inputs."""
     if job.rows is None:
         return in_order(rules, _decided(job, rules, classes), meter=job.meter)
-    columns = job.rows.distinct[0] + rules.domain.offsets[:-1]
-    held = [box[columns].all(axis=1) for box in rules.boxes]
+    held = [*inside_each(rules.domain, rules.boxes, job.rows.distinct[0])]
     return rules.take(most_first(held, job.rows.weights))
 
 

@@ -13,12 +13,12 @@ from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.questions.audit.findings import FragileRow, Group
 from nn2rules.questions.explain import explain, impossible_boxes, margins
-from nn2rules.questions.verify import held_by
 from nn2rules.space import (
     Feature,
     Rows,
     Value,
     cells_of,
+    inside,
     is_number,
     number_of,
     plain_number,
@@ -139,7 +139,7 @@ def fragile_rows(
     if impossible is not None:
         boxes = impossible_boxes(network.domain, impossible)
         given = np.ones(codes.shape) if numbers is None else numbers
-        order = order[~held_by(network.domain, boxes, codes, given)[order]]
+        order = order[~inside(network.domain, boxes, codes, given)[order]]
     order = order[:number]
     if not len(order):
         return ()

@@ -5,7 +5,6 @@ is a piece, and all else is divided. Where that ends, the pieces hold exactly th
 on which the two differ. Where the budget ends first, what was found is still true.
 """
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Budget, Meter
 from nn2rules.errors import BudgetExceededError, UndecidedError
-from nn2rules.extraction import cut_at_ends
 from nn2rules.network import Layer, Network
 from nn2rules.questions.compare.found import (
     Covering,
@@ -26,7 +24,6 @@ from nn2rules.questions.compare.found import (
 )
 from nn2rules.questions.compare.looking import (
     ELSEWHERE,
-    Box,
     Look,
     NetworkLook,
     RulesLook,
@@ -35,11 +32,18 @@ from nn2rules.questions.compare.looking import (
 from nn2rules.questions.compare.sides import NOTHING, NetworkSide, Side, is_different
 from nn2rules.questions.compare.widening import Widening, few_boxes
 from nn2rules.rules import covered
-from nn2rules.space import Domain, Feature
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import (
+    Box,
+    Boxes,
+    Domain,
+    Feature,
+    cut_at_ends,
+    no_boxes,
+    number_size,
+    readable_inputs,
+)
 
 _DRAWN = 4096  # inputs that are tried before anything else
-_DIGITS = 3  # of the numbers among them
 
 
 class Seeds:
@@ -82,25 +86,6 @@ class Seeds:
         return found[::-1]
 
 
-def drawn_inputs(
-    domain: Domain, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Draw inputs of a domain."""
-    codes = rng.integers(0, domain.sizes, size=(_DRAWN, len(domain.sizes)))
-    if not domain.has_ranges:
-        return codes, None
-    low, high = domain.limits
-    wide = np.maximum(high - low, np.finfo(np.float64).tiny)
-    step = 10.0 ** np.floor(np.log10(wide) - _DIGITS)  # so that numbers are readable
-    whole = np.array([feature.whole for feature in domain.features])
-    step = np.where(whole, 1.0, np.maximum(step, np.finfo(np.float64).tiny))
-    drawn = rng.uniform(low, high, size=codes.shape)
-    with np.errstate(over="ignore"):  # a range of one number has a step of almost 0
-        numbers = np.clip(np.round(drawn / step) * step, low, high)
-    is_number = domain.offsets[:-1] + codes == domain.ranges
-    return codes, np.where(is_number, numbers, 1.0)
-
-
 _WIDENING = 0.4  # of the time is left for it
 _ROWS, _PIECES = 200, 200  # so many are widened where not all is known
 
@@ -130,7 +115,8 @@ def compare_by_search(
     """
     pieces, most = Pieces(), meter.budget.boxes
     seeds = Seeds(domain, sides, skipped)
-    seeds.try_inputs(*drawn_inputs(domain, np.random.default_rng(seed)))
+    drawn = readable_inputs(domain, _DRAWN, np.random.default_rng(seed))
+    seeds.try_inputs(drawn.codes, drawn.numbers if domain.has_ranges else None)
     if rows is not None:
         seeds.try_inputs(*rows)
     pieces.example = seeds.first
@@ -175,12 +161,9 @@ def _found(
 ) -> Found:
     held = Boxes(np.array([box for box, _ in boxes]), np.array([e for _, e in boxes]))
     if not boxes:
-        held = Boxes(
-            np.zeros((0, int(domain.offsets[-1])), np.bool_),
-            np.zeros((0, *domain.limits.shape)),
-        )
+        held = no_boxes(domain)
     cut, allowed = cut_at_ends(domain, held)
-    sizes = [size_of(domain, box) for box in pieces.boxes]
+    sizes = [number_size(domain, box) for box in pieces.boxes]
     counts: dict[Pair, int] | None = None
     if None not in sizes:
         counts = dict.fromkeys(sorted(set(pieces.pairs)), 0)
@@ -334,18 +317,3 @@ class Exploring:
             codes = np.array([int(np.argmax(part)) for part in parts])
             is_number = self.domain.offsets[:-1] + codes == self.domain.ranges
             self._note(codes, np.where(is_number, box[1][0], 1.0))
-
-
-def size_of(domain: Domain, box: Box) -> int | None:
-    """Return how many inputs a box holds; None where numbers are real."""
-    sizes = []
-    for index, feature in enumerate(domain.features):
-        block = box[0][domain.offsets[index] : domain.offsets[index + 1]]
-        size = int(block.sum())
-        if feature.limits is not None and not feature.whole:
-            return None
-        if feature.limits is not None and block[0]:
-            low, high = box[1][:, index].tolist()
-            size += int(high) - int(low)
-        sizes.append(size)
-    return math.prod(sizes)

@@ -9,8 +9,8 @@ from nn2rules.engine import Meter, interruptible
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction import Limits, Rules, Work, effort_of, rule_set
 from nn2rules.questions.compare.found import Covering, Found, Pair, nothing
-from nn2rules.questions.compare.sides import Side, is_different, weights_of
-from nn2rules.space import Domain
+from nn2rules.questions.compare.sides import Side, is_different
+from nn2rules.space import Domain, counts_of_values
 
 
 def compare_tables(
@@ -63,7 +63,7 @@ class Differing:
 
     def counted(self) -> dict[Pair, int] | None:
         """Count the inputs of each pair; None where numbers are real."""
-        weights = [weights_of(feature) for feature in self.domain.features]
+        weights = [counts_of_values(feature) for feature in self.domain.features]
         if None in weights:
             return None
         if not self.domain.has_ranges:

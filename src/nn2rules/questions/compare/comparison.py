@@ -20,9 +20,15 @@ from nn2rules.questions.compare.shown import (
     json_of,
     labelled,
 )
-from nn2rules.questions.compare.sides import cut_codes, sizes_of
 from nn2rules.rules import Facts, RuleList, Top
-from nn2rules.space import Condition, Domain, Value
+from nn2rules.space import (
+    Condition,
+    Domain,
+    Value,
+    cut_codes,
+    inside_each,
+    number_sizes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +219,7 @@ class Comparison(Result):
 
     @cached_property
     def _sizes(self) -> list[int] | None:
-        return sizes_of(self._covering.domain, self._covering.boxes)
+        return number_sizes(self._covering.domain, self._covering.boxes)
 
     @cached_property
     def _held(self) -> list[NDArray[np.bool_]] | None:
@@ -223,8 +229,7 @@ class Comparison(Result):
         covering, codes = self._covering, self._rows.codes
         if self._rows.numbers is not None:
             codes = cut_codes(covering.domain, codes, self._rows.numbers)
-        columns = codes + covering.domain.offsets[:-1]
-        return [box[columns].all(axis=1) for box in covering.boxes]
+        return [*inside_each(covering.domain, covering.boxes, codes)]
 
     @property
     def _rows_held(self) -> list[int] | None:

@@ -16,13 +16,17 @@ from nn2rules.engine import (
 )
 from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.errors import BudgetExceededError, UndecidedError
-from nn2rules.extraction import parts_of
 from nn2rules.questions.compare.sides import NetworkSide, RulesSide, Side
-from nn2rules.space import Domain, Feature
-from nn2rules.space._kernels.boxes import Boxes
-
-Box: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
-"""What a box allows in the uncut domain, and where its ranges begin and end."""
+from nn2rules.space import (
+    Box,
+    Domain,
+    Feature,
+    joined,
+    meeting,
+    next_number,
+    parts_of,
+    previous_number,
+)
 
 ELSEWHERE = -1
 """In place of an answer: another rule than the one that is asked about decides."""
@@ -121,13 +125,7 @@ class RulesLook:
         for box in side.boxes:
             meter.spend()  # of a long list this takes a while
             split.append(parts_of(side.domain, box))
-        shape = (0, int(self.uncut.offsets[-1]))
-        self.parts = Boxes(
-            np.concatenate([np.zeros(shape, np.bool_), *(p.allowed for p in split)]),
-            np.concatenate(
-                [np.zeros((0, *self.uncut.limits.shape)), *(p.ends for p in split)]
-            ),
-        )
+        self.parts = joined(self.uncut, split)
         lengths = [len(part.allowed) for part in split]
         self.of_rule = np.repeat(np.arange(len(split)), lengths)
         self.only: int | None = None
@@ -139,8 +137,8 @@ class RulesLook:
 
     def look(self, box: Box) -> tuple[int | None, list[Box]]:
         """Return the answer all over a box, or else the parts a rule makes of it."""
-        meeting = meets(self.uncut, self.parts, box)
-        found = int(np.argmax(meeting)) if meeting.any() else -1
+        is_met = meeting(self.uncut, self.parts, box)
+        found = int(np.argmax(is_met)) if is_met.any() else -1
         if found < 0:
             return self._said(len(self.side.places)), []
         part = self.parts.allowed[found], self.parts.ends[found]
@@ -177,29 +175,6 @@ def look_of(side: Side, meter: Meter) -> Look:
     if isinstance(side, NetworkSide):
         return NetworkLook(side, meter)
     return RulesLook(side, meter)
-
-
-def meets(domain: Domain, boxes: Boxes, box: Box) -> NDArray[np.bool_]:
-    """Tell which of several boxes have an input in common with one."""
-    common = boxes.allowed & box[0]
-    for feature, column in enumerate(domain.ranges.tolist()):
-        if column >= 0:
-            low = np.maximum(boxes.ends[:, 0, feature], box[1][0, feature])
-            high = np.minimum(boxes.ends[:, 1, feature], box[1][1, feature])
-            common[:, column] &= low <= high
-    starts = domain.offsets[:-1]
-    found: NDArray[np.bool_] = np.logical_or.reduceat(common, starts, axis=1)
-    return np.asarray(found.all(axis=1))
-
-
-def holds(domain: Domain, boxes: Boxes, box: Box) -> NDArray[np.bool_]:
-    """Tell which of several boxes hold all of one."""
-    found: NDArray[np.bool_] = np.logical_not((box[0] & ~boxes.allowed).any(axis=1))
-    for feature, column in enumerate(domain.ranges.tolist()):
-        if column >= 0 and box[0][column]:
-            found &= boxes.ends[:, 0, feature] <= box[1][0, feature]
-            found &= box[1][1, feature] <= boxes.ends[:, 1, feature]
-    return found
 
 
 def divided(domain: Domain, box: Box, part: Box) -> list[Box] | None:
@@ -254,19 +229,12 @@ def _cut(feature: Feature, box: Box, part: Box, index: int) -> list[Box]:
     first, last = part[1][:, index].tolist()
     spans = [(max(low, first), min(high, last))]
     if low < first:
-        spans.append((low, next_number(feature, first, -1)))
+        spans.append((low, previous_number(first, whole=feature.whole)))
     if last < high:
-        spans.append((next_number(feature, last, 1), high))
+        spans.append((next_number(last, whole=feature.whole), high))
     found = []
     for span in spans:
         ends = box[1].copy()
         ends[:, index] = span
         found.append((box[0].copy(), ends))
     return found
-
-
-def next_number(feature: Feature, number: float, step: int) -> float:
-    """Return the number of a range next below or above one."""
-    if feature.whole:
-        return number + step
-    return float(np.nextafter(number, step * np.inf))

@@ -4,7 +4,6 @@ A side answers with the positions of classes among those of both sides; where ru
 claim nothing, with one more, which stands for *no rule*.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,7 +16,7 @@ from nn2rules.errors import DomainError
 from nn2rules.network import Network
 from nn2rules.questions.compare.common_domain import cut_for, network_on, rules_on
 from nn2rules.rules import NO_RULE, RuleList, bit_rows, first_match
-from nn2rules.space import Domain, Feature, Value, cells_of_spans, text_of
+from nn2rules.space import Domain, Value, cut_codes, text_of
 
 NOTHING = -2
 """In place of an answer: no side gives it."""
@@ -154,44 +153,3 @@ def _most(side: Side) -> int:
     """Return the largest answer of a side."""
     rest = side.rest if isinstance(side, RulesSide) else 0
     return max(rest, int(side.places.max(initial=0)))
-
-
-def cut_codes(domain: Domain, codes: Codes, numbers: NDArray[np.float64]) -> Codes:
-    """Return the codes of inputs in the same domain with its ranges cut."""
-    found = codes.copy()
-    for index, feature in enumerate(domain.features):
-        if feature.limits is None:
-            continue
-        edges = np.array(feature.edges, dtype=np.float64)
-        part = np.searchsorted(edges, numbers[:, index], side="right")
-        is_number = codes[:, index] == 0
-        found[:, index] = np.where(is_number, part, codes[:, index] + len(edges))
-    return found
-
-
-def weights_of(feature: Feature) -> list[int] | None:
-    """Return how many inputs each value stands for: whole numbers are counted.
-
-    None for a range of real numbers.
-    """
-    if feature.limits is None:
-        return [1] * len(feature)
-    if not feature.whole:
-        return None
-    cells = [int(high) - int(low) + 1 for low, high in cells_of_spans(feature)]
-    return [*cells, *[1] * (len(feature) - len(cells))]
-
-
-def sizes_of(domain: Domain, boxes: NDArray[np.bool_]) -> list[int] | None:
-    """Return how many inputs each of several boxes holds; None if none can tell."""
-    weights = [weights_of(feature) for feature in domain.features]
-    listed = [own for own in weights if own is not None]
-    if len(listed) < len(weights):
-        return None
-    blocks = [
-        boxes[:, start:stop].astype(object) @ np.array(own, dtype=object)
-        for own, start, stop in zip(
-            listed, domain.offsets[:-1], domain.offsets[1:], strict=True
-        )
-    ]
-    return [math.prod(row) for row in zip(*blocks, strict=True)]

@@ -4,9 +4,16 @@ import numpy as np
 
 from nn2rules.errors import BudgetExceededError
 from nn2rules.questions.compare.found import Pair
-from nn2rules.questions.compare.looking import Box, Look, holds, next_number
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.questions.compare.looking import Look
+from nn2rules.space import (
+    Box,
+    Boxes,
+    Domain,
+    Feature,
+    containing,
+    next_number,
+    previous_number,
+)
 
 _HALVINGS = 8  # of what is left of a range, on the way to where it ends
 
@@ -84,11 +91,11 @@ class Widening:
                 slab[0][self._block(feature)] = False
                 slab[0][ranged] = True
                 slab[1][end, feature] = aim
-                slab[1][1 - end, feature] = next_number(own, at, step)
+                slab[1][1 - end, feature] = _next_to(own, at, step)
                 if self._is_pair(slab, pair):
                     box[1][end, feature] = aim
                 else:
-                    wall = next_number(own, aim, -step)
+                    wall = _next_to(own, aim, -step)
 
     def _block(self, feature: int) -> slice:
         return slice(
@@ -128,7 +135,7 @@ def few_boxes(
     is_spent = False
     for index in order:
         box, pair = boxes[index], pairs[index]
-        if found and holds(widening.domain, _stacked(found), box).any():
+        if found and containing(widening.domain, _stacked(found), box).any():
             continue
         if not is_spent:
             try:
@@ -146,7 +153,7 @@ def _needed(domain: Domain, found: list[Box], boxes: list[Box]) -> list[int]:
     if not found:
         return []
     stacked = _stacked(found)
-    held = np.array([holds(domain, stacked, box) for box in boxes])
+    held = np.array([containing(domain, stacked, box) for box in boxes])
     counts, needed = held.sum(axis=1), []
     for index in reversed(range(len(found))):
         own = held[:, index]
@@ -159,3 +166,9 @@ def _needed(domain: Domain, found: list[Box], boxes: list[Box]) -> list[int]:
 
 def _stacked(boxes: list[Box]) -> Boxes:
     return Boxes(np.array([box for box, _ in boxes]), np.array([e for _, e in boxes]))
+
+
+def _next_to(feature: Feature, number: float, step: int) -> float:
+    """Return the number of a range next above one, or below if `step` is negative."""
+    following = next_number if step > 0 else previous_number
+    return float(following(number, whole=feature.whole))

@@ -27,7 +27,6 @@ from nn2rules.models import read_network
 from nn2rules.network import Network
 from nn2rules.questions.evaluate.answers import (
     Codes,
-    Numbers,
     Translation,
     class_positions,
     given_classes,
@@ -39,12 +38,10 @@ from nn2rules.questions.evaluate.fidelity import DomainFidelity
 from nn2rules.rules import Certificate, RuleList, certificate_of, covers
 from nn2rules.space import (
     Condition,
-    Domain,
-    Feature,
     Rows,
     boxes_of,
-    cells_of_spans,
-    volumes,
+    inputs_by_volume,
+    inside_any,
     wilson,
 )
 
@@ -81,10 +78,7 @@ class Claims:
 
     def possible(self, codes: Codes) -> NDArray[np.bool_]:
         """Tell which inputs can occur."""
-        possible = np.ones(len(codes), dtype=np.bool_)
-        for box in self.left_out:
-            possible &= ~box[codes + self.rules.domain.offsets[:-1]].all(axis=1)
-        return possible
+        return ~inside_any(self.rules.domain, self.left_out, codes)
 
     def proved(self, sample: Compared) -> DomainFidelity | None:
         """Return what is proved; None if nothing, or if the sample denies it."""
@@ -218,7 +212,7 @@ def domain_fidelity(
     is_small = not domain.has_ranges and domain.n_inputs <= COVERED_INPUTS
     if is_small and n_classes <= MOST_CLASSES:
         return _counted(claims, _every_answer(network, translate, positions))
-    drawn = _draw(domain, samples, random)
+    drawn = inputs_by_volume(domain, samples, random)
     answers = positions[network.predict_codes(*drawn)]
     sample = _compare(claims, translate(*drawn), answers)
     return claims.proved(sample) or _sampled(sample)
@@ -272,7 +266,7 @@ def _by_asking(
     every, numbers = not domain.has_ranges and domain.n_inputs <= samples, None
     codes = np.concatenate([*domain.inputs()]) if every else None
     if codes is None:
-        codes, numbers = _draw(domain, samples, random)
+        codes, numbers = inputs_by_volume(domain, samples, random)
     inputs = rows_like(rows, domain, codes, numbers)
     if inputs is None:
         return None
@@ -281,35 +275,6 @@ def _by_asking(
     if every:
         return _counted(claims, [(codes, answers)])
     return _sampled(_compare(claims, codes, answers))
-
-
-def _draw(
-    domain: Domain, samples: int, random: np.random.Generator
-) -> tuple[Codes, Numbers]:
-    """Draw inputs: values alike, numbers evenly spread over their ranges."""
-    codes = random.integers(0, domain.sizes, (samples, len(domain.sizes)))
-    if not domain.has_ranges:
-        return codes, None
-    numbers = np.ones(codes.shape)
-    for place, feature in enumerate(domain.features):
-        if feature.limits is not None:
-            drawn = _drawn_cells(feature, samples, random)
-            codes[:, place], numbers[:, place] = drawn
-    return codes, numbers
-
-
-def _drawn_cells(
-    feature: Feature, samples: int, random: np.random.Generator
-) -> tuple[Codes, NDArray[np.float64]]:
-    """Draw values of a range by their volume, and a number of each cell."""
-    shares = np.array(volumes(feature), dtype=np.float64)
-    codes = random.choice(len(shares), samples, p=shares)
-    beside = [(1.0, 1.0)] * (len(shares) - feature.n_plain)
-    low, high = np.array([*cells_of_spans(feature), *beside], dtype=np.float64)[codes].T
-    part = random.random(samples)
-    if feature.whole:
-        return codes, low + np.floor(part * (high - low + 1))
-    return codes, np.clip((1 - part) * low + part * high, low, high)
 
 
 # What follows

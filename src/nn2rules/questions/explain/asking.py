@@ -11,8 +11,7 @@ from nn2rules.errors import UndecidedError
 from nn2rules.extraction import DONT_CARE
 from nn2rules.network import Network
 from nn2rules.questions.explain.judges import Asked, Judge, Point
-from nn2rules.space import Domain
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Domain
 
 
 class Block(NamedTuple):

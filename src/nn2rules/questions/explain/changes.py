@@ -12,7 +12,7 @@ from nn2rules.questions.explain.asking import Case, is_changed
 from nn2rules.questions.explain.judges import Point, TableJudge
 from nn2rules.questions.explain.ladders import Ladder
 from nn2rules.questions.explain.searching import MOST_CHANGES, Changes, Search
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes
 
 _FORBIDDEN = 1 << 50
 

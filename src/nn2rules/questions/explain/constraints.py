@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.extraction import parts_of
 from nn2rules.language import read_conditions
 from nn2rules.questions.explain.asking import Block, Case
-from nn2rules.questions.explain.judges import joined
 from nn2rules.space import (
+    Boxes,
     Condition,
     Domain,
     Feature,
@@ -23,10 +22,13 @@ from nn2rules.space import (
     boxes_of,
     checked_spans,
     is_number,
+    joined,
+    next_number,
+    parts_of,
     plain_number,
+    previous_number,
     refuse_parts,
 )
-from nn2rules.space._kernels.boxes import Boxes
 
 
 @dataclass(frozen=True)
@@ -251,17 +253,11 @@ def _without_own(case: Case, index: int, spans: Sequence[Span]) -> list[Span]:
         if not case.is_number(index) or not low <= number <= high:
             found.append((low, high))
             continue
-        below, above = neighbours(feature, number)
+        below = previous_number(number, whole=feature.whole)
+        above = next_number(number, whole=feature.whole)
         found += [(low, below)] if low <= below else []
         found += [(above, high)] if above <= high else []
     return found
-
-
-def neighbours(feature: Feature, number: float) -> tuple[float, float]:
-    """Return the numbers next below and next above, as the range has them."""
-    if feature.whole:
-        return number - 1, number + 1
-    return math.nextafter(number, -math.inf), math.nextafter(number, math.inf)
 
 
 def step_of(feature: Feature, given: Any = None) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 from nn2rules.errors import UndecidedError
 from nn2rules.extraction import DONT_CARE
 from nn2rules.questions.explain.asking import Case, is_changed
-from nn2rules.questions.explain.judges import Point, inside
+from nn2rules.questions.explain.judges import Point
 from nn2rules.questions.explain.ladders import Ladder
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, inside
 
 _TRIED, _ASKED = 4000, 100
 """So many inputs are tried, and boxes asked, for changes of some number of features."""

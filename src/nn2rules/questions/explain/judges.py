@@ -4,7 +4,6 @@ The question is always the same: is there an input of this box that is not of th
 class? The answer is one such input, a proof that there is none, or that it stays open.
 """
 
-from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from time import monotonic
@@ -19,15 +18,14 @@ from nn2rules.engine import (
     Oracle,
     Table,
     array_obstacle,
-    as_boxes,
     build_table,
     fits,
 )
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
 from nn2rules.extraction import DONT_CARE
 from nn2rules.network import Layer, Network
-from nn2rules.space import Domain, Feature, refuse_ranges
-from nn2rules.space._kernels.boxes import Boxes, first_other
+from nn2rules.space import Boxes, Domain, Feature, inside, refuse_ranges
+from nn2rules.space._kernels.boxes import first_other
 
 TABLE_INPUTS = 1 << 20
 """Up to so many inputs "auto" answers from a table."""
@@ -185,22 +183,6 @@ class SearchJudge:
         return found
 
 
-def inside(
-    domain: Domain,
-    boxes: Boxes,
-    codes: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-) -> NDArray[np.bool_]:
-    """Tell which inputs lie in one of several boxes."""
-    found = np.zeros(len(codes), dtype=np.bool_)
-    columns = codes + domain.offsets[:-1]
-    is_number = columns == domain.ranges
-    for allowed, (low, high) in zip(boxes.allowed, boxes.ends, strict=True):
-        fits_in = ~is_number | ((low <= numbers) & (numbers <= high))
-        found |= (allowed[columns] & fits_in).all(axis=1)
-    return found
-
-
 _tables: WeakKeyDictionary[Network, Table] = WeakKeyDictionary()
 
 
@@ -250,17 +232,3 @@ def compile_judge(*, by_search: bool) -> None:
         Oracle(network).ask(box, 0)
     else:
         build_table(network).ask(box, 0)
-
-
-def no_boxes(domain: Domain) -> Boxes:
-    """Return no box at all."""
-    return as_boxes(domain, np.zeros((0, int(domain.offsets[-1])), dtype=np.bool_))
-
-
-def joined(domain: Domain, several: Sequence[Boxes]) -> Boxes:
-    """Return all the boxes of several."""
-    every = [no_boxes(domain), *several]
-    return Boxes(
-        np.concatenate([boxes.allowed for boxes in every]),
-        np.concatenate([boxes.ends for boxes in every]),
-    )

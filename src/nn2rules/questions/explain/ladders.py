@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.questions.explain.asking import Block, Case
-from nn2rules.questions.explain.constraints import neighbours
-from nn2rules.space import Domain, Feature, is_number
+from nn2rules.space import Domain, Feature, is_number, next_number, previous_number
 
 _MOST_LEVELS = 10_000
 _MOST_COST = 1 << 40
@@ -102,11 +101,13 @@ class Walk:
 
     def up(self, steps: int, after: int = 0) -> tuple[float, float]:
         """Return the numbers above, up to some steps away, behind so many others."""
-        return neighbours(self.feature, self.at(after))[1], self.at(steps)
+        above = next_number(self.at(after), whole=self.feature.whole)
+        return float(above), self.at(steps)
 
     def down(self, steps: int, after: int = 0) -> tuple[float, float]:
         """Return the numbers below, as `up` does."""
-        return self.at(-steps), neighbours(self.feature, self.at(-after))[0]
+        below = previous_number(self.at(-after), whole=self.feature.whole)
+        return self.at(-steps), float(below)
 
 
 def decimal(number: float) -> Fraction:

@@ -22,9 +22,9 @@ from nn2rules.extraction import DONT_CARE
 from nn2rules.questions.explain.asking import Block, Case
 from nn2rules.questions.explain.few import Few
 from nn2rules.questions.explain.hitting import Demands, Levels
-from nn2rules.questions.explain.judges import Asked, Point, inside
+from nn2rules.questions.explain.judges import Asked, Point
 from nn2rules.questions.explain.ladders import Ladder, Walk, decimal
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, inside
 
 _MOST_TRIED = 64
 

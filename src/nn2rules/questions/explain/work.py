@@ -27,12 +27,12 @@ from nn2rules.questions.explain.constraints import (
 )
 from nn2rules.questions.explain.explanation import Explanation, Proved
 from nn2rules.questions.explain.gains import Gain, gains_of
-from nn2rules.questions.explain.judges import Point, SearchJudge, TableJudge, inside
+from nn2rules.questions.explain.judges import Point, SearchJudge, TableJudge
 from nn2rules.questions.explain.ladders import Ladder, Prices, ladders_of
 from nn2rules.questions.explain.reasons import Reasons, find_reasons, widened
 from nn2rules.questions.explain.searching import MOST_CHANGES, Changes
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Rows, Span, Value, plain_number
+from nn2rules.space import Domain, Rows, Span, Value, inside, plain_number
 
 _FOR_REASONS = 0.5
 """Of the time for a row; what is left is for changes, and then to widen reasons."""

@@ -9,7 +9,6 @@
 
 from nn2rules.questions.verify.asking import Asker, Engine
 from nn2rules.questions.verify.entry import verify
-from nn2rules.questions.verify.region import held_by
 from nn2rules.questions.verify.searching import compile_search
 from nn2rules.questions.verify.tables import Tables
 from nn2rules.questions.verify.verdict import Verdict
@@ -21,7 +20,6 @@ __all__ = [
     "Tables",
     "Verdict",
     "compile_search",
-    "held_by",
     "summary",
     "verify",
 ]

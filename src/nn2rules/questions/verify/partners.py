@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from nn2rules.engine import Oracle, find_class
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.region import Region
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, next_number, previous_number
 
 
 class Partners:
@@ -86,10 +86,8 @@ class Partners:
         is_up = paired.is_increasing == (answer == paired.toward)
         if columns[index] == domain.ranges[index]:
             feature, number = domain.features[index], float(numbers[index])
-            step = np.inf if is_up else -np.inf
-            next_to = np.nextafter(number, step)
-            if feature.whole:
-                next_to = number + 1 if is_up else number - 1
+            following = next_number if is_up else previous_number
+            next_to = following(number, whole=feature.whole)
             ends[0 if is_up else 1, index] = (
                 max(ends[0, index], next_to) if is_up else min(ends[1, index], next_to)
             )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.extraction import other_network, parts_of
+from nn2rules.extraction import other_network
 from nn2rules.language import label_text
 from nn2rules.models import GivenRows
 from nn2rules.network import Layer, Network
@@ -26,9 +26,9 @@ from nn2rules.questions.verify.questions import (
     Search,
     class_index,
 )
-from nn2rules.questions.verify.region import Region, common_boxes
+from nn2rules.questions.verify.region import Region
 from nn2rules.rules import NO_RULE, RuleList
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, common_boxes, inside_each, joined, parts_of
 
 _LABELS = (False, True)
 
@@ -142,7 +142,7 @@ def against_rules(network: Network, rules: RuleList, *, is_whole: bool) -> Plain
         yield from _rule_searches(network, rules, region, place_of, is_each=is_each)
         if is_whole:
             above = [parts_of(rules.domain, box) for box in rules.boxes]
-            ignored = _joined_against_rules([region.impossible, *above])
+            ignored = joined(network.domain, [region.impossible, *above])
             yield Search(network, default, region.within, ignored)
 
     return Plain((network,), tuple(ways), judge, searches, needs_inputs=True)
@@ -157,9 +157,9 @@ def _each(
 ) -> Kinds:
     """Tell of which inputs some rule of a set is wrong."""
     kinds = np.zeros(len(codes), dtype=np.uint8)
-    columns = codes + rules.domain.offsets[:-1]
-    for box, answer in zip(rules.boxes, place_of[rules.answers], strict=True):
-        wrong = box[columns].all(axis=1) & (answers != answer)
+    held = inside_each(rules.domain, rules.boxes, codes)
+    for is_held, answer in zip(held, place_of[rules.answers], strict=True):
+        wrong = is_held & (answers != answer)
         kinds[wrong] = way_of[answers[wrong], answer]
     return kinds
 
@@ -177,18 +177,11 @@ def _rule_searches(
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         own = parts_of(rules.domain, box)
         within = common_boxes(network.domain, region.within, own)
-        ignored = _joined_against_rules([region.impossible, *above])
+        ignored = joined(network.domain, [region.impossible, *above])
         if len(within.allowed):
             yield Search(network, int(place_of[answer]), within, ignored)
         if not is_each:
             above.append(own)
-
-
-def _joined_against_rules(parts: Sequence[Boxes]) -> Boxes:
-    return Boxes(
-        np.vstack([part.allowed for part in parts]),
-        np.concatenate([part.ends for part in parts]),
-    )
 
 
 def plain_of(

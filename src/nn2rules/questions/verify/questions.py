@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError
 from nn2rules.network import Network
 from nn2rules.questions.verify.region import Region
-from nn2rules.space import Value, did_you_mean
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Value, did_you_mean
 
 Codes: TypeAlias = NDArray[np.int64]
 Kinds: TypeAlias = NDArray[np.uint8]

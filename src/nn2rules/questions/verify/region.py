@@ -8,12 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
-from nn2rules.extraction import parts_of
 from nn2rules.language import Said, conditions_for, together
 from nn2rules.questions.claims import premise
 from nn2rules.rules import covered
-from nn2rules.space import Condition, Domain, Value, boxes_of
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import (
+    Boxes,
+    Condition,
+    Domain,
+    Inputs,
+    Value,
+    boxes_of,
+    inputs_in_boxes,
+    inside,
+    joined,
+    parts_of,
+)
 
 _DRAWN = 4096
 
@@ -48,10 +57,10 @@ class Region:
     ) -> NDArray[np.bool_]:
         """Tell which inputs count."""
         amounts = np.ones(codes.shape) if numbers is None else numbers
-        inside = held_by(self.domain, self.within, codes, amounts)
-        inside &= ~held_by(self.domain, self.impossible, codes, amounts)
-        if self.is_impossible is not None and inside.any():
-            places = np.flatnonzero(inside)
+        counts = inside(self.domain, self.within, codes, amounts)
+        counts &= ~inside(self.domain, self.impossible, codes, amounts)
+        if self.is_impossible is not None and counts.any():
+            places = np.flatnonzero(counts)
             rows = self.domain.decode(codes[places], amounts[places])
             told = np.asarray(self.is_impossible(rows))
             if told.shape != (len(rows),):
@@ -59,8 +68,8 @@ class Region:
                     f"impossible: the function must give one answer for each of "
                     f"{len(rows)} rows; it gave an array of shape {told.shape}"
                 )
-            inside[places[told.astype(np.bool_)]] = False
-        return inside
+            counts[places[told.astype(np.bool_)]] = False
+        return counts
 
     @property
     def listed(self) -> list[NDArray[np.int64]] | None:
@@ -77,26 +86,13 @@ class Region:
     def _blocks(self, box: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
         return np.split(box, self.domain.offsets[1:-1])
 
-    def drawn(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def drawn(self, number: int) -> Inputs:
         """Draw inputs that meet the conditions, whether they can occur or not.
 
-        Of each box as many, as codes and numbers; half of these are ends of ranges.
+        Of each box as many; half of their numbers are ends of ranges.
         """
-        rng, domain = np.random.default_rng(0), self.domain
-        found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
-        for allowed, ends in zip(self.within.allowed, self.within.ends, strict=True):
-            blocks = [np.flatnonzero(block) for block in self._blocks(allowed)]
-            codes = np.stack([rng.choice(block, number) for block in blocks], axis=1)
-            shares = rng.random(codes.shape)
-            shares[rng.random(codes.shape) < 0.25] = 0
-            shares[rng.random(codes.shape) < 0.25] = 1
-            numbers = (1 - shares) * ends[0] + shares * ends[1]
-            whole = np.array([feature.whole for feature in domain.features])
-            numbers = np.where(whole, np.round(numbers), numbers)
-            numbers = np.clip(numbers, ends[0], ends[1])
-            numbers[codes + domain.offsets[:-1] != domain.ranges] = 1.0
-            found.append((codes, numbers))
-        return np.vstack([c for c, _ in found]), np.vstack([n for _, n in found])
+        rng = np.random.default_rng(0)
+        return inputs_in_boxes(self.domain, self.within, number, rng)
 
     def check(self) -> None:
         """Refuse a region without an input, where that can be told."""
@@ -121,23 +117,6 @@ def empty_region() -> OptionError:
     return OptionError(
         "impossible: no input is left that can occur where the claim is made"
     )
-
-
-def held_by(
-    domain: Domain,
-    boxes: Boxes,
-    codes: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-) -> NDArray[np.bool_]:
-    """Tell which inputs lie in one of several boxes."""
-    columns = codes + domain.offsets[:-1]
-    is_number = columns == domain.ranges
-    found = np.zeros(len(codes), dtype=np.bool_)
-    for allowed, ends in zip(boxes.allowed, boxes.ends, strict=True):
-        inside = allowed[columns].all(axis=1)
-        fits = (ends[0] <= numbers) & (numbers <= ends[1])
-        found |= inside & (fits | ~is_number).all(axis=1)
-    return found
 
 
 def region_of(
@@ -180,33 +159,4 @@ def _impossible(domain: Domain, given: Any) -> Boxes:
     parts = [
         boxes_for(domain, conditions_for(domain, each, "impossible")) for each in said
     ]
-    nothing = np.zeros((0, int(domain.offsets[-1])), dtype=np.bool_)
-    ends = np.zeros((0, 2, len(domain.sizes)))
-    return Boxes(
-        np.vstack([nothing, *(part.allowed for part in parts)]),
-        np.concatenate([ends, *(part.ends for part in parts)]),
-    )
-
-
-def common_boxes(domain: Domain, one: Boxes, other: Boxes) -> Boxes:
-    """Return the boxes in which a box of each lies over the other."""
-    allowed, ends = [], []
-    for a, a_ends in zip(one.allowed, one.ends, strict=True):
-        for b, b_ends in zip(other.allowed, other.ends, strict=True):
-            box, within = a & b, a_ends.copy()
-            ranged = np.flatnonzero(domain.ranges >= 0)
-            within[0] = np.maximum(a_ends[0], b_ends[0])
-            within[1] = np.minimum(a_ends[1], b_ends[1])
-            for index in ranged:
-                if within[0, index] > within[1, index]:
-                    box[domain.ranges[index]] = False
-                    within[:, index] = domain.limits[:, index]
-            kept = np.logical_or.reduceat(box, domain.offsets[:-1])
-            if kept.all():
-                allowed.append(box)
-                ends.append(within)
-    n_columns, n_features = int(domain.offsets[-1]), len(domain.sizes)
-    return Boxes(
-        np.array(allowed, dtype=np.bool_).reshape(-1, n_columns),
-        np.array(ends, dtype=np.float64).reshape(-1, 2, n_features),
-    )
+    return joined(domain, parts)

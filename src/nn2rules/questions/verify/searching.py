@@ -15,8 +15,7 @@ from nn2rules.questions.verify.partners import Partners
 from nn2rules.questions.verify.points import classes_of, in_order
 from nn2rules.questions.verify.questions import Plain
 from nn2rules.questions.verify.region import Region
-from nn2rules.space import Domain, Feature
-from nn2rules.space._kernels.boxes import Boxes
+from nn2rules.space import Boxes, Domain, Feature
 
 _DRAWN, _BOXES = 256, 200
 _SHORT = (1_000, 30_000)  # boxes for two classes, before the rest of the budget

@@ -22,7 +22,7 @@ from nn2rules.questions.verify.questions import Plain
 from nn2rules.questions.verify.tables import Judged
 from nn2rules.questions.verify.verdict import Verdict
 from nn2rules.rules import Facts, RuleList
-from nn2rules.space import Domain, Value, box_sizes
+from nn2rules.space import Domain, Value, box_sizes, inside_each
 
 COVERED_INPUTS = 1 << 22
 """Up to so many inputs of a region there are rules."""
@@ -78,8 +78,8 @@ def broken_rules(
 
 def _fitting(boxes: NDArray[np.bool_], rows: GivenRows) -> NDArray[np.int64]:
     """Count the rows in each box."""
-    columns = rows.distinct[0] + rows.domain.offsets[:-1]
-    found = [int(rows.weights[box[columns].all(axis=1)].sum()) for box in boxes]
+    held = inside_each(rows.domain, boxes, rows.distinct[0])
+    found = [int(rows.weights[is_held].sum()) for is_held in held]
     return np.array(found, dtype=np.int64)
 
 

@@ -1,62 +1,10 @@
 """Questions about boxes that need no network."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nn2rules.space._kernels.compiled import inlined, kernel
-
-
-class Boxes(NamedTuple):
-    """Several boxes.
-
-    Attributes
-    ----------
-    allowed : ndarray of bool, shape (n_boxes, n_columns)
-        Which values each box allows.
-    ends : ndarray of float64, shape (n_boxes, 2, n_features)
-        Where the numbers of a range begin and end in it; of no meaning for features
-        that are none.
-    """
-
-    allowed: NDArray[np.bool_]
-    ends: NDArray[np.float64]
-
-
-class Stack(NamedTuple):
-    """Boxes that wait to be searched, with what is known of the boxes they are part of.
-
-    Attributes
-    ----------
-    allowed, ends
-        As in `Boxes`.
-    low, high : ndarray of float64, shape (n_boxes, n_later_units)
-        Bounds of the hidden units after the first layer.
-    depth : ndarray of int64, shape (n_boxes,)
-        How often it was split; 0 says that nothing is known yet.
-    """
-
-    allowed: NDArray[np.bool_]
-    ends: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    depth: NDArray[np.int64]
-
-
-class Points(NamedTuple):
-    """Several inputs.
-
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n_inputs, n_features)
-    numbers : ndarray of float64, shape (n_inputs, n_features)
-        The numbers of ranges, and 1 for values that are a code alone.
-    """
-
-    codes: NDArray[np.int64]
-    numbers: NDArray[np.float64]
 
 
 @inlined
