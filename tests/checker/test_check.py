@@ -765,8 +765,8 @@ ALLOWED = {
     "network": {"Layer", "Network"},
     "output": ANY,
     "rules": {"RuleList", "certificate_of"},
-    "space": {"Domain", "Feature", "Rows", "Value", "plain_number", "text_of",
-              "whole_number"},
+    "space": {"Curve", "Domain", "Feature", "Rows", "Shape", "Value", "plain_number",
+              "refuse_curves", "text_of", "whole_number"},
 }  # fmt: skip
 """What the checker may use of other rooms: values, files, and who does the work."""
 

@@ -25,8 +25,7 @@ def edit_rules(rng: Generator) -> int:
     for _ in range(8):
         document = json.loads(nn2rules.files.to_json(rules))
         for _ in range(int(rng.integers(1, 3))):
-            edits = _EDITS if document["rules"] else [_other_default, _new_rule]
-            edits[rng.integers(len(edits))](rng, document)
+            _edit(rng, document)
         wrong = sum(
             _answer(document, row) != network.classes[right]
             for row, right in zip(_rows(judge), judge.truth, strict=True)
@@ -58,8 +57,7 @@ def edit_certificates(rng: Generator) -> int:
         return 0
     document = json.loads(nn2rules.files.to_json(nn2rules.extract(network, effort=0)))
     if rng.integers(0, 2):
-        edits = _EDITS if document["rules"] else [_other_default, _new_rule]
-        edits[rng.integers(len(edits))](rng, document)
+        _edit(rng, document)
     certificate = document.get("certificate", {})
     for _ in range(int(rng.integers(1, 4))):
         _forge(rng, document, certificate)
@@ -71,6 +69,14 @@ def edit_certificates(rng: Generator) -> int:
     what = f"check says {reports[1]}, without {certificate} it says {reports[0]}"
     demand(reports[0] == reports[1], what, network)
     return 1
+
+
+def _edit(rng: Generator, document: dict[str, Any]) -> None:
+    """Edit rules at random; numbers of other rules would no longer be theirs."""
+    for rule in document["rules"]:
+        rule.pop("unless", None)
+    edits = _EDITS if document["rules"] else [_other_default, _new_rule]
+    edits[rng.integers(len(edits))](rng, document)
 
 
 def _rows(judge: Judge) -> list[dict[str, Any]]:
