@@ -40,7 +40,7 @@ def step(kind, tensors, run):
 @pytest.mark.parametrize("framework", ["torch", "keras", "onnx"])
 def test_every_readable_step_is_an_operation(framework):
     pytest.importorskip(framework)
-    table = import_module(f"nn2rules.models.adapters.{framework}.readable").READABLE
+    table = import_module(f"nn2rules.models.{framework}.operations").READABLE
     assert {kind for kind, _ in table.values()} <= OPERATIONS.keys() | {"each"}
 
 
