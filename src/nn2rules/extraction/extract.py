@@ -38,7 +38,7 @@ from nn2rules.extraction.from_search.merging import merge
 from nn2rules.extraction.from_search.searched import Cover, cover_rows, find_uncovered
 from nn2rules.extraction.from_table.by_table import rules_by_table
 from nn2rules.extraction.influence import influences_in_time, with_influences
-from nn2rules.extraction.job import Impossible, Job, make_job
+from nn2rules.extraction.job import Job, make_job
 from nn2rules.extraction.options import (
     ENGINES,
     FORMS,
@@ -56,6 +56,7 @@ from nn2rules.extraction.paper_form import paper_form
 from nn2rules.extraction.proofs import proofs_to
 from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_test
 from nn2rules.files import check_writable
+from nn2rules.language import Impossible
 from nn2rules.models import (
     GivenRows,
     Gives,
@@ -180,10 +181,11 @@ def extract(
         Rows that rules are not made for, to count how many of them are covered. By
         default, in the scope "support", a tenth of `data` is held out for that and
         covered afterwards, if there are 50 rows or more.
-    impossible : list of dicts, or callable, optional
-        Inputs that cannot occur: each dict is a box, from features to values. Or a
-        function that is given a list of rows and tells for each whether it is
-        impossible. Rules may answer anything there, and counts leave them out.
+    impossible : list of dicts or texts, or callable, optional
+        Inputs that cannot occur: each dict is a box, from features to values, and each
+        text has conditions, as rules print them. Or a function that is given a list of
+        rows and tells for each whether it is impossible. Rules may answer anything
+        there, and counts leave them out.
     max_rules : int, optional
         A list of at most so many rules, made from a table to answer as the network does
         on as many rows and inputs as can be; of a set, its first rules. The certificate
@@ -454,5 +456,5 @@ def _rules(
     if rules.scope == "support":
         return with_decided(rules, job.rows)
     is_exact = not rules.certificate.get("different")
-    is_exact = is_exact and not len(job.impossible) and not job.is_impossible
+    is_exact = is_exact and not job.has_impossible
     return rules if is_exact else with_different(rules, job.network, job.rows)

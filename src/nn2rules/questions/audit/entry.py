@@ -8,6 +8,7 @@ from nn2rules.engine import Bar, Budget, Meter, Shown, interruptible, teller
 from nn2rules.engine.parallel import workers_kept
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Looking, check_labels
+from nn2rules.language import read_impossible
 from nn2rules.models import GivenRows, Gives, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.audit.fragile import fragile_rows, shares_of
@@ -15,7 +16,7 @@ from nn2rules.questions.audit.report import Audit
 from nn2rules.questions.audit.sharing import Sharing
 from nn2rules.questions.audit.trends import followed, trends
 from nn2rules.questions.audit.turning import Askers, count_rows, is_asked, turning
-from nn2rules.questions.explain import compile_judge, impossible_boxes
+from nn2rules.questions.explain import compile_judge
 from nn2rules.questions.verify import Asker, Engine, Tables, compile_search
 from nn2rules.rules import origin_warnings
 from nn2rules.space import (
@@ -151,7 +152,7 @@ def _askers(
     tables = Tables(Meter(sharing.limits, stop=sharing.stop), n_jobs)
     said: dict[str, Any] = {"within": None, "impossible": impossible, "tables": tables}
     if impossible is not None:
-        impossible_boxes(network.domain, impossible)  # the same words as in explain
+        read_impossible(network.domain, impossible, function=False)  # as explain does
     by_table = Asker(network, rows, on="domain", engine=engine, **said)
     if by_table.has_table:
         return Askers(by_table, None, impossible)

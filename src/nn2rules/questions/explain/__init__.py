@@ -15,7 +15,6 @@ input of another class; reasons and changes are made of the answers::
     explanation  the result; wording has its words
 """
 
-from nn2rules.questions.explain.constraints import impossible_boxes
 from nn2rules.questions.explain.explained import explain
 from nn2rules.questions.explain.explanation import (
     Explanation,
@@ -35,6 +34,5 @@ __all__ = [
     "change_text",
     "compile_judge",
     "explain",
-    "impossible_boxes",
     "margins",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, Oracle, array_obstacle
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
-from nn2rules.language import Said, conditions_for
+from nn2rules.language import Region, Said, conditions_for, region_of
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.questions.claims import (
@@ -33,7 +33,7 @@ from nn2rules.questions.verify.points import (
     partner_of,
 )
 from nn2rules.questions.verify.questions import Plain
-from nn2rules.questions.verify.region import Region, region_of
+from nn2rules.questions.verify.region import check_region
 from nn2rules.questions.verify.searching import compile_search, search
 from nn2rules.questions.verify.tables import Judged, Tables, judge_pairs, judge_plain
 from nn2rules.questions.verify.telling import Asked, Asking, On, told
@@ -68,8 +68,7 @@ class Asker:
     @property
     def has_table(self) -> bool:
         """Whether claims about all inputs are judged on each of them."""
-        region = region_of(self.network.domain, self._parts(), self._impossible)
-        return self._has_table(region)
+        return self._has_table(self._region())
 
     def apart(self, meter: Meter) -> "Asker":
         """Return one for a question that is asked beside others."""
@@ -89,7 +88,7 @@ class Asker:
             question, extra = plain_of(claim, self.network), ()
         said = claim.conditions if isinstance(claim, Implies) else claim.within
         own = conditions_for(domain, said, "within")
-        region = region_of(domain, self._parts(own, extra), self._impossible)
+        region = self._region(own, extra)
         return text, question, region
 
     def verdict(self, claim: Claim, meter: Meter) -> Verdict:
@@ -113,8 +112,11 @@ class Asker:
         asking = Asking(self.network, self.rows, self.on, self.tables.n_jobs)
         return told(asking, text, question, asked, meter, reason, is_done=is_done)
 
-    def _parts(self, *own: tuple[Condition, ...]) -> list[tuple[Condition, ...]]:
-        return [*own, self._within]
+    def _region(self, *own: tuple[Condition, ...]) -> Region:
+        conditions = [*own, self._within]
+        region = region_of(self.network.domain, conditions, self._impossible)
+        check_region(region)
+        return region
 
     def _ask(
         self, question: Plain | Paired, region: Region, asked: Asked, meter: Meter

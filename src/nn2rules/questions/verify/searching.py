@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, Oracle, find_class, find_twins, lead_of
 from nn2rules.errors import BudgetExceededError
+from nn2rules.language import Region
 from nn2rules.network import Layer, Network
 from nn2rules.questions.verify.nearest import Point
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.partners import Partners
 from nn2rules.questions.verify.points import classes_of, in_order
 from nn2rules.questions.verify.questions import Plain
-from nn2rules.questions.verify.region import Region
 from nn2rules.space import Boxes, Domain, Feature
 
 _DRAWN, _BOXES = 256, 200

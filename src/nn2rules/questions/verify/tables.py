@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, build_table
-from nn2rules.language import label_text, value_words
+from nn2rules.language import Region, label_text, value_words
 from nn2rules.network import Layer, Network
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.questions import Kinds, Plain
-from nn2rules.questions.verify.region import Region, empty_region
+from nn2rules.questions.verify.region import empty_region
 from nn2rules.space import Domain, Feature
 
 KEPT_INPUTS = 1 << 22
@@ -252,7 +252,7 @@ def _possible(
 ) -> NDArray[np.bool_]:
     """Tell which inputs count; none of them is an error."""
     shape = tuple(len(codes) for codes in listed)
-    if not len(region.impossible.allowed) and region.is_impossible is None:
+    if not region.has_impossible:
         return np.ones(shape, dtype=np.bool_)
     possible = np.zeros(int(np.prod(shape)), dtype=np.bool_)
     for start, codes in _inputs(listed):
