@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from nn2rules.engine import (
+    COVERED_INPUTS,
+    LISTED_INPUTS,
+    SET_INPUTS,
     Bar,
     Budget,
     Oracle,
     Shown,
     array_obstacle,
-    fits,
     interruptible,
+    is_tabled,
+    listed_inputs,
     room,
     score_range,
     teller,
@@ -106,16 +110,10 @@ def compile_search(*, everywhere: bool) -> None:
     score_range(oracle.network, np.ones(3, dtype=np.bool_))
 
 
-__all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
-
-COVERED_INPUTS = 1 << 22
-"""Up to so many inputs "auto" makes lists and sets from a table."""
+__all__ = ["ENGINES", "FORMS", "Form", "Scope", "extract"]
 
 COUNTED_INPUTS = 1 << 14
 """Up to so many inputs, ranges of whole numbers have rules for all of them."""
-
-LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
-"""The same for lists and for sets that decide rows: there a search is far faster."""
 
 
 def extract(
@@ -409,14 +407,13 @@ def _chosen(kind: Kind, network: Network, rows: GivenRows | None, how: Looking) 
         kind = replace(kind, form="set" if kind.scope == "support" else "list")
     if kind.engine != "auto":
         return kind
-    fitting = not domain.has_ranges and obstacle is None
-    fitting = fitting and fits(domain, how.limits)
-    if kind.form != "paper":
-        most = COVERED_INPUTS
-        if kind.scope == "support":
-            most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
-        fitting = fitting and domain.n_inputs <= most
-    return replace(kind, engine="table" if fitting else "search")
+    most, memory = COVERED_INPUTS, how.limits.memory
+    if kind.scope == "support":
+        most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
+    if kind.form == "paper":
+        most = memory
+    by_table = is_tabled(kind.engine, listed_inputs(network), most, memory)
+    return replace(kind, engine="table" if by_table else "search")
 
 
 def _with_coverage(rules: RuleList, rows: GivenRows | None, test: Rows) -> RuleList:

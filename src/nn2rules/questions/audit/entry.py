@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Bar, Budget, Meter, Shown, interruptible, teller
+from nn2rules.engine import (
+    Bar,
+    Budget,
+    Meter,
+    Shown,
+    compile_for,
+    interruptible,
+    teller,
+)
 from nn2rules.engine.parallel import workers_kept
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Looking, check_labels
@@ -16,8 +24,7 @@ from nn2rules.questions.audit.report import Audit
 from nn2rules.questions.audit.sharing import Sharing
 from nn2rules.questions.audit.trends import followed, trends
 from nn2rules.questions.audit.turning import Askers, count_rows, is_asked, turning
-from nn2rules.questions.explain import compile_judge
-from nn2rules.questions.verify import Asker, Engine, Tables, compile_search
+from nn2rules.questions.verify import Asker, Engine, Tables
 from nn2rules.rules import origin_warnings
 from nn2rules.space import (
     Domain,
@@ -127,9 +134,7 @@ def audit(
     if not len(rows):
         raise OptionError("data: there is no row to count on")
     names = protected_names(protected, network, data)
-    compile_judge(by_search=True)
-    compile_judge(by_search=False)
-    compile_search(Meter())
+    compile_for(Meter(), "table", "search", "pairs")
     sharing = Sharing(limits, told)
     askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
     try:

@@ -8,12 +8,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nn2rules.engine import Bar, Budget, Meter, Shown, fits, interruptible, teller
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.extraction import COVERED_INPUTS, Looking
+from nn2rules.engine import (
+    COMPARED_INPUTS,
+    COVERED_INPUTS,
+    Bar,
+    Budget,
+    Meter,
+    Shown,
+    check_engine,
+    compile_for,
+    interruptible,
+    is_tabled,
+    teller,
+)
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.extraction import Looking
 from nn2rules.models import Gives, read_network
 from nn2rules.network import Network
-from nn2rules.questions.compare.by_search import compare_by_search, compile_search
+from nn2rules.questions.compare.by_search import compare_by_search
 from nn2rules.questions.compare.by_table import compare_tables
 from nn2rules.questions.compare.common_domain import Meeting, meeting_of
 from nn2rules.questions.compare.comparison import Comparison
@@ -74,9 +86,6 @@ def _has(labels: Sequence[Value], label: Value) -> bool:
         return False
     return True
 
-
-COMPARED_INPUTS = 1 << 25
-"""Up to so many inputs "auto" compares every one; up to four million have few rules."""
 
 _MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
 
@@ -164,8 +173,7 @@ def compare(
     started = monotonic()
     told = teller(progress)
     how = Looking(effort, seed, n_jobs, budget, told, time)
-    if engine not in ("auto", "table", "search"):
-        raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
+    check_engine(engine)
     said = {
         "encode": encode,
         "classes": classes,
@@ -181,13 +189,11 @@ def compare(
     rows, outside = (None, 0) if data is None else rows_on(met, data)
     try:
         different = None if rows is None else different_rows(sides, rows, skipped)
-        compiling = monotonic()
         by_table = _is_table(engine, sides, how)
-        if not by_table:
-            compile_search()
-            started += monotonic() - compiling  # once on a machine
         meter = how.meter()
         meter.started = started
+        if not by_table:
+            compile_for(meter, "search", "halves")
         with interruptible(meter):
             found = _found(
                 met.domain, sides, how, meter, different, skipped, by_table=by_table
@@ -229,18 +235,13 @@ def _read(
 def _is_table(engine: str, sides: tuple[Side, Side], how: Looking) -> bool:
     """Tell whether every input is compared with the others, one by one."""
     domain = table_domain(sides)
-    if engine == "search":
-        return False
     if engine == "table" and domain is None:
         raise UnsupportedModelError(
             "a table lists every input, and a feature of these is a range of numbers, "
             "or there are too many features or classes; use the engine 'search'"
         )
-    if domain is None:
-        return False
-    if engine == "table":
-        return True
-    return fits(domain, how.limits) and domain.n_inputs <= COMPARED_INPUTS
+    n_inputs = None if domain is None else domain.n_inputs
+    return is_tabled(engine, n_inputs, COMPARED_INPUTS, how.limits.memory)
 
 
 def _found(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from nn2rules.engine import Bar, Budget, Shown, interruptible, teller
+from nn2rules.engine import Bar, Budget, Shown, interruptible, judge_of, teller
 from nn2rules.engine.parallel import workers_kept
 from nn2rules.errors import OptionError
 from nn2rules.extraction import Looking
@@ -11,7 +11,6 @@ from nn2rules.models import Gives, read_network
 from nn2rules.questions.explain.codes import checked_rules, codes_table
 from nn2rules.questions.explain.constraints import constraints_of, steps_of
 from nn2rules.questions.explain.explanation import Explanations
-from nn2rules.questions.explain.judges import judge_of
 from nn2rules.questions.explain.ladders import prices_of
 from nn2rules.questions.explain.work import Wanted, Work, inputs_of
 from nn2rules.rules import RuleList
