@@ -192,8 +192,14 @@ def test_something_must_be_possible(form, engine):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        (["v1"], "impossible: each entry is a dict from features to values, not 'v1'"),
-        ({"f0": "v1"}, "impossible: a list of dicts or a function of rows, not {'f0'"),
+        (
+            [3],
+            "impossible: each entry is a dict from features to values, or a text, no",
+        ),
+        (
+            {"f0": "v1"},
+            "impossible: a list of dicts or texts, or a function of rows, n",
+        ),
         (
             lambda _: True,
             "impossible: the function must give one answer for each of 4 rows; it gave "

@@ -11,6 +11,7 @@ from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction import influence as module
 from nn2rules.extraction.influence import counted, influences_in_time, with_influences
 from nn2rules.models.user_rows import GivenRows, given_rows
+from nn2rules.space import whole_boxes
 from ranged import mixed_domain, random_network, random_rows
 from strategies import relu_networks, rows_of
 
@@ -52,7 +53,7 @@ def test_what_cannot_occur_turns_nothing():
     codes = np.concatenate(list(network.domain.inputs()))
     box = np.array([[True, False, True, False, False]])  # red and small
     rows = GivenRows(network.domain, codes)
-    found = counted(network, rows, Meter(), impossible=box)
+    found = counted(network, rows, Meter(), impossible=whole_boxes(network.domain, box))
     assert found.of == turning(network, codes, {(0, 0)})
     assert found.of != turning(network, codes)
 

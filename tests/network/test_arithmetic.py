@@ -274,7 +274,8 @@ def test_tanh_is_nearer_to_zero_than_its_argument():
 
 SATURATED = """
 import sys
-from nn2rules import Layer, exact
+from nn2rules import Layer
+from nn2rules.network import exact
 
 name, weight = sys.argv[1], float(sys.argv[2])
 layers = Layer([[weight]], [0], name), Layer([[1]], [0], "sigmoid")
@@ -304,7 +305,8 @@ def _limit_memory():
 
 STRADDLING = """
 import sys
-from nn2rules import Layer, exact
+from nn2rules import Layer
+from nn2rules.network import exact
 
 name, weight = sys.argv[1], float(sys.argv[2])
 first = Layer([[1, 1]], [0.1, 0.1], "tanh")

@@ -28,6 +28,9 @@ FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 MOST_CLASSES = 255
 """A byte for each input, and one value of it for inputs that cannot occur."""
 
+DONT_CARE = MOST_CLASSES
+"""In place of a class, for inputs that cannot occur."""
+
 _CHUNK = 1 << 18
 _CHUNK_WORK = 1 << 28  # multiplications between two looks at the clock
 _LISTED = 5

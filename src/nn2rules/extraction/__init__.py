@@ -8,9 +8,9 @@ Imports `models`, `engine`, `rules` and everything below.
 
 from nn2rules.extraction.certifying import network_digest
 from nn2rules.extraction.effort import effort_of
-from nn2rules.extraction.extract import COVERED_INPUTS, Form, Scope, extract
+from nn2rules.extraction.extract import Form, Scope, extract
 from nn2rules.extraction.from_search.holding import most_first
-from nn2rules.extraction.from_table.packing import DONT_CARE, Rules
+from nn2rules.extraction.from_table.packing import Rules
 from nn2rules.extraction.from_table.rule_set import rule_set
 from nn2rules.extraction.from_table.runs import Work
 from nn2rules.extraction.influence import DRAWN_ROWS, Influences, counted, influences
@@ -19,8 +19,6 @@ from nn2rules.extraction.other_network import other_network
 from nn2rules.extraction.proofs import write_proofs
 
 __all__ = [
-    "COVERED_INPUTS",
-    "DONT_CARE",
     "DRAWN_ROWS",
     "Form",
     "Influences",

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, outwards, score_range
+from nn2rules.engine import DONT_CARE, Meter, outwards, score_range
 from nn2rules.engine.parallel import in_time, spread
 from nn2rules.errors import BudgetExceededError, InternalError
-from nn2rules.extraction.from_table.packing import DONT_CARE
 from nn2rules.network import ACTIVATIONS, Network, certified
 from nn2rules.rules import NO_RULE, Facts, RuleList
 from nn2rules.space import Boxes, Feature, has_bins, intersecting, parts_of

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from nn2rules.engine import (
+    COVERED_INPUTS,
+    LISTED_INPUTS,
+    SET_INPUTS,
     Budget,
     Oracle,
     Shown,
     array_obstacle,
     closing_bar,
-    fits,
+    is_tabled,
+    listed_inputs,
     room,
     score_range,
     session,
@@ -37,7 +41,7 @@ from nn2rules.extraction.from_search.merging import merge
 from nn2rules.extraction.from_search.searched import Cover, cover_rows, find_uncovered
 from nn2rules.extraction.from_table.by_table import rules_by_table
 from nn2rules.extraction.influence import influences_in_time, with_influences
-from nn2rules.extraction.job import Impossible, Job, make_job
+from nn2rules.extraction.job import Job, make_job
 from nn2rules.extraction.options import (
     ENGINES,
     FORMS,
@@ -56,6 +60,7 @@ from nn2rules.extraction.proofs import proofs_to
 from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_every_input, on_test
 from nn2rules.extraction.user_units import in_user_units
 from nn2rules.files import check_writable
+from nn2rules.language import Impossible
 from nn2rules.models import (
     GivenRows,
     Gives,
@@ -114,16 +119,10 @@ def compile_search(*, everywhere: bool) -> None:
     score_range(oracle.network, np.ones(3, dtype=np.bool_))
 
 
-__all__ = ["COVERED_INPUTS", "ENGINES", "FORMS", "Form", "Scope", "extract"]
-
-COVERED_INPUTS = 1 << 22
-"""Up to so many inputs "auto" makes lists and sets from a table."""
+__all__ = ["ENGINES", "FORMS", "Form", "Scope", "extract"]
 
 COUNTED_INPUTS = 1 << 14
 """Up to so many inputs, ranges of whole numbers have rules for all of them."""
-
-LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
-"""The same for lists and for sets that decide rows: there a search is far faster."""
 
 
 def extract(
@@ -190,10 +189,11 @@ def extract(
         default, in the scope "support", a tenth of `data` is held out for that and
         covered afterwards, if there are 50 rows or more; in the scope "domain", too,
         where new rows may hold values that no row of `data` has.
-    impossible : list of dicts, or callable, optional
-        Inputs that cannot occur: each dict is a box, from features to values. Or a
-        function that is given a list of rows and tells for each whether it is
-        impossible. Rules may answer anything there, and counts leave them out.
+    impossible : list of dicts or texts, or callable, optional
+        Inputs that cannot occur: each dict is a box, from features to values, and each
+        text has conditions, as rules print them. Or a function that is given a list of
+        rows and tells for each whether it is impossible. Rules may answer anything
+        there, and counts leave them out.
     max_rules : int, optional
         A list of at most so many rules, made from a table to answer as the network does
         on as many rows and inputs as can be; of a set, its first rules. The certificate
@@ -420,14 +420,13 @@ def _chosen(
         kind = replace(kind, form="set" if kind.scope == "support" else "list")
     if kind.engine != "auto":
         return kind
-    fitting = not domain.has_ranges and obstacle is None
-    fitting = fitting and fits(domain, how.spendable)
-    if kind.form != "paper":
-        most = COVERED_INPUTS
-        if kind.scope == "support":
-            most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
-        fitting = fitting and domain.n_inputs <= most
-    return replace(kind, engine="table" if fitting else "search")
+    most, memory = COVERED_INPUTS, how.spendable.memory
+    if kind.scope == "support":
+        most = SET_INPUTS if kind.form == "set" else LISTED_INPUTS
+    if kind.form == "paper":
+        most = memory
+    by_table = is_tabled(kind.engine, listed_inputs(network), most, memory)
+    return replace(kind, engine="table" if by_table else "search")
 
 
 def _with_coverage(
@@ -468,6 +467,5 @@ def _rules(
     rules = with_rows(rules, job.rows, job.network)
     if rules.scope == "support":
         return with_decided(rules, job.rows)
-    is_exact = not certificate_of(rules).different
-    is_exact = is_exact and not len(job.impossible) and not job.is_impossible
+    is_exact = not certificate_of(rules).different and not job.has_impossible
     return rules if is_exact else with_different(rules, job.network, job.rows)

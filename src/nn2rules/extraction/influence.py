@@ -12,7 +12,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.models import GivenRows, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Feature, Rows, inside_any, refuse_curves
+from nn2rules.space import Boxes, Domain, Feature, Rows, inside, refuse_curves
 
 DRAWN_ROWS = 1000
 """So many rows stand for all of them where counting on all would take long."""
@@ -84,7 +84,7 @@ def influences_in_time(
     rows: GivenRows,
     meter: Meter,
     *,
-    impossible: NDArray[np.bool_] | None = None,
+    impossible: Boxes | None = None,
     seed: int = 0,
 ) -> Influences | None:
     """Return what can turn an answer, or None if that takes too much of the time.
@@ -115,7 +115,7 @@ def counted(
     rows: GivenRows,
     meter: Meter,
     *,
-    impossible: NDArray[np.bool_] | None = None,
+    impossible: Boxes | None = None,
     seed: int = 0,
     most: int = DRAWN_ROWS,
 ) -> Influences:
@@ -168,7 +168,7 @@ class _Lines:
         codes: NDArray[np.int64],
         numbers: NDArray[np.float64],
         meter: Meter,
-        impossible: NDArray[np.bool_] | None,
+        impossible: Boxes | None,
     ) -> None:
         self.network, self.meter = network, meter
         self.codes, self.numbers = codes, numbers
@@ -197,7 +197,7 @@ class _Lines:
             tried, amounts = self.codes[row], self.numbers[row]
             tried[:, index], amounts[:, index] = codes[choice], numbers[choice]
             is_other = self._classes(tried, amounts) != self.answers[row]
-            is_other &= self._can_occur(tried)
+            is_other &= self._can_occur(tried, amounts)
             is_turned[row[is_other]] = True
         if not is_all:
             for place in np.flatnonzero(~is_turned & self.is_known).tolist():
@@ -229,10 +229,12 @@ class _Lines:
             bool(is_all),
         )
 
-    def _can_occur(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _can_occur(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
         if self.impossible is None:
             return np.ones(len(codes), dtype=np.bool_)
-        return ~inside_any(self.network.domain, self.impossible, codes)
+        return ~inside(self.network.domain, self.impossible, codes, numbers)
 
     def _is_turned(self, row: int, index: int) -> bool:
         """Tell whether some number of a range, tried or not, turns a row's answer."""

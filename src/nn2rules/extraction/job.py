@@ -1,32 +1,24 @@
 """What is asked of a cover: the network, the data, and the options, checked."""
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, box_of, check_box
+from nn2rules.engine import Meter
 from nn2rules.errors import OptionError
 from nn2rules.extraction.options import Length, Limits, RuleOptions
+from nn2rules.language import Impossible, IsImpossible, read_impossible, told_by
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.space import (
-    Domain,
+    Boxes,
     Value,
     conditions_of,
     did_you_mean,
     inside_any,
-    refuse_parts,
-    special_values,
 )
-
-Impossible: TypeAlias = (
-    Sequence[Mapping[str, Sequence[Value]]] | Callable[[list[dict[str, Value]]], Any]
-)
-"""Inputs that cannot occur: boxes, as mappings from features to values, or a function
-that is given rows and tells for each whether it is impossible."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,8 @@ class Job:
         The only class that rules are wanted for; sets of two classes only.
     rows : GivenRows or None
         The rows of the data.
-    impossible : boxes of inputs that cannot occur, of shape (n, n_columns)
+    impossible : Boxes
+        Inputs that cannot occur; of ranges all numbers, or none.
     is_impossible : callable or None
         The same as a function of rows.
     length : Length
@@ -60,8 +53,8 @@ class Job:
     scope: Literal["domain", "support"]
     target: int | None
     rows: GivenRows | None
-    impossible: NDArray[np.bool_]
-    is_impossible: Callable[[list[dict[str, Value]]], Any] | None
+    impossible: Boxes
+    is_impossible: IsImpossible | None
     length: Length
     how: Limits
     meter: Meter
@@ -72,6 +65,11 @@ class Job:
         """The classes that rules are wanted for."""
         everything = tuple(range(len(self.network.classes)))
         return everything if self.target is None else (self.target,)
+
+    @property
+    def has_impossible(self) -> bool:
+        """Whether something cannot occur."""
+        return bool(len(self.impossible.allowed)) or self.is_impossible is not None
 
     def default(self, totals: NDArray[Any]) -> int:
         """Return the class of what no rule decides: with a target its other class.
@@ -95,12 +93,7 @@ def make_job(
     assert kind.form is not None, "extract has chosen one"
     assert kind.form != "paper", "that form has no cover"
     assert kind.scope is not None, "extract has chosen one"
-    is_function = callable(impossible)
-    boxes = np.zeros((0, int(network.domain.offsets[-1])), dtype=np.bool_)
-    if is_function:
-        _refuse_joined_words(network.domain)
-    elif impossible is not None:
-        boxes = impossible_boxes(network, impossible)
+    boxes, is_impossible = read_impossible(network.domain, impossible, numbers=False)
     return Job(
         network,
         kind.form,
@@ -108,7 +101,7 @@ def make_job(
         _target(network, kind.target),
         rows,
         boxes,
-        impossible if callable(impossible) else None,
+        is_impossible,
         length,
         how,
         meter,
@@ -133,79 +126,19 @@ def _target(network: Network, target: Value) -> int | None:
     return network.classes.index(target)
 
 
-def impossible_boxes(network: Network, given: Any) -> NDArray[np.bool_]:
-    """Return the boxes of inputs that cannot occur."""
-    n_columns = int(network.domain.offsets[-1])
-    if not isinstance(given, Sequence):
-        raise OptionError(
-            f"impossible: a list of dicts or a function of rows, not {given!r}"
-        )
-    boxes = []
-    for item in given:
-        if not isinstance(item, Mapping):
-            raise OptionError(
-                f"impossible: each entry is a dict from features to values, not "
-                f"{item!r}"
-            )
-        allowed: dict[str, Sequence[object]] = {
-            name: [values]
-            if values is None or isinstance(values, str | int | float)
-            else list(values)
-            for name, values in item.items()
-        }
-        _refuse_numbers(network.domain, allowed)
-        box = box_of(network, allowed)
-        for name, values in allowed.items():
-            refuse_parts(network.domain.feature(name), values, "impossible")
-        check_box(network.domain, box)
-        boxes.append(box)
-    return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
-
-
-def _refuse_numbers(domain: Domain, allowed: Mapping[str, Sequence[object]]) -> None:
-    """Refuse boxes that hold some of the numbers of a range."""
-    for name, values in allowed.items():
-        feature = domain.feature(name)
-        if feature.limits is None:
-            continue
-        for value in values:
-            if value not in special_values(feature):
-                raise OptionError(
-                    f"impossible: feature {name!r} is a range of numbers, of which a "
-                    f"box can hold only the values beside it, not {value!r}; put the "
-                    f"numbers into bins to leave some out"
-                )
-
-
-def _refuse_joined_words(domain: Domain) -> None:
-    """Refuse to ask a function about rows, which would not hold the user's words."""
-    for feature in domain.features:
-        if feature.joins_words:
-            raise OptionError(
-                f"impossible: a function is asked about rows of words, and feature "
-                f"{feature.name!r} has groups of them; give a list of dicts instead"
-            )
-
-
 def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
     """Tell of every input of the domain whether it can occur; None if all can."""
     domain = job.network.domain
-    if not len(job.impossible) and job.is_impossible is None:
+    if not job.has_impossible:
         return None
     possible = np.ones(domain.n_inputs, dtype=np.bool_)
     start = 0
     for codes in domain.inputs():
         job.meter.spend()
         part = possible[start : start + len(codes)]
-        part &= ~inside_any(domain, job.impossible, codes)
+        part &= ~inside_any(domain, job.impossible.allowed, codes)
         if job.is_impossible is not None:
-            told = np.asarray(job.is_impossible(domain.decode(codes)))
-            if told.shape != (len(codes),):
-                raise OptionError(
-                    f"impossible: the function must give one answer for each of "
-                    f"{len(codes)} rows; it gave an array of shape {told.shape}"
-                )
-            part &= ~told.astype(np.bool_)
+            part &= ~told_by(job.is_impossible, domain.decode(codes))
         start += len(codes)
     if not possible.any():
         raise OptionError("impossible: no input is left that can occur")
@@ -218,5 +151,5 @@ def impossible_inputs(job: Job) -> Any:
         return "a function of rows"
     return [
         {condition.feature: list(condition.values) for condition in conditions}
-        for conditions in conditions_of(job.network.domain, job.impossible)
+        for conditions in conditions_of(job.network.domain, job.impossible.allowed)
     ]

@@ -30,11 +30,11 @@ from nn2rules.engine import (
 from nn2rules.engine._kernels.proving import DONE, PAUSED, TAPE_FULL, TIES_FULL, record
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
 from nn2rules.extraction.certifying import network_digest
-from nn2rules.extraction.job import impossible_boxes
 from nn2rules.files import check_writable, replacing
+from nn2rules.language import read_impossible
 from nn2rules.network import Network, certified
 from nn2rules.rules import RuleList
-from nn2rules.space import Boxes, Value, parts_of, refuse_curves
+from nn2rules.space import Boxes, Value, joined, parts_of, refuse_curves
 
 MOST_BOXES = 100_000
 """A proof has at most so many boxes."""
@@ -207,7 +207,9 @@ def write_proofs(
     """
     check_writable(path)
     refuse_curves(network.domain.features, "a file of proofs")
-    boxes = impossible_boxes(network, impossible)
+    boxes, _ = read_impossible(
+        network.domain, impossible, function=False, numbers=False
+    )
     meter = Meter(budget or Budget())
     with interruptible(meter):
         return proofs_to(path, network, rules, boxes, meter)
@@ -217,7 +219,7 @@ def proofs_to(
     path: str | os.PathLike[str],
     network: Network,
     rules: RuleList,
-    impossible: NDArray[np.bool_],
+    impossible: Boxes,
     meter: Meter,
 ) -> int:
     """Write the proofs of rules to a file, rule by rule."""
@@ -226,7 +228,7 @@ def proofs_to(
             "proofs are written for rules over the features and classes of the network"
         )
     prover, claims = Prover(network, meter), _Claims(network, rules)
-    n_impossible = len(impossible)
+    n_impossible = len(impossible.allowed)
     head = {
         "format": "nn2rules-proofs/1",
         "network": network_digest(network),
@@ -276,11 +278,9 @@ class _Claims:
     def __len__(self) -> int:
         return len(self.answers)
 
-    def ignored(self, network: Network, impossible: NDArray[np.bool_]) -> Boxes:
+    def ignored(self, network: Network, impossible: Boxes) -> Boxes:
         """Return the boxes of what cannot occur, and then those of all rules."""
-        limits = np.tile(network.domain.limits, (len(impossible), 1, 1))
-        parts = [Boxes(impossible, limits), *self.parts[: self.n_rules]]
-        return Boxes(*(np.concatenate(both) for both in zip(*parts, strict=True)))
+        return joined(network.domain, [impossible, *self.parts[: self.n_rules]])
 
 
 def _steps(

@@ -2,7 +2,8 @@
 
 `text` has the words for values, numbers, conditions and classes; `parsing` reads
 conditions that follow the same grammar, with `operands` and `scanner`; `allowed` gives
-the values of a feature that a condition allows. Imports `space`.
+the values of a feature that a condition allows. `region` reads where a question is
+asked, and what cannot occur. Imports `space`.
 """
 
 from nn2rules.language.allowed import (
@@ -24,6 +25,15 @@ from nn2rules.language.parsing import (
     read_conditions,
     together,
 )
+from nn2rules.language.region import (
+    Impossible,
+    IsImpossible,
+    Region,
+    premise,
+    read_impossible,
+    region_of,
+    told_by,
+)
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import (
     allowed_text,
@@ -42,6 +52,9 @@ from nn2rules.language.text import (
 __all__ = [
     "Allowed",
     "ConditionReader",
+    "Impossible",
+    "IsImpossible",
+    "Region",
     "Said",
     "Scanner",
     "allowed_text",
@@ -60,10 +73,14 @@ __all__ = [
     "number_text",
     "percent",
     "plain_values",
+    "premise",
     "quoted",
     "read_conditions",
+    "read_impossible",
+    "region_of",
     "share",
     "together",
+    "told_by",
     "union",
     "unused",
     "value_condition",

@@ -1,6 +1,6 @@
 """Conditions in whichever form a user says them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from nn2rules.errors import OptionError
@@ -329,7 +329,7 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
     feature, allowed = domain.feature(name), Allowed()
     is_span = feature.limits is not None and isinstance(values, tuple)
     is_one = values is None or isinstance(values, str | int | float) or is_span
-    is_one = is_one or not isinstance(values, Sequence | set | frozenset)
+    is_one = is_one or not isinstance(values, Iterable)
     listed = [values] if is_one else list(values)
     for value in listed:
         allowed = union(feature, allowed, _one_said(domain, feature, value, what))
@@ -341,7 +341,7 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
 
 
 def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowed:
-    if feature.limits is not None and isinstance(value, tuple):
+    if feature.limits is not None and isinstance(value, tuple | list):
         if len(value) != 2 or not all(is_number(end) for end in value):
             raise OptionError(
                 f"{what}: feature {feature.name!r} is {value!r}, expected two numbers, "

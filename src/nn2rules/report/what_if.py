@@ -11,16 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Budget, Meter, build_table, table_obstacle
+from nn2rules.engine import SHOWN_INPUTS, Budget, Meter, table_obstacle, table_of
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.language import condition_text
 from nn2rules.network import Network, certified
 from nn2rules.report.subject import Subject
 from nn2rules.rules import RuleList, certificate_of, is_whole_domain
 from nn2rules.space import Condition, boxes_of
-
-TABLED_INPUTS = 1 << 20
-"""Up to so many inputs, the class of each of them is in the page."""
 
 NUMBERS = 40_000
 """Up to so many weights, the network itself is in the page."""
@@ -92,12 +89,12 @@ def _impossible(rules: RuleList, declared: Any) -> dict[str, Any]:
 def _table(rules: RuleList, network: Network | None) -> NDArray[np.uint8] | None:
     """Return the class of every input, if there are few enough, and all are known."""
     domain = rules.domain
-    if domain.has_ranges or domain.n_inputs > TABLED_INPUTS:
+    if domain.has_ranges or domain.n_inputs > SHOWN_INPUTS:
         return None
     if network is not None and table_obstacle(network) is None:
         try:
             meter = Meter(Budget(seconds=_SECONDS))
-            return build_table(network, meter=meter).classes
+            return table_of(network, meter=meter).classes
         except (BudgetExceededError, UndecidedError):
             return None
     if not is_whole_domain(rules) or len(rules.classes) > 255:

@@ -471,7 +471,10 @@ def test_parts_can_be_left_out():
         ({"forbidden": {"color": []}}, "forbidden: feature 'color' has no value here"),
         ({"impossible": {"color": "red"}}, "impossible: a list of dicts or texts, not"),
         ({"impossible": [{}]}, "impossible: each entry is a dict"),
-        ({"impossible": [{"age": (0, 5)}]}, "impossible: .* lies outside of 18 to 99"),
+        (
+            {"impossible": [{"age": (0, 5)}]},
+            "impossible: feature 'age' allows no value",
+        ),
         ({"costs": {"hue": 1}}, "costs: there is no feature 'hue'"),
         ({"costs": {"color": 0}}, "costs: feature 'color' has 0, expected a number ab"),
         ({"costs": {"color": (1, 1)}}, "costs: the values of feature 'color' have no"),

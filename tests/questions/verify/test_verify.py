@@ -450,7 +450,12 @@ CAR = nn2rules.load(nn2rules.datasets.network_file("car"))
         ("never ripe", {"on": "rows"}, OptionError, "on 'rows' needs data"),
         ("never ripe", {"on": "moon"}, OptionError, "on: 'moon', expected 'domain'"),
         ("never ripe", {"engine": "x"}, OptionError, "engine: 'x', expected auto"),
-        ("never ripe", {"impossible": 3}, OptionError, "impossible: a list of boxes"),
+        (
+            "never ripe",
+            {"impossible": 3},
+            OptionError,
+            "impossible: a list of dicts or",
+        ),
         (
             "never ripe",
             {"impossible": ["color = red", {"color": "yellow"}]},

@@ -29,7 +29,7 @@ from nn2rules.extraction.job import Job, impossible_inputs
 from nn2rules.extraction.unseen_rows import counted, kept_weights
 from nn2rules.extraction.user_units import reached
 from nn2rules.rules import Facts, RuleList
-from nn2rules.space import Boxes, Inputs, cut_at_ends
+from nn2rules.space import Inputs, cut_at_ends
 
 TRIES = 4
 """How many boxes are grown for each rule, times the effort; with effort 0 just one."""
@@ -49,7 +49,7 @@ def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
         )
     oracle, cover = Oracle(job.network, job.meter), Cover()
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
-    if len(job.impossible) and find_uncovered(oracle, _impossible(job)) is None:
+    if len(job.impossible.allowed) and find_uncovered(oracle, job.impossible) is None:
         raise OptionError("impossible: no input is left that can occur")
     how = job.how
     goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs)
@@ -133,12 +133,6 @@ def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
     return rules.replace(certificate={**certificate, "complete": False})
 
 
-def _impossible(job: Job) -> Boxes:
-    """Return the boxes of what cannot occur; of ranges all numbers, or none."""
-    limits = job.network.domain.limits
-    return Boxes(job.impossible, np.tile(limits, (len(job.impossible), 1, 1)))
-
-
 def _reporter(job: Job, what: str = "rules proved") -> Any:
     def report(n_rules: int, share: float) -> None:
         job.meter.report(f"{n_rules:,} {what}", share)
@@ -154,7 +148,7 @@ def _domain(
         oracle,
         goal,
         cover=cover,
-        impossible=_impossible(job),
+        impossible=job.impossible,
         found=_reporter(job),
         is_enough=lambda: _is_enough(job, cover),
         begun=going_on.begun,
@@ -243,7 +237,7 @@ class _Rounds:
         cover_rows(
             grower,
             cover=self.cover,
-            impossible=_impossible(self.job),
+            impossible=self.job.impossible,
             found=_reporter(self.job),
             is_enough=self._is_enough,
             spare=spare,
@@ -260,7 +254,7 @@ class _Rounds:
         with suppress(BudgetExceededError):  # they are complete, if not the fewest
             found = _reporter(self.job, "rules proved, some are joined")
             found(len(self.cover.answers), 1.0)
-            merge(grower, self.cover, impossible=_impossible(self.job), found=found)
+            merge(grower, self.cover, impossible=self.job.impossible, found=found)
             return True
         return False
 
@@ -326,7 +320,7 @@ def _taken(cover: Cover, kept: Sequence[int], default: int) -> Cover:
 def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
     """Return what is known of the search, with what cannot occur."""
     return (
-        known | {"impossible": impossible_inputs(job)} if len(job.impossible) else known
+        known | {"impossible": impossible_inputs(job)} if job.has_impossible else known
     )
 
 

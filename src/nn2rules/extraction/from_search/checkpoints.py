@@ -136,7 +136,7 @@ def _key(job: Job) -> str:
         job.how.seed,
     ]
     digest.update(json.dumps(said).encode())
-    digest.update(job.impossible.tobytes())
+    digest.update(job.impossible.allowed.tobytes())
     if job.rows is not None:
         codes, numbers = job.rows.distinct
         digest.update(codes.tobytes() + job.rows.weights.tobytes())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import build_table
+from nn2rules.engine import DONT_CARE, build_table
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction.certifying import table_certificate
 from nn2rules.extraction.describe import (
@@ -23,7 +23,7 @@ from nn2rules.extraction.effort import effort_of, generator, support_effort
 from nn2rules.extraction.from_search.holding import most_first
 from nn2rules.extraction.from_table.decision_list import decision_list, without_idle_end
 from nn2rules.extraction.from_table.greedy import Run, choose, primed, unpacked
-from nn2rules.extraction.from_table.packing import DONT_CARE, Rules, State, state_of
+from nn2rules.extraction.from_table.packing import Rules, State, state_of
 from nn2rules.extraction.from_table.polish import polish
 from nn2rules.extraction.from_table.rule_set import lower_bound, rule_set
 from nn2rules.extraction.from_table.runs import Work, best_run

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-DONT_CARE = 255
+from nn2rules.engine import DONT_CARE
+
 """In place of a class: the input cannot occur."""
 
 

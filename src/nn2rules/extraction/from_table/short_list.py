@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.engine import DONT_CARE
 from nn2rules.extraction.describe import right_inputs
-from nn2rules.extraction.from_table.packing import DONT_CARE, Rules
+from nn2rules.extraction.from_table.packing import Rules
 from nn2rules.extraction.from_table.runs import Work
 from nn2rules.extraction.options import Length
 from nn2rules.rules import RuleList

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Budget, Meter, Shown, session, teller
+from nn2rules.engine import Budget, Meter, Shown, compile_for, session, teller
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Limits, check_labels
+from nn2rules.language import read_impossible
 from nn2rules.models import GivenRows, Gives, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.audit.fragile import fragile_rows, shares_of
@@ -14,8 +15,7 @@ from nn2rules.questions.audit.report import Audit
 from nn2rules.questions.audit.sharing import Sharing
 from nn2rules.questions.audit.trends import followed, trends
 from nn2rules.questions.audit.turning import Askers, count_rows, is_asked, turning
-from nn2rules.questions.explain import compile_judge, impossible_boxes
-from nn2rules.questions.verify import Asker, Engine, Tables, compile_search
+from nn2rules.questions.verify import Asker, Engine, Tables
 from nn2rules.rules import origin_warnings
 from nn2rules.space import (
     Domain,
@@ -127,9 +127,7 @@ def audit(
     if not len(rows):
         raise OptionError("data: there is no row to count on")
     names = protected_names(protected, network, data)
-    compile_judge(by_search=True)
-    compile_judge(by_search=False)
-    compile_search(Meter())
+    compile_for(Meter(), "table", "search", "pairs")
     sharing = Sharing(limits, told)
     askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
     with session(Meter(stop=sharing.stop), progress=told, n_jobs=n_jobs):
@@ -148,7 +146,7 @@ def _askers(
     tables = Tables(Meter(sharing.limits, stop=sharing.stop), n_jobs)
     said: dict[str, Any] = {"within": None, "impossible": impossible, "tables": tables}
     if impossible is not None:
-        impossible_boxes(network.domain, impossible)  # the same words as in explain
+        read_impossible(network.domain, impossible, function=False)  # as explain does
     by_table = Asker(network, rows, on="domain", engine=engine, **said)
     if by_table.has_table:
         return Askers(by_table, None, impossible)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError
-from nn2rules.language import label_text, value_words
+from nn2rules.language import label_text, read_impossible, value_words
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.questions.audit.findings import FragileRow, Group
-from nn2rules.questions.explain import explain, impossible_boxes, margins
+from nn2rules.questions.explain import explain, margins
 from nn2rules.space import (
     Feature,
     Rows,
@@ -137,7 +137,7 @@ def fragile_rows(
     codes, numbers = rows.distinct
     order = np.argsort(row_margins(network, rows), kind="stable")
     if impossible is not None:
-        boxes = impossible_boxes(network.domain, impossible)
+        boxes, _ = read_impossible(network.domain, impossible, function=False)
         given = np.ones(codes.shape) if numbers is None else numbers
         order = order[~inside(network.domain, boxes, codes, given)[order]]
     order = order[:number]

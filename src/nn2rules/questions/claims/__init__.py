@@ -33,7 +33,7 @@ from nn2rules.questions.claims.claim import (
     unreachable,
 )
 from nn2rules.questions.claims.reading import read_book, read_claim
-from nn2rules.questions.claims.wording import claim_text, premise
+from nn2rules.questions.claims.wording import claim_text
 
 __all__ = [
     "CLAIMS",
@@ -50,7 +50,6 @@ __all__ = [
     "implies",
     "independent_of",
     "monotone",
-    "premise",
     "probability_between",
     "read_book",
     "read_claim",

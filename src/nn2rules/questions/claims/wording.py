@@ -1,8 +1,6 @@
 """Claims in words, which `read_claim` reads again."""
 
-from collections.abc import Sequence
-
-from nn2rules.language import condition_text, conditions_for, count, label_text, quoted
+from nn2rules.language import conditions_for, count, label_text, premise, quoted
 from nn2rules.questions.claims.claim import (
     Claim,
     Equivalent,
@@ -13,7 +11,7 @@ from nn2rules.questions.claims.claim import (
     Subsumes,
     Unreachable,
 )
-from nn2rules.space import Condition, Domain
+from nn2rules.space import Domain
 
 
 def claim_text(claim: Claim, domain: Domain) -> str:
@@ -51,9 +49,3 @@ def _said(claim: Claim) -> str:
     assert isinstance(claim, Equivalent | Subsumes), "there is no other claim"
     kind = "equivalent to" if isinstance(claim, Equivalent) else "subsumes"
     return f"{kind} {count(len(claim.rules), 'rule')}"
-
-
-def premise(domain: Domain, conditions: Sequence[Condition]) -> str:
-    """Return conditions as the text of a rule has them."""
-    parts = [condition_text(domain.feature(c.feature), c.values) for c in conditions]
-    return " and ".join(parts) if parts else "anything"

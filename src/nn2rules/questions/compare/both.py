@@ -7,12 +7,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nn2rules.engine import Budget, Meter, Shown, closing_bar, fits, session, teller
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.extraction import COVERED_INPUTS, Limits
+from nn2rules.engine import (
+    COMPARED_INPUTS,
+    COVERED_INPUTS,
+    Budget,
+    Meter,
+    Shown,
+    check_engine,
+    closing_bar,
+    compile_for,
+    is_tabled,
+    session,
+    teller,
+)
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.extraction import Limits
 from nn2rules.models import Gives, read_network
 from nn2rules.network import Network
-from nn2rules.questions.compare.by_search import compare_by_search, compile_search
+from nn2rules.questions.compare.by_search import compare_by_search
 from nn2rules.questions.compare.by_table import compare_tables
 from nn2rules.questions.compare.common_domain import Meeting, meeting_of
 from nn2rules.questions.compare.comparison import Comparison
@@ -73,9 +85,6 @@ def _has(labels: Sequence[Value], label: Value) -> bool:
         return False
     return True
 
-
-COMPARED_INPUTS = 1 << 25
-"""Up to so many inputs "auto" compares every one; up to four million have few rules."""
 
 _MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
 
@@ -163,8 +172,7 @@ def compare(
     told = teller(progress)
     how = Limits(effort, seed, n_jobs, budget, told, time)
     meter = how.meter()
-    if engine not in ("auto", "table", "search"):
-        raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
+    check_engine(engine)
     said = {
         "encode": encode,
         "classes": classes,
@@ -182,8 +190,7 @@ def compare(
         different = None if rows is None else different_rows(sides, rows, skipped)
         by_table = _is_table(engine, sides, how)
         if not by_table:
-            with meter.paused():  # once on a machine
-                compile_search()
+            compile_for(meter, "search", "halves")
         with session(meter, n_jobs=n_jobs):
             found = _found(
                 met.domain, sides, how, meter, different, skipped, by_table=by_table
@@ -224,18 +231,13 @@ def _read(
 def _is_table(engine: str, sides: tuple[Side, Side], how: Limits) -> bool:
     """Tell whether every input is compared with the others, one by one."""
     domain = table_domain(sides)
-    if engine == "search":
-        return False
     if engine == "table" and domain is None:
         raise UnsupportedModelError(
             "a table lists every input, and a feature of these is a range of numbers, "
             "or there are too many features or classes; use the engine 'search'"
         )
-    if domain is None:
-        return False
-    if engine == "table":
-        return True
-    return fits(domain, how.spendable) and domain.n_inputs <= COMPARED_INPUTS
+    n_inputs = None if domain is None else domain.n_inputs
+    return is_tabled(engine, n_inputs, COMPARED_INPUTS, how.spendable.memory)
 
 
 def _found(

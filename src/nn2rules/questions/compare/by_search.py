@@ -5,15 +5,14 @@ is a piece, and all else is divided. Where that ends, the pieces hold exactly th
 on which the two differ. Where the budget ends first, what was found is still true.
 """
 
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Budget, Meter
+from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError, UndecidedError
-from nn2rules.network import Layer, Network
 from nn2rules.questions.compare.found import (
     Covering,
     Found,
@@ -29,14 +28,13 @@ from nn2rules.questions.compare.looking import (
     RulesLook,
     look_of,
 )
-from nn2rules.questions.compare.sides import NOTHING, NetworkSide, Side, is_different
+from nn2rules.questions.compare.sides import NOTHING, Side, is_different
 from nn2rules.questions.compare.widening import Widening, few_boxes
 from nn2rules.rules import covered
 from nn2rules.space import (
     Box,
     Boxes,
     Domain,
-    Feature,
     cut_at_ends,
     no_boxes,
     number_size,
@@ -141,19 +139,6 @@ def compare_by_search(
     else:
         boxes, pairs = _some(widening, pieces, seeds)
     return _found(domain, pieces, boxes, pairs)
-
-
-@cache
-def compile_search() -> None:
-    """Compare two small networks, so that all kernels are there before a clock runs."""
-    domain = Domain((Feature.real("number", 0, 9), Feature("word", ("a", "b"))))
-    hidden = Layer(np.array([[1.0], [2.0], [-3.0]]), np.array([-4.0]), "relu")
-    last = Layer(np.ones((1, 1)), np.array([-1.0]), "sigmoid")
-    network = Network(domain, (hidden, last), (0, 1))
-    old = NetworkSide(network, np.array([0, 1]))
-    new = NetworkSide(replace(network, threshold=0.7), np.array([0, 1]))
-    meter = Meter(Budget(boxes=50))
-    compare_by_search(domain, (old, new), meter, seed=0, rows=None)
 
 
 def _found(

@@ -6,15 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine import (
+    Halving,
     Meter,
     Oracle,
-    points,
-    room,
-    settle_codes,
-    stack_of,
-    workspace,
 )
-from nn2rules.engine._kernels.search import sort_boxes
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.questions.compare.sides import NetworkSide, RulesSide, Side
 from nn2rules.space import (
@@ -31,7 +26,6 @@ from nn2rules.space import (
 ELSEWHERE = -1
 """In place of an answer: another rule than the one that is asked about decides."""
 
-_DEEPEST = 1 << 40
 _QUESTION = 2000  # boxes for a question that may be left without an answer
 
 
@@ -41,50 +35,16 @@ class NetworkLook:
     def __init__(self, side: NetworkSide, meter: Meter) -> None:
         self.side, self.meter = side, meter
         self.oracle = Oracle(side.network, meter)
-        net = self.oracle.nets[0]
         self.places: list[int] = side.places.tolist()
-        # Of two classes one claim suffices: what is not of one is of the other.
-        self._claims = [1] if len(self.places) == 2 else [*range(len(self.places))]
-        self._spaces = [workspace(net) for net in self.oracle.nets]
-        self._stack, self._ties = stack_of(net), points(net, 1)
-        self._decided, self._answers = room(net, 1), np.zeros(1, dtype=np.bool_)
+        self._halving = Halving(self.oracle)
 
     def look(self, box: Box) -> tuple[int | None, list[Box]]:
         """Return the answer all over a box if the bounds show it, or else two halves.
 
         Neither where no arithmetic tells the class of a single input.
         """
-        stack = self._stack
-        for index in self._claims:
-            stack.allowed[0], stack.ends[0] = box
-            stack.depth[0] = 0
-            top, n_ties, n_decided, _, _ = sort_boxes(
-                self.oracle.nets[index],
-                self._spaces[index],
-                stack,
-                1,
-                self._ties,
-                self._decided,
-                self._answers,
-                1,
-                _DEEPEST,
-            )
-            if n_ties:
-                return self._settled(), []
-            if not n_decided:
-                pairs = zip(stack.allowed[:top], stack.ends[:top], strict=True)
-                return None, [(allowed.copy(), ends.copy()) for allowed, ends in pairs]
-            if self._answers[0]:
-                return self.places[index], []
-        assert len(self.places) == 2, "one of several classes has the largest score"
-        return self.places[0], []
-
-    def _settled(self) -> int | None:
-        tie = self._ties.codes[0], self._ties.numbers[0]
-        try:
-            return self.places[settle_codes(self.side.network, *tie)]
-        except UndecidedError:
-            return None
+        index, halves = self._halving.look(box)
+        return None if index is None else self.places[index], halves
 
     def is_all(self, box: Box, place: int) -> bool:
         """Tell whether every input of a box is seen to have an answer.

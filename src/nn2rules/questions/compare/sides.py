@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, array_obstacle, build_table
+from nn2rules.engine import Meter, array_obstacle, table_of
 from nn2rules.errors import DomainError
 from nn2rules.network import Network
 from nn2rules.questions.compare.common_domain import cut_for, network_on, rules_on
@@ -38,7 +38,8 @@ class NetworkSide:
 
     def table(self, meter: Meter, n_jobs: int | None) -> NDArray[np.uint8]:
         """Return the answers to every input."""
-        table = build_table(self.network, meter=meter, n_jobs=n_jobs)
+        meter.spend()  # the answer must not depend on what was asked before
+        table = table_of(self.network, meter=meter, n_jobs=n_jobs)
         return self.places.astype(np.uint8)[table.classes]
 
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import MOST_CLASSES, build_table
+from nn2rules.engine import COVERED_INPUTS, MOST_CLASSES, Budget, is_tabled, table_of
 from nn2rules.errors import DomainError, Nn2RulesError, OptionError
-from nn2rules.extraction import COVERED_INPUTS, network_digest
+from nn2rules.extraction import network_digest
 from nn2rules.models import read_network
 from nn2rules.network import Network
 from nn2rules.questions.evaluate.answers import (
@@ -209,7 +209,8 @@ def domain_fidelity(
         return None
     positions, claims = class_positions(network, rules), claims_of(rules, network)
     domain, n_classes = network.domain, len(network.classes)
-    is_small = not domain.has_ranges and domain.n_inputs <= COVERED_INPUTS
+    n_inputs = None if domain.has_ranges else domain.n_inputs
+    is_small = is_tabled("auto", n_inputs, COVERED_INPUTS, Budget().memory)
     if is_small and n_classes <= MOST_CLASSES:
         return _counted(claims, _every_answer(network, translate, positions))
     drawn = inputs_by_volume(domain, samples, random)
@@ -245,7 +246,7 @@ def _every_answer(
     network: Network, translate: Translation, positions: Codes
 ) -> Iterable[tuple[Codes, Codes]]:
     """Yield every input, in the codes of the rules, and the network's answer."""
-    classes, start = build_table(network).classes, 0
+    classes, start = table_of(network).classes, 0
     for codes in network.domain.inputs():
         stop = start + len(codes)
         yield translate(codes, None), positions[classes[start:stop]]

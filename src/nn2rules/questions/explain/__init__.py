@@ -3,7 +3,6 @@
 One question is put to a table or to a search, whether a box around the row holds an
 input of another class; reasons and changes are made of the answers::
 
-    judges       who is asked
     asking       the row, and questions about what is around it
     reasons      features that force the class; the smallest by hitting sets
     widening     the same as ranges and sets of values
@@ -15,7 +14,6 @@ input of another class; reasons and changes are made of the answers::
     explanation  the result; wording has its words
 """
 
-from nn2rules.questions.explain.constraints import impossible_boxes
 from nn2rules.questions.explain.explained import explain
 from nn2rules.questions.explain.explanation import (
     Explanation,
@@ -24,7 +22,6 @@ from nn2rules.questions.explain.explanation import (
     Proved,
 )
 from nn2rules.questions.explain.gains import margins
-from nn2rules.questions.explain.judges import compile_judge
 from nn2rules.questions.explain.wording import change_text
 
 __all__ = [
@@ -33,8 +30,6 @@ __all__ = [
     "HeldRule",
     "Proved",
     "change_text",
-    "compile_judge",
     "explain",
-    "impossible_boxes",
     "margins",
 ]

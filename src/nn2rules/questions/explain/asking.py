@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.engine import DONT_CARE, Judge, Judgement, Point
 from nn2rules.errors import UndecidedError
-from nn2rules.extraction import DONT_CARE
 from nn2rules.network import Network
-from nn2rules.questions.explain.judges import Asked, Judge, Point
 from nn2rules.space import Boxes, Domain
 
 
@@ -53,7 +52,9 @@ class Case:
         is_range = self.domain.features[feature].limits is not None
         return is_range and int(self.point.codes[feature]) == 0
 
-    def ask(self, blocks: Mapping[int, Block], ignoring: Boxes | None = None) -> Asked:
+    def ask(
+        self, blocks: Mapping[int, Block], ignoring: Boxes | None = None
+    ) -> Judgement:
         """Ask about the box around the row that allows some features these blocks."""
         offsets = self.domain.offsets
         box = np.zeros(int(offsets[-1]), dtype=np.bool_)

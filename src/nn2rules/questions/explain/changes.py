@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nn2rules.engine import Point, TableJudge
 from nn2rules.errors import BudgetExceededError, InternalError
 from nn2rules.questions.explain.asking import Case, is_changed
-from nn2rules.questions.explain.judges import Point, TableJudge
 from nn2rules.questions.explain.ladders import Ladder
 from nn2rules.questions.explain.searching import MOST_CHANGES, Changes, Search
 from nn2rules.space import Boxes

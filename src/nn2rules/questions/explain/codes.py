@@ -5,13 +5,13 @@ from typing import Any, get_args
 
 import numpy as np
 
+from nn2rules.engine import Point
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import other_network
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.questions.explain.explanation import HeldRule
 from nn2rules.questions.explain.gains import Direction, Gain
-from nn2rules.questions.explain.judges import Point
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain
 

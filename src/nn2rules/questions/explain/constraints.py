@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nn2rules.errors import DomainError, OptionError
-from nn2rules.language import read_conditions
+from nn2rules.language import read_impossible
 from nn2rules.questions.explain.asking import Block, Case
 from nn2rules.space import (
     Boxes,
@@ -19,12 +19,10 @@ from nn2rules.space import (
     Lookup,
     Span,
     Value,
-    boxes_of,
     checked_spans,
     is_number,
     joined,
     next_number,
-    parts_of,
     plain_number,
     previous_number,
     refuse_parts,
@@ -103,7 +101,7 @@ def constraints_of(
         listed = [v for v in condition.values if not isinstance(v, tuple)]
         codes[index] = frozenset(feature.values.index(v) for v in listed)
         spans[index] = [v for v in condition.values if isinstance(v, tuple)]
-    boxes = impossible_boxes(domain, impossible)
+    boxes, _ = read_impossible(domain, impossible, function=False)
     return Constraints(
         kept,
         up,
@@ -156,31 +154,6 @@ def _value_of(domain: Domain, feature: Feature, value: Any) -> Value | Span:
         return feature.values[code]
     number = plain_number(Lookup(feature).number(value))
     return number, number
-
-
-def impossible_boxes(domain: Domain, given: Any) -> Boxes:
-    """Return the boxes of inputs that cannot occur, ranges of numbers included."""
-    if given is None:
-        return joined(domain, [])
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise OptionError(f"impossible: a list of dicts or texts, not {given!r}")
-    parts = []
-    for item in given:
-        if not isinstance(item, Mapping | str) or not item:
-            raise OptionError(
-                f"impossible: each entry is a dict from features to values, or a text, "
-                f"not {item!r}"
-            )
-        if isinstance(item, str):
-            conditions = read_conditions(item, domain)
-        else:
-            conditions = tuple(
-                condition_of(domain, name, values, "impossible")
-                for name, values in item.items()
-            )
-        cut, [box] = boxes_of(domain, [conditions])
-        parts.append(parts_of(cut, box))
-    return joined(domain, parts)
 
 
 def allowed_of(case: Case, limits: Constraints) -> list[Block]:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from nn2rules.engine import Budget, Shown, session, teller
+from nn2rules.engine import Budget, Shown, judge_of, session, teller
 from nn2rules.errors import OptionError
 from nn2rules.extraction import Limits
 from nn2rules.models import Gives, read_network
 from nn2rules.questions.explain.codes import checked_rules, codes_table
 from nn2rules.questions.explain.constraints import constraints_of, steps_of
 from nn2rules.questions.explain.explanation import Explanations
-from nn2rules.questions.explain.judges import judge_of
 from nn2rules.questions.explain.ladders import prices_of
 from nn2rules.questions.explain.work import Wanted, Work, inputs_of
 from nn2rules.rules import RuleList

@@ -6,10 +6,9 @@ from math import comb
 
 import numpy as np
 
+from nn2rules.engine import DONT_CARE, Point
 from nn2rules.errors import UndecidedError
-from nn2rules.extraction import DONT_CARE
 from nn2rules.questions.explain.asking import Case, is_changed
-from nn2rules.questions.explain.judges import Point
 from nn2rules.questions.explain.ladders import Ladder
 from nn2rules.space import Boxes, inside
 

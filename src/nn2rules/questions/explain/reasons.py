@@ -14,12 +14,12 @@ from math import ceil, floor
 
 import numpy as np
 
+from nn2rules.engine import Point
 from nn2rules.errors import BudgetExceededError
 from nn2rules.questions.explain.asking import Block, Case, is_changed
 from nn2rules.questions.explain.constraints import is_plain
 from nn2rules.questions.explain.few import Few, turning_sets
 from nn2rules.questions.explain.hitting import Demands
-from nn2rules.questions.explain.judges import Point
 from nn2rules.questions.explain.ladders import Ladder, decimal
 
 

@@ -17,12 +17,11 @@ from math import ceil, floor, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from nn2rules.engine import DONT_CARE, Judgement, Point
 from nn2rules.errors import BudgetExceededError, UndecidedError
-from nn2rules.extraction import DONT_CARE
 from nn2rules.questions.explain.asking import Block, Case
 from nn2rules.questions.explain.few import Few
 from nn2rules.questions.explain.hitting import Demands, Levels
-from nn2rules.questions.explain.judges import Asked, Point
 from nn2rules.questions.explain.ladders import Ladder, Walk, decimal
 from nn2rules.space import Boxes, inside
 
@@ -208,7 +207,7 @@ class Search:
 
     def find(self, *, first: bool) -> Changes:
         """Return the cheapest changes, or what was known when the budget ended."""
-        changes, solved, asked = self.changes, False, Asked("open")
+        changes, solved, asked = self.changes, False, Judgement("open")
         try:
             most = tuple(len(ladder.costs) for ladder in self.ladders)
             asked = self._ask(most)
@@ -226,7 +225,7 @@ class Search:
                 if is_sure:
                     changes.at_least = max(changes.at_least, cost)
                 asked = self._ask(levels)
-                if asked.status == "turned":
+                if asked.status == "refuted":
                     changes.cost = cost
                     self.demands.block(levels)
                     self._list(levels, asked, first=first)
@@ -258,13 +257,13 @@ class Search:
                 self.changes.found = few.found
                 for moved, asked in few.turned:
                     levels = tuple(int(i in moved) for i in range(len(self.ladders)))
-                    self._list(levels, Asked("turned", asked), first=False)
+                    self._list(levels, Judgement("refuted", asked), first=False)
                 return True
             self.changes.at_least = few.size + 1
             self.demands.start_at(few.size + 1)
         return False
 
-    def _ask(self, levels: Levels) -> Asked:
+    def _ask(self, levels: Levels) -> Judgement:
         blocks = {
             index: ladder.block(level)
             for index, (ladder, level) in enumerate(
@@ -319,7 +318,7 @@ class Search:
             grown[index] = low
         return tuple(grown)
 
-    def _list(self, levels: Levels, asked: Asked, *, first: bool) -> None:
+    def _list(self, levels: Levels, asked: Judgement, *, first: bool) -> None:
         """List what turns at exactly these levels."""
         changes, moved = self.changes, [i for i, level in enumerate(levels) if level]
         if first:

@@ -12,7 +12,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Budget, Meter, fragile_margins
+from nn2rules.engine import (
+    Budget,
+    Meter,
+    Point,
+    SearchJudge,
+    TableJudge,
+    fragile_margins,
+)
 from nn2rules.engine.parallel import in_threads, is_away, spread, workers_kept
 from nn2rules.errors import RowsError
 from nn2rules.language import count
@@ -27,7 +34,6 @@ from nn2rules.questions.explain.constraints import (
 )
 from nn2rules.questions.explain.explanation import Explanation, Proved
 from nn2rules.questions.explain.gains import Gain, gains_of
-from nn2rules.questions.explain.judges import Point, SearchJudge, TableJudge
 from nn2rules.questions.explain.ladders import Ladder, Prices, ladders_of
 from nn2rules.questions.explain.reasons import Reasons, find_reasons, widened
 from nn2rules.questions.explain.searching import MOST_CHANGES, Changes

@@ -9,7 +9,6 @@
 
 from nn2rules.questions.verify.asking import Asker, Engine
 from nn2rules.questions.verify.entry import verify
-from nn2rules.questions.verify.searching import compile_search
 from nn2rules.questions.verify.tables import Tables
 from nn2rules.questions.verify.verdict import Verdict
 from nn2rules.questions.verify.wording import summary
@@ -19,7 +18,6 @@ __all__ = [
     "Engine",
     "Tables",
     "Verdict",
-    "compile_search",
     "summary",
     "verify",
 ]

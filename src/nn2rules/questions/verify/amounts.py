@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from nn2rules.engine import Counts, Meter, count_classes
 from nn2rules.errors import BudgetExceededError, UndecidedError
+from nn2rules.language import Region
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.questions import Plain
-from nn2rules.questions.verify.region import Region
 from nn2rules.questions.verify.tables import restricted
 
 
@@ -35,7 +35,7 @@ def amount_of(
     occur; or where a claim is no matter of classes alone.
     """
     listed = region.listed
-    is_whole = not len(region.impossible.allowed) and region.is_impossible is None
+    is_whole = not region.has_impossible
     if listed is None or not is_whole:
         return None
     total = math.prod(len(codes) for codes in listed)

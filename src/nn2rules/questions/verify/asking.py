@@ -1,5 +1,6 @@
 """One claim after another, asked of one network."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -8,9 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, Oracle, array_obstacle
+from nn2rules.engine import (
+    VERIFIED_INPUTS,
+    Meter,
+    Oracle,
+    array_obstacle,
+    compile_for,
+    is_tabled,
+)
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
-from nn2rules.language import Said, conditions_for
+from nn2rules.language import Region, Said, conditions_for, region_of
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.questions.claims import (
@@ -33,15 +41,12 @@ from nn2rules.questions.verify.points import (
     partner_of,
 )
 from nn2rules.questions.verify.questions import Plain
-from nn2rules.questions.verify.region import Region, region_of
-from nn2rules.questions.verify.searching import compile_search, search
+from nn2rules.questions.verify.region import check_region
+from nn2rules.questions.verify.searching import search
 from nn2rules.questions.verify.tables import Judged, Tables, judge_pairs, judge_plain
 from nn2rules.questions.verify.telling import Asked, Asking, On, told
 from nn2rules.questions.verify.verdict import Verdict
 from nn2rules.space import Condition
-
-TABLED_INPUTS = 1 << 24
-"""Up to so many inputs of a region "auto" looks at all of them."""
 
 Engine = Literal["auto", "table", "search"]
 
@@ -68,8 +73,7 @@ class Asker:
     @property
     def has_table(self) -> bool:
         """Whether claims about all inputs are judged on each of them."""
-        region = region_of(self.network.domain, self._parts(), self._impossible)
-        return self._has_table(region)
+        return self._has_table(self._region())
 
     def apart(self, meter: Meter) -> "Asker":
         """Return one for a question that is asked beside others."""
@@ -89,7 +93,7 @@ class Asker:
             question, extra = plain_of(claim, self.network), ()
         said = claim.conditions if isinstance(claim, Implies) else claim.within
         own = conditions_for(domain, said, "within")
-        region = region_of(domain, self._parts(own, extra), self._impossible)
+        region = self._region(own, extra)
         return text, question, region
 
     def verdict(self, claim: Claim, meter: Meter) -> Verdict:
@@ -113,8 +117,11 @@ class Asker:
         asking = Asking(self.network, self.rows, self.on, self.tables.n_jobs)
         return told(asking, text, question, asked, meter, reason, is_done=is_done)
 
-    def _parts(self, *own: tuple[Condition, ...]) -> list[tuple[Condition, ...]]:
-        return [*own, self._within]
+    def _region(self, *own: tuple[Condition, ...]) -> Region:
+        conditions = [*own, self._within]
+        region = region_of(self.network.domain, conditions, self._impossible)
+        check_region(region)
+        return region
 
     def _ask(
         self, question: Plain | Paired, region: Region, asked: Asked, meter: Meter
@@ -127,7 +134,7 @@ class Asker:
                 "impossible: a function of rows is asked about every input of a table, "
                 "and these are too many; give boxes, as dicts or texts"
             )
-        compile_search(meter)
+        compile_for(meter, "search", "pairs")
         if self.on == "rows":
             self._by_rows(question, region, asked, meter)
         elif self.rows is not None:
@@ -151,11 +158,9 @@ class Asker:
             )
         if listed is None or not fitting:
             return False
-        n_inputs = 1
-        for codes in listed:
-            n_inputs *= len(codes)
-        most = TABLED_INPUTS if self.engine == "auto" else 1 << 62
-        return n_inputs <= min(most, self.tables.meter.budget.memory)
+        n_inputs, memory = math.prod(map(len, listed)), self.tables.meter.budget.memory
+        is_table = is_tabled(self.engine, n_inputs, VERIFIED_INPUTS, memory)
+        return is_table and n_inputs <= memory
 
     def _by_table(self, question: Plain | Paired, region: Region, asked: Asked) -> None:
         if isinstance(question, Plain):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine import Oracle, find_class
+from nn2rules.language import Region
 from nn2rules.questions.verify.pairs import Paired
-from nn2rules.questions.verify.region import Region
 from nn2rules.space import Boxes, next_number, previous_number
 
 

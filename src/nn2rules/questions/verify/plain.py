@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import other_network
-from nn2rules.language import label_text
+from nn2rules.language import Region, label_text
 from nn2rules.models import GivenRows
 from nn2rules.network import Layer, Network
 from nn2rules.questions.claims import (
@@ -26,7 +26,6 @@ from nn2rules.questions.verify.questions import (
     Search,
     class_index,
 )
-from nn2rules.questions.verify.region import Region
 from nn2rules.rules import NO_RULE, RuleList
 from nn2rules.space import Boxes, common_boxes, inside_each, joined, parts_of
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
+from nn2rules.language import Region
 from nn2rules.network import Network
-from nn2rules.questions.verify.region import Region
 from nn2rules.space import Boxes, Value, did_you_mean
 
 Codes: TypeAlias = NDArray[np.int64]

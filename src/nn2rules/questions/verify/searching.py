@@ -1,21 +1,16 @@
 """Claims beyond a table: proved, or refuted by an input, by search."""
 
-import time
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, Oracle, find_class, find_twins, lead_of
 from nn2rules.errors import BudgetExceededError
-from nn2rules.network import Layer, Network
+from nn2rules.language import Region
 from nn2rules.questions.verify.nearest import Point
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.partners import Partners
 from nn2rules.questions.verify.points import classes_of, in_order
 from nn2rules.questions.verify.questions import Plain
-from nn2rules.questions.verify.region import Region
-from nn2rules.space import Boxes, Domain, Feature
 
 _DRAWN, _BOXES = 256, 200
 _SHORT = (1_000, 30_000)  # boxes for two classes, before the rest of the budget
@@ -171,24 +166,3 @@ def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
             if found.counterexample is not None and found.numbers is not None:
                 return [(found.counterexample, found.numbers)]
     return []
-
-
-def compile_search(meter: Meter) -> None:
-    """Compile what a search needs, at nobody's cost."""
-    began = time.monotonic()
-    _compile_once()
-    meter.started += time.monotonic() - began
-
-
-@cache
-def _compile_once() -> None:
-    domain = Domain((Feature.real("number", 0, 9), Feature("word", ("a", "b"))))
-    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
-    hidden = Layer(weights, np.array([-4.0, 4.0]), "relu")
-    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
-    network = Network(domain, (hidden, last), ("no", "yes"))
-    whole = np.ones((1, 3), dtype=np.bool_)
-    everything = Boxes(whole, domain.limits[np.newaxis].copy())
-    nothing = Boxes(whole[:0], everything.ends[:0])
-    Oracle(network).ask(whole[0], 1)
-    find_twins(network, [1], (0, 1), everything, nothing, Meter())

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, build_table
-from nn2rules.language import label_text, value_words
+from nn2rules.engine import KEPT_INPUTS, Meter, build_table, table_of
+from nn2rules.language import Region, label_text, value_words
 from nn2rules.network import Layer, Network
 from nn2rules.questions.verify.pairs import Paired
 from nn2rules.questions.verify.questions import Kinds, Plain
-from nn2rules.questions.verify.region import Region, empty_region
+from nn2rules.questions.verify.region import empty_region
 from nn2rules.space import Domain, Feature
-
-KEPT_INPUTS = 1 << 22
-"""Tables of whole domains up to this size are kept for the next claim."""
 
 _CHUNK = 1 << 16
 _NOTHING = 255  # in place of a class, of which a table has fewer
@@ -25,11 +22,11 @@ _PATTERNS, _VALUES = 6, 4  # so many ways to turn are told apart, of so many val
 
 @dataclass
 class Tables:
-    """The classes that networks give the inputs of regions; some are kept."""
+    """The classes that networks give the inputs of regions."""
 
     meter: Meter
     n_jobs: int | None
-    _kept: dict[int, tuple[Network, NDArray[np.uint8]]] = field(default_factory=dict)
+    _asked: dict[int, tuple[Network, NDArray[np.uint8]]] = field(default_factory=dict)
 
     def classes(
         self, network: Network, listed: list[NDArray[np.int64]]
@@ -37,10 +34,11 @@ class Tables:
         """Return the class of every input that has these codes, feature by feature."""
         domain = network.domain
         if not domain.has_ranges and domain.n_inputs <= KEPT_INPUTS:
-            if id(network) not in self._kept:
-                table = build_table(network, meter=self.meter, n_jobs=self.n_jobs)
-                self._kept[id(network)] = network, table.classes.reshape(domain.sizes)
-            return self._kept[id(network)][1][np.ix_(*listed)]
+            if id(network) not in self._asked:
+                self.meter.spend()  # a table that is there already is no faster
+                table = table_of(network, meter=self.meter, n_jobs=self.n_jobs)
+                self._asked[id(network)] = network, table.classes.reshape(domain.sizes)
+            return self._asked[id(network)][1][np.ix_(*listed)]
         small = restricted(network, listed)
         table = build_table(small, meter=self.meter, n_jobs=self.n_jobs)
         return table.classes.reshape(small.domain.sizes)
@@ -252,7 +250,7 @@ def _possible(
 ) -> NDArray[np.bool_]:
     """Tell which inputs count; none of them is an error."""
     shape = tuple(len(codes) for codes in listed)
-    if not len(region.impossible.allowed) and region.is_impossible is None:
+    if not region.has_impossible:
         return np.ones(shape, dtype=np.bool_)
     possible = np.zeros(int(np.prod(shape)), dtype=np.bool_)
     for start, codes in _inputs(listed):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter
+from nn2rules.engine import COVERED_INPUTS, Meter
 from nn2rules.extraction import Work, effort_of, rule_set
 from nn2rules.language import unused
 from nn2rules.models import GivenRows, with_rows
@@ -23,9 +23,6 @@ from nn2rules.questions.verify.tables import Judged
 from nn2rules.questions.verify.verdict import Verdict
 from nn2rules.rules import Facts, RuleList
 from nn2rules.space import Domain, Value, box_sizes, inside_each
-
-COVERED_INPUTS = 1 << 22
-"""Up to so many inputs of a region there are rules."""
 
 _FEW = 1 << 15
 

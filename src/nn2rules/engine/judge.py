@@ -1,34 +1,133 @@
-"""Who answers questions about boxes: a table, or a search.
+"""Who answers questions about boxes: a table, or a search; decided here alone.
 
 The question is always the same: is there an input of this box that is not of this
 class? The answer is one such input, a proof that there is none, or that it stays open.
+A table looks at every input, which is fast where there are few; how few depends on what
+is asked, and all those limits are here.
 """
 
 from copy import copy
 from functools import cache
-from time import monotonic
 from typing import Literal, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import (
-    Meter,
-    Oracle,
-    Table,
-    array_obstacle,
-    build_table,
-    fits,
-)
+from nn2rules.engine.halving import Halving
+from nn2rules.engine.limits import Meter
+from nn2rules.engine.reaching import find_twins
+from nn2rules.engine.search import Oracle
+from nn2rules.engine.table import DONT_CARE, Table, array_obstacle, build_table, fits
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
-from nn2rules.extraction import DONT_CARE
 from nn2rules.network import Layer, Network
-from nn2rules.space import Boxes, Domain, Feature, inside, refuse_ranges
+from nn2rules.space import Boxes, Domain, Feature, inside, refuse_ranges, whole_boxes
 from nn2rules.space._kernels.boxes import first_other
 
-TABLE_INPUTS = 1 << 20
-"""Up to so many inputs "auto" answers from a table."""
+EXPLAINED_INPUTS = 1 << 20
+"""The largest domain whose rows are explained from a table, by default."""
+
+SHOWN_INPUTS = 1 << 20
+"""The largest domain whose table is part of a report."""
+
+KEPT_INPUTS = 1 << 22
+"""The largest domain whose table is kept for the next question."""
+
+COVERED_INPUTS = 1 << 22
+"""The largest domain that has its rules made from a table, or is asked in full."""
+
+LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
+"""The same for lists and for sets that decide rows: there a search is far faster."""
+
+VERIFIED_INPUTS = 1 << 24
+"""The largest region on which a claim is judged input by input."""
+
+COMPARED_INPUTS = 1 << 25
+"""The largest domain on which two models are compared input by input."""
+
+
+def listed_inputs(network: Network) -> int | None:
+    """Return how many inputs a table lists; None where no table can be made."""
+    if network.domain.has_ranges or array_obstacle(network) is not None:
+        return None
+    return network.domain.n_inputs
+
+
+def is_tabled(engine: str, n_inputs: int | None, most: int, memory: int) -> bool:
+    """Decide between a table of so many inputs and a search.
+
+    Examples
+    --------
+    >>> is_tabled("auto", 6, EXPLAINED_INPUTS, 1 << 27)
+    True
+    >>> is_tabled("search", 6, EXPLAINED_INPUTS, 1 << 27)
+    False
+    """
+    if engine == "search" or n_inputs is None:
+        return False
+    return engine == "table" or n_inputs <= min(most, memory)
+
+
+def check_engine(engine: object) -> None:
+    """Refuse an engine that is none."""
+    if engine not in ("auto", "table", "search"):
+        raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
+
+
+_tables: WeakKeyDictionary[Network, Table] = WeakKeyDictionary()
+
+
+def table_of(
+    network: Network,
+    *,
+    meter: Meter | None = None,
+    n_jobs: int | None = None,
+    keep: bool = False,
+) -> Table:
+    """Return the table of a network; a small one is kept as long as the network is.
+
+    So one question after another can be asked. With `keep` a large one is, too.
+    """
+    meter = meter or Meter()
+    if network in _tables and fits(network.domain, meter.budget):
+        return _tables[network]
+    table = build_table(network, meter=meter, n_jobs=n_jobs)
+    if keep or network.domain.n_inputs <= KEPT_INPUTS:
+        _tables[network] = table
+    return table
+
+
+Kernels = Literal["table", "search", "pairs", "halves"]
+
+
+def compile_for(meter: Meter, *kernels: Kernels) -> None:
+    """Compile what questions need before a clock runs: once on a machine."""
+    with meter.paused():
+        for each in kernels:
+            _compile(each)
+
+
+@cache
+def _compile(kernels: Kernels) -> None:
+    """Ask a network of one number and one word, or of the word alone for a table."""
+    word = Feature("word", ("a", "b"))
+    features = (word,) if kernels == "table" else (Feature.real("number", 0, 9), word)
+    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
+    hidden = Layer(weights[-len(features) - 1 :], np.array([-4.0, 4.0]), "relu")
+    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
+    network = Network(Domain(features), (hidden, last), ("no", "yes"))
+    everything = whole_boxes(
+        network.domain, np.ones((1, len(hidden.weights)), dtype=np.bool_)
+    )
+    nothing = Boxes(everything.allowed[:0], everything.ends[:0])
+    if kernels == "table":
+        build_table(network).ask(everything.allowed[0], 0)
+    elif kernels == "search":
+        Oracle(network).ask(everything.allowed[0], 1)
+    elif kernels == "pairs":
+        find_twins(network, [1], (0, 1), everything, nothing, Meter())
+    else:
+        Halving(Oracle(network)).look((everything.allowed[0], everything.ends[0]))
 
 
 class Point(NamedTuple):
@@ -38,10 +137,10 @@ class Point(NamedTuple):
     numbers: NDArray[np.float64]
 
 
-class Asked(NamedTuple):
-    """No input turns ("proved"), one does ("turned"), or nobody knows ("open")."""
+class Judgement(NamedTuple):
+    """No input turns ("proved"), one does ("refuted"), or nobody knows ("open")."""
 
-    status: Literal["proved", "turned", "open"]
+    status: Literal["proved", "refuted", "open"]
     point: Point | None = None
 
 
@@ -56,7 +155,7 @@ class Judge(Protocol):
         ends: NDArray[np.float64],
         index: int,
         ignoring: Boxes | None,
-    ) -> Asked:
+    ) -> Judgement:
         """Look for an input of a box that can occur and is not of class `index`."""
         ...
 
@@ -94,14 +193,14 @@ class TableJudge:
         ends: NDArray[np.float64],
         index: int,
         ignoring: Boxes | None,
-    ) -> Asked:
+    ) -> Judgement:
         """Look for an input of a box that can occur and is not of class `index`."""
         del ends, ignoring  # there are no ranges, and forbidden values are in no box
         self.meter.spend()
         found = np.zeros(len(self.sizes), dtype=np.int64)
         wanted = np.zeros(256, dtype=np.bool_)
         wanted[[index, DONT_CARE]] = True
-        is_turned = first_other(
+        is_refuted = first_other(
             self.classes,
             self.sizes,
             self.strides,
@@ -110,9 +209,9 @@ class TableJudge:
             wanted,
             found,
         )
-        if not is_turned:
-            return Asked("proved")
-        return Asked("turned", Point(found, np.ones(len(found))))
+        if not is_refuted:
+            return Judgement("proved")
+        return Judgement("refuted", Point(found, np.ones(len(found))))
 
     def classes_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
@@ -147,7 +246,7 @@ class SearchJudge:
         ends: NDArray[np.float64],
         index: int,
         ignoring: Boxes | None,
-    ) -> Asked:
+    ) -> Judgement:
         """Look for an input of a box that can occur and is not of class `index`.
 
         Raises
@@ -163,16 +262,16 @@ class SearchJudge:
         try:
             answer = self._oracle.ask(box, index, ends=ends, ignoring=ignored)
         except UndecidedError:
-            return Asked("open")
+            return Judgement("open")
         except BudgetExceededError:
             self.meter.spend()  # raises if it is the budget that ended the search
-            return Asked("open")
+            return Judgement("open")
         if answer.proved:
-            return Asked("proved")
+            return Judgement("proved")
         assert answer.counterexample is not None, "refuted by one"
         numbers = answer.numbers
         assert numbers is not None, "a search knows its numbers"
-        return Asked("turned", Point(answer.counterexample, numbers))
+        return Judgement("refuted", Point(answer.counterexample, numbers))
 
     def classes_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
@@ -183,9 +282,6 @@ class SearchJudge:
         return found
 
 
-_tables: WeakKeyDictionary[Network, Table] = WeakKeyDictionary()
-
-
 def judge_of(
     network: Network,
     engine: str,
@@ -193,42 +289,17 @@ def judge_of(
     meter: Meter,
     n_jobs: int | None = None,
 ) -> TableJudge | SearchJudge:
-    """Return who answers: a table where there are few inputs, or else a search.
-
-    A table is kept for as long as its network is, so that one row after another can be
-    explained.
-    """
-    if engine not in ("auto", "table", "search"):
-        raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
-    domain, obstacle = network.domain, array_obstacle(network)
+    """Return who answers: a table where there are few inputs, or else a search."""
+    check_engine(engine)
     if engine == "table":
+        domain, obstacle = network.domain, array_obstacle(network)
         refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
         if obstacle is not None:
             raise OptionError(f"{obstacle}; use the engine 'search'")
-    is_small = domain.n_inputs <= TABLE_INPUTS and fits(domain, meter.budget)
-    is_fit = is_small and not domain.has_ranges and obstacle is None
-    by_search = engine == "search" or not (engine == "table" or is_fit)
-    began = monotonic()
-    compile_judge(by_search=by_search)
-    meter.started += monotonic() - began  # that is done once, and not for these rows
-    if by_search:
+    n_inputs, memory = listed_inputs(network), meter.budget.memory
+    if not is_tabled(engine, n_inputs, EXPLAINED_INPUTS, memory):
+        compile_for(meter, "search")
         return SearchJudge(network, impossible, meter)
-    if network not in _tables:
-        _tables[network] = build_table(network, meter=meter, n_jobs=n_jobs)
-    return TableJudge(_tables[network], impossible, meter)
-
-
-@cache
-def compile_judge(*, by_search: bool) -> None:
-    """Ask a network of one number and one word, or a table, so that all is there."""
-    word = Feature("word", ("a", "b"))
-    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
-    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
-    features = (Feature.real("number", 0, 9), word) if by_search else (word,)
-    hidden = Layer(weights[3 - sum(map(len, features)) :], np.ones(2), "relu")
-    network = Network(Domain(features), (hidden, last), ("no", "yes"))
-    box = np.ones(len(hidden.weights), dtype=np.bool_)
-    if by_search:
-        Oracle(network).ask(box, 0)
-    else:
-        build_table(network).ask(box, 0)
+    compile_for(meter, "table")
+    table = table_of(network, meter=meter, n_jobs=n_jobs, keep=True)
+    return TableJudge(table, impossible, meter)
