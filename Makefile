@@ -43,7 +43,7 @@ kernels: .venv/dev
 	$(BIN)/python tests/kernels.py
 
 docs: .venv/dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
 	@echo; echo "Open site/index.html in a browser."
 
 fuzz: .venv/dev

@@ -1,7 +1,6 @@
-"""The site is built as `make docs` builds it, notebooks run, and what it holds."""
+"""The site is built as `make docs` builds it, with its notebooks run, and searched."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -10,11 +9,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
 
 import nn2rules
 from nn2rules import errors
-from nn2rules.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -24,12 +21,14 @@ SHOWN = {
     "credit": "EQUAL: the rules answer as the network does on every input.",
     "versions": "Proved: the rules below hold exactly the inputs that differ",
 }
-"""What stands in the outputs of each notebook, and not in its cells."""
+"""What is in the outputs of each notebook, and not in its cells."""
 
-sys.path.insert(0, str(ROOT / "scripts"))
-import notebook_pages  # noqa: E402
-import reference_pages  # noqa: E402
-from docstring_text import as_shown  # noqa: E402
+
+WORDS = ("counterfactu", "monoton", "fair", "advers", "audit")
+"""Stems that people of the field search for."""
+
+NOT_SHOWN = {"__version__"}
+"""Public names that need no page."""
 
 
 class Links(HTMLParser):
@@ -56,6 +55,7 @@ def test_the_site(tmp_path):
     site = built(tmp_path / "site")
     pages = {path: Links(path.read_text("utf-8")) for path in site.rglob("*.html")}
     has_what_was_written(site)
+    finds_the_words_of_the_field(site)
     shows_examples_as_people_read_them(site)
     has_every_public_name(site)
     loads_nothing_from_elsewhere(pages)
@@ -63,16 +63,16 @@ def test_the_site(tmp_path):
 
 
 def built(folder):
-    """Build the site; a warning, a link to nowhere or a failing cell ends it."""
-    made = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", folder],
+    """Build the site; a warning, a dead link or a failing cell ends it."""
+    options = ["-q", "-W", "--keep-going", "-d", folder.with_name("doctrees")]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, DOCS, folder],
         cwd=ROOT,
         check=False,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
     )
-    assert made.returncode == 0, made.stderr
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -81,12 +81,14 @@ def has_what_was_written(site):
         assert (site / page.relative_to(DOCS).with_suffix(".html")).is_file()
     for notebook in NOTEBOOKS:
         html = (site / "notebooks" / f"{notebook.stem}.html").read_text("utf-8")
-        assert "ipywidgets" not in html
         assert SHOWN[notebook.stem] in html
-    commands = (site / "reference" / "commands.html").read_text("utf-8")
-    for module in COMMANDS:
-        name = module.__name__.rpartition(".")[2].replace("_", "-")
-        assert f'id="nn2rules-{name}"' in commands
+
+
+def finds_the_words_of_the_field(site):
+    """Search works from disk: its index is a script that lists all words."""
+    index = (site / "searchindex.js").read_text("utf-8")
+    for word in WORDS:
+        assert f'"{word}"' in index or f"{word}:" in index, word
 
 
 def shows_examples_as_people_read_them(site):
@@ -97,11 +99,10 @@ def shows_examples_as_people_read_them(site):
 
 
 def has_every_public_name(site):
-    html = "".join(
-        path.read_text("utf-8") for path in (site / "reference" / "api").iterdir()
-    )
-    for name in set(nn2rules.__all__) - set(reference_pages.NOT_SHOWN):
-        assert re.search(rf'id="nn2rules(\.\w+)*\.{name}"', html), name
+    folder = site / "reference" / "python"
+    html = "".join(path.read_text("utf-8") for path in folder.iterdir())
+    for name in set(nn2rules.__all__) - NOT_SHOWN:
+        assert re.search(rf'id="(module-)?nn2rules(\.\w+)*\.{name}"', html), name
 
 
 def loads_nothing_from_elsewhere(pages):
@@ -124,34 +125,13 @@ def leads_somewhere(pages):
                 assert unquote(parts.fragment) in pages[goal].anchors, (path, link)
 
 
-def test_every_page_is_in_the_nav():
-    """Also said by the build; here without building."""
-    listed = set(re.findall(r"^ +- .*?([\w/-]+\.md)$", settings_text(), re.MULTILINE))
-    for page in DOCS.rglob("*.md"):
-        assert page.relative_to(DOCS).as_posix() in listed
-    made = {f"notebooks/{path.stem}.md" for path in NOTEBOOKS}
-    assert made <= listed
-
-
-def settings_text():
-    return (ROOT / "mkdocs.yml").read_text("utf-8")
-
-
-def test_the_nav_names_no_page_twice():
-    def pages(item):
-        if isinstance(item, str):
-            return [item]
-        values = item if isinstance(item, list) else item.values()
-        return [page for value in values for page in pages(value)]
-
-    listed = pages(yaml.safe_load(settings_text())["nav"])
-    assert len(listed) == len(set(listed))
-
-
-def test_every_public_name_has_one_page():
-    named = [name for group in reference_pages.GROUPS.values() for name in group.names]
-    assert len(named) == len(set(named))
-    assert set(named) == set(nn2rules.__all__) - set(reference_pages.NOT_SHOWN)
+def test_every_public_name_has_one_place_in_the_reference():
+    text = "".join(
+        path.read_text("utf-8") for path in (DOCS / "reference/python").glob("*.md")
+    )
+    headings = re.findall(r"^## (?:nn2rules\.)?(\w+)$", text, re.MULTILINE)
+    assert len(headings) == len(set(headings))
+    assert set(headings) == set(nn2rules.__all__) - NOT_SHOWN
 
 
 def test_links_outside_of_docs_lead_somewhere():
@@ -161,16 +141,22 @@ def test_links_outside_of_docs_lead_somewhere():
             assert (page.parent / link).exists(), (page, link)
 
 
+def is_bare(text):
+    """Tell whether a notebook is stored as it should be: without outputs."""
+    code = [c for c in json.loads(text)["cells"] if c["cell_type"] == "code"]
+    return all(not cell["outputs"] and not cell["execution_count"] for cell in code)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_are_stored_without_outputs(path):
-    assert notebook_pages.is_bare(path.read_text("utf-8"))
+    assert is_bare(path.read_text("utf-8"))
     first = json.loads(path.read_text("utf-8"))["cells"][0]
     assert "".join(first["source"]).startswith("# ")
 
 
 def test_a_notebook_with_outputs_is_seen():
     cell = {"cell_type": "code", "outputs": [{}], "execution_count": None}
-    assert not notebook_pages.is_bare(json.dumps({"cells": [cell]}))
+    assert not is_bare(json.dumps({"cells": [cell]}))
 
 
 def test_every_error_has_its_words():
@@ -187,32 +173,3 @@ def test_every_error_has_its_words():
     assert set(shown) == set(kinds) - bases
     for name, sentence in shown.items():
         assert sentence.startswith(kinds[name].__doc__.splitlines()[0]), name
-
-
-def test_docstrings_become_markdown():
-    assert as_shown("Parts::\n\n    a  b") == "Parts:\n\n    a  b"
-    assert as_shown("Parts\n\n::\n\n    a  b") == "Parts\n\n\n\n    a  b"
-    example = "It is so:\n\n>>> 1 + 1\n2\n\nAlways."
-    assert as_shown(example).split("\n\n")[1] == "```pycon\n>>> 1 + 1\n2\n```"
-    kept = "It adds.\n\nExamples\n--------\n>>> 1 + 1\n2"
-    assert as_shown(kept) == kept
-
-
-def test_each_parameter_is_spelt_out():
-    text = """Do it.
-
-Parameters
-----------
-how, why : str
-    As it is said.
-form : {"list", "set"}, optional
-    Of the two.
-
-Returns
--------
-a, b : int
-    Two."""
-    shown = as_shown(text)
-    assert "how : str\n    As it is said.\nwhy : str\n    As it is said.\n" in shown
-    assert 'form : one of "list", "set", optional\n    Of the two.' in shown
-    assert shown.endswith("\na, b : int\n    Two.")

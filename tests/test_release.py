@@ -53,7 +53,7 @@ def test_wheel_and_sdist_are_complete_and_the_wheel_runs(tmp_path):
         names = {name.partition("/")[2] for name in archive.getnames()}
     for folder in ("src", "tests", "docs", "research", "scripts"):
         assert files_under(folder) <= names
-    assert {"mkdocs.yml", "Makefile", "CONTRIBUTING.md", lock.LOCK.name} <= names
+    assert {"Makefile", "CONTRIBUTING.md", lock.LOCK.name} <= names
 
     place = tmp_path / "installed"
     run("pip", "install", "--quiet", "--no-deps", "--target", place, wheel)

@@ -1402,7 +1402,7 @@ FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 
 PAGES = (
     "how-to/command-line.md",
-    "tutorial/tomatoes.md",
+    "explanation/tomatoes.md",
     "tutorial/from-a-csv-to-rules.md",
 )
 

@@ -82,7 +82,7 @@ class ReadableClassifier(TabularClassifier):
         All networks, from simple to rich, with their accuracy and rules.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         If `fit` saw a frame. The columns of an array are called x0, x1, …
 
     Examples

@@ -54,7 +54,7 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         The class labels.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if `fit` saw a frame. The columns of an array are called x0, x1, …
         in the rules.
 
