@@ -35,7 +35,7 @@ from nn2rules.extraction.paper import select_weights
 from nn2rules.files.tables import read_table, table_text
 from nn2rules.models import user_files
 from nn2rules.questions.claims.claim import IndependentOf
-from nn2rules.questions.verify.asking import Asker
+from nn2rules.questions.verify.asker import Asker
 
 COMMANDS = [
     str(command.name or command.callback.__name__.replace("_", "-"))

@@ -12,7 +12,7 @@ from fuzz.judge import class_of
 from fuzz.networks import code_of, pick
 from nn2rules import Budget, Domain, Feature, Layer, Network, compare
 from nn2rules.errors import DomainError
-from nn2rules.questions.compare.comparison import Comparison
+from nn2rules.questions.compare.result import Comparison
 
 WORDS = ("a", "b", "c", "other", 1, "1", 2.0, "2")
 STRANGER = "z"

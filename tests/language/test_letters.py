@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from nn2rules import Domain, Feature, Layer, Network, audit, compare, explain, verify
 from nn2rules.language import read_conditions
-from nn2rules.questions.explain.explanation import several
-from nn2rules.questions.explain.wording import reason_text
+from nn2rules.questions.explain.page import reason_text
+from nn2rules.questions.explain.result import several
 
 DOMAIN = Domain(
     (

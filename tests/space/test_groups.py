@@ -32,7 +32,7 @@ from nn2rules import (
 )
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import condition_text, value_text
-from nn2rules.questions.evaluate.answers import translation
+from nn2rules.questions.evaluate.predictions import translation
 from nn2rules.space.feature import UNKNOWN, Lookup
 from research.baselines import Trepan
 from strategies import read, values

@@ -29,7 +29,7 @@ from nn2rules import (
     load,
 )
 from nn2rules.questions.compare.by_search import _least
-from nn2rules.questions.compare.same import form_of
+from nn2rules.questions.compare.canonical_form import form_of
 from strategies import plain_domain
 
 ENGINES = ["table", "search"]

@@ -36,7 +36,7 @@ from nn2rules import (
     extract,
 )
 from nn2rules.output import frames
-from nn2rules.questions.evaluate import DomainFidelity, on_domain
+from nn2rules.questions.evaluate import DomainFidelity, domain_fidelity
 from nn2rules.space.intervals import wilson
 from strategies import (
     PIECEWISE_LINEAR,
@@ -378,7 +378,7 @@ def test_the_count_equals_brute_force(network, data):
 @pytest.fixture
 def beyond_counting(monkeypatch):
     """Let every domain be too large to be counted."""
-    monkeypatch.setattr(on_domain, "COVERED_INPUTS", 0)
+    monkeypatch.setattr(domain_fidelity, "COVERED_INPUTS", 0)
 
 
 @settings(
@@ -595,7 +595,7 @@ def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
     origin = rules.replace(certificate={**rules.certificate, "network": "another"})
     found = evaluate(origin, network, rows).domain
     assert (found.inputs, found.impossible) == (1728, 0), "who says so is not known"
-    monkeypatch.setattr(on_domain, "COVERED_INPUTS", 0)
+    monkeypatch.setattr(domain_fidelity, "COVERED_INPUTS", 0)
     found = evaluate(rules, network, rows, samples=2000).domain
     assert found == DomainFidelity(1.0, 1.0, "proved", *every_one, **left_out)
     assert evaluate(origin, network, rows, samples=2000).domain.inputs == 2000
@@ -617,7 +617,7 @@ def test_no_input_that_can_occur(monkeypatch):
     network = looks_at_first([3, 2], [1, -1, 1])
     rules = of_network(network, impossible=[{"f0": ["v0", "v1", "v2"]}], possible=0)
     assert evaluate(rules, network, every(network.domain)).domain is None
-    monkeypatch.setattr(on_domain, "COVERED_INPUTS", 0)
+    monkeypatch.setattr(domain_fidelity, "COVERED_INPUTS", 0)
     assert evaluate(rules, network, every(network.domain), samples=2).domain is None
 
 

@@ -14,8 +14,8 @@ from by_force import (
 )
 
 from nn2rules import datasets, explain, load
-from nn2rules.questions.explain import few
-from nn2rules.questions.explain.hitting import Demands
+from nn2rules.questions.explain import small_changes
+from nn2rules.questions.explain.hitting_sets import Demands
 
 
 def positions(world, explanation_part, row):
@@ -141,7 +141,7 @@ def random_options(rng, world):
 def _both_ways(request, monkeypatch):
     """Look for changes by trying few of them, and by demands alone."""
     if request.param == "none is tried":
-        monkeypatch.setattr(few, "_TRIED", -1)
+        monkeypatch.setattr(small_changes, "_TRIED", -1)
 
 
 @pytest.mark.usefixtures("_both_ways")

@@ -9,10 +9,9 @@
                               └──▶ Audit
 """
 
-from nn2rules.questions.audit.entry import SECONDS, audit, protected_names
-from nn2rules.questions.audit.findings import Influence
+from nn2rules.questions.audit.audit import SECONDS, audit, protected_names
 from nn2rules.questions.audit.page import INFLUENCE
-from nn2rules.questions.audit.report import Audit
+from nn2rules.questions.audit.result import Audit, Influence
 
 __all__ = [
     "INFLUENCE",

@@ -13,14 +13,19 @@ from nn2rules.language import (
     value_words,
 )
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part
-from nn2rules.questions.audit.findings import FragileRow, Group, Protected, Trend
 from nn2rules.questions.explain import change_text
 from nn2rules.questions.verify import Verdict
 from nn2rules.rules import Rule, RuleList
 from nn2rules.space import Value, whole_number
 
 if TYPE_CHECKING:
-    from nn2rules.questions.audit.report import Audit
+    from nn2rules.questions.audit.result import (
+        Audit,
+        FragileRow,
+        Group,
+        Protected,
+        Trend,
+    )
 
 INFLUENCE = "What can turn an answer, alone"
 """The title of the section on all features."""
@@ -101,7 +106,7 @@ def monotone_parts(audit: "Audit") -> tuple[str | Grid, ...]:
     return said, _grid(blank, rows, (False,) * len(rows[0]))
 
 
-def _along(trend: Trend) -> str:
+def _along(trend: "Trend") -> str:
     """Say in how many contexts the class is gained and lost."""
     if trend.direction == "constant":
         return "it alone neither gains nor loses the class"
@@ -150,7 +155,7 @@ def protected_parts(audit: "Audit", top: int) -> tuple[str | Grid, ...]:
     return tuple(parts)
 
 
-def _turning(audit: "Audit", found: Protected, top: int) -> list[str | Grid]:
+def _turning(audit: "Audit", found: "Protected", top: int) -> list[str | Grid]:
     """Say of how many, which way, and by which rules."""
     verdict = found.verdict
     assert verdict is not None, "it was verified"
@@ -188,7 +193,7 @@ def _ways(verdict: Verdict) -> Grid:
     return _grid(("rows", "inputs", "answers"), rows, (True, True, False))
 
 
-def _by_value(audit: "Audit", found: Protected) -> list[str | Grid]:
+def _by_value(audit: "Audit", found: "Protected") -> list[str | Grid]:
     """Return what the rows that turn would get with each value."""
     if not found.answers:
         return []
@@ -280,7 +285,7 @@ def shares_parts(audit: "Audit") -> tuple[str | Grid, ...]:
     return tuple(parts)
 
 
-def _group(group: Group, shown: tuple[Value, ...]) -> tuple[str, ...]:
+def _group(group: "Group", shown: tuple[Value, ...]) -> tuple[str, ...]:
     counts = [group.classes[label] for label in shown]
     if group.labels is not None:
         counts += [group.labels[label] for label in shown]
@@ -307,7 +312,7 @@ def fragile_parts(audit: "Audit") -> tuple[str | Grid, ...]:
     return f"{said} each.", _grid(header, rows, (True, False, False, True, False))
 
 
-def turned_by(one: FragileRow) -> str:
+def turned_by(one: "FragileRow") -> str:
     """Say what turns a row: the first of the fewest changes."""
     found = one.explanation
     if not found.changes:

@@ -24,6 +24,7 @@ from nn2rules.questions.claims.claim import (
     ProbabilityBetween,
     Subsumes,
     Unreachable,
+    claim_text,
     equivalent,
     implies,
     independent_of,
@@ -33,7 +34,6 @@ from nn2rules.questions.claims.claim import (
     unreachable,
 )
 from nn2rules.questions.claims.reading import read_book, read_claim
-from nn2rules.questions.claims.wording import claim_text
 
 __all__ = [
     "CLAIMS",

@@ -1,4 +1,4 @@
-"""Books of claims: files with one on each line."""
+"""Claims read from text, and books of claims: files with one on each line."""
 
 import json
 import os
@@ -28,6 +28,7 @@ _KINDS = (
 _EQUIVALENT, _SUBSUMES = ("equivalent", "to"), ("subsumes",)  # these name a file
 
 Found = tuple[Claim, int]
+
 Where = tuple[Condition, ...] | None
 
 

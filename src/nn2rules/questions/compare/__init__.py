@@ -5,7 +5,7 @@ by input where these fit in a table (`by_table`), and box by box elsewhere
 (`by_search`). What differs comes as rules, each from an old class to a new one.
 """
 
-from nn2rules.questions.compare.both import compare
-from nn2rules.questions.compare.comparison import Change, Comparison, Difference
+from nn2rules.questions.compare.compare import compare
+from nn2rules.questions.compare.result import Change, Comparison, Difference
 
 __all__ = ["Change", "Comparison", "Difference", "compare"]

@@ -1,4 +1,4 @@
-"""Where two sides differ, input by input, and rules that hold exactly these inputs."""
+"""Where two differ, input by input, and rules that hold exactly these inputs."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from nn2rules.engine import Meter, interruptible
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction import Limits, Rules, Work, effort_of, rule_set
-from nn2rules.questions.compare.found import Covering, Found, Pair, nothing
-from nn2rules.questions.compare.sides import Side, is_different
+from nn2rules.questions.compare.differences import Covering, Found, Pair, nothing
+from nn2rules.questions.compare.predictors import Side, is_different
 from nn2rules.space import Domain, counts_of_values
 
 

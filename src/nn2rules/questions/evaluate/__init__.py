@@ -13,9 +13,12 @@
     table        the numbers as text
 """
 
-from nn2rules.questions.evaluate.fidelity import DomainFidelity
-from nn2rules.questions.evaluate.measure import evaluate
-from nn2rules.questions.evaluate.report import Evaluation
-from nn2rules.questions.evaluate.row_figures import ClassEvaluation, RowFigures
+from nn2rules.questions.evaluate.evaluate import evaluate
+from nn2rules.questions.evaluate.result import (
+    ClassEvaluation,
+    DomainFidelity,
+    Evaluation,
+    RowFigures,
+)
 
 __all__ = ["ClassEvaluation", "DomainFidelity", "Evaluation", "RowFigures", "evaluate"]

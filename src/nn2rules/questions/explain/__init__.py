@@ -14,15 +14,15 @@ input of another class; reasons and changes are made of the answers::
     explanation  the result; wording has its words
 """
 
-from nn2rules.questions.explain.explained import explain
-from nn2rules.questions.explain.explanation import (
+from nn2rules.questions.explain.case import margins
+from nn2rules.questions.explain.explain import explain
+from nn2rules.questions.explain.page import change_text
+from nn2rules.questions.explain.result import (
     Explanation,
     Explanations,
     HeldRule,
     Proved,
 )
-from nn2rules.questions.explain.gains import margins
-from nn2rules.questions.explain.wording import change_text
 
 __all__ = [
     "Explanation",

@@ -16,11 +16,10 @@ import numpy as np
 
 from nn2rules.engine import Point
 from nn2rules.errors import BudgetExceededError
-from nn2rules.questions.explain.asking import Block, Case, is_changed
-from nn2rules.questions.explain.constraints import is_plain
-from nn2rules.questions.explain.few import Few, turning_sets
-from nn2rules.questions.explain.hitting import Demands
-from nn2rules.questions.explain.ladders import Ladder, decimal
+from nn2rules.questions.explain.case import Block, Case, is_changed, is_plain
+from nn2rules.questions.explain.change_costs import Ladder, decimal
+from nn2rules.questions.explain.hitting_sets import Demands
+from nn2rules.questions.explain.small_changes import Few, turning_sets
 
 
 def widened(

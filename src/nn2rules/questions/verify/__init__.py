@@ -7,11 +7,11 @@
                                           └──▶ Verdict
 """
 
-from nn2rules.questions.verify.asking import Asker, Engine
-from nn2rules.questions.verify.entry import verify
-from nn2rules.questions.verify.tables import Tables
-from nn2rules.questions.verify.verdict import Verdict
-from nn2rules.questions.verify.wording import summary
+from nn2rules.questions.verify.asker import Asker, Engine
+from nn2rules.questions.verify.by_table import Tables
+from nn2rules.questions.verify.page import summary
+from nn2rules.questions.verify.result import Verdict
+from nn2rules.questions.verify.verify import verify
 
 __all__ = [
     "Asker",

@@ -1,0 +1,285 @@
+"""The result of a comparison: equal, or where two differ, as rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.extraction import most_first
+from nn2rules.language import unused
+from nn2rules.output import Backend, Document, Result, frame_of, text_of
+from nn2rules.questions.compare.differences import Covering, DifferentRows, Found, Pair
+from nn2rules.questions.compare.page import (
+    changed_text,
+    columns_of,
+    document_of,
+    json_of,
+    labelled,
+)
+from nn2rules.rules import Facts, RuleList, Top
+from nn2rules.space import (
+    Condition,
+    Domain,
+    Value,
+    cut_codes,
+    inside_each,
+    number_sizes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A rule: wherever its conditions hold, the old answer and the new one are these.
+
+    Attributes
+    ----------
+    name : str
+    conditions : tuple of Condition
+        In the order of the features; a feature without one is unrestricted.
+    old, new : class label, or None
+        None where rules that are compared claim nothing: no rule holds.
+    inputs : int or None
+        The number of inputs for which it holds, where they can be counted.
+    rows : int or None
+        The number of rows for which it holds, if there are any.
+    """
+
+    name: str
+    conditions: tuple[Condition, ...]
+    old: Value
+    new: Value
+    inputs: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How often an old answer became a new one; see `Difference`."""
+
+    old: Value
+    new: Value
+    inputs: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Whether two decide the same, and where they do not.
+
+    Attributes
+    ----------
+    domain : Domain
+        On which they were compared.
+    labels : tuple of class labels
+        Those of both.
+    notes : tuple of str
+        What a reader must know: how the two differ in classes or features, and where
+        rules claim nothing.
+    counterexample : dict from features to values, or None
+        An input on which they differ: a row of the data, if one does.
+    answers : (old, new), or None
+        The answers to it; None among them where no rule holds.
+    decided : bool
+        Whether inputs about which rules claim nothing were left out.
+    """
+
+    domain: Domain
+    labels: tuple[Value, ...]
+    notes: tuple[str, ...]
+    counterexample: dict[str, Value] | None
+    answers: tuple[Value, Value] | None
+    decided: bool
+    _found: Found
+    _rows: DifferentRows | None
+
+    @property
+    def equal(self) -> bool | None:
+        """Whether both answer the same on every input, proved; None if that is open."""
+        return self._found.equal
+
+    @property
+    def how(self) -> str:
+        """How that is known: by "table" or "search", or by "weights" or "rules"."""
+        return self._found.how
+
+    @property
+    def inputs(self) -> int | None:
+        """On how many inputs they differ; None where that is not known or countable."""
+        counts = self._found.inputs
+        if counts is None or self.n_inputs is None:
+            return None
+        return sum(counts.values())
+
+    @property
+    def at_least(self) -> int:
+        """At least so many inputs differ."""
+        return self._found.at_least
+
+    @property
+    def n_inputs(self) -> int | None:
+        """The number of inputs on which they were compared; None for real numbers."""
+        return self.domain.n_numbers
+
+    @property
+    def rows(self) -> int | None:
+        """On how many rows of the data they differ, if there are any."""
+        return None if self._rows is None else int(self._rows.weights.sum())
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows were compared."""
+        return None if self._rows is None else self._rows.n_rows
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What became of each old answer, and how often, where that is known.
+
+        Without counts of all inputs, those changes are listed that were seen.
+        """
+        counts = self._found.inputs
+        rows: dict[Pair, int] = {}
+        if self._rows is not None:
+            for pair, weight in zip(
+                self._rows.pairs, self._rows.weights.tolist(), strict=True
+            ):
+                rows[pair] = rows.get(pair, 0) + weight
+        seen = {*(counts or ()), *rows}
+        if counts is None and self.equal is False:
+            seen |= {*self._covering.pairs}
+        is_counted = counts is not None and self.n_inputs is not None
+        return tuple(
+            Change(
+                *labelled(self.labels, pair),
+                (counts or {}).get(pair, 0) if is_counted else None,
+                None if self._rows is None else rows.get(pair, 0),
+            )
+            for pair in sorted(seen)
+        )
+
+    @cached_property
+    def _covering(self) -> Covering:
+        return self._found.covering()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the rules hold every input on which the two differ."""
+        return self._covering.is_complete
+
+    @cached_property
+    def rules(self) -> tuple[Difference, ...]:
+        """Where they differ: few rules, each true on its own, in any order.
+
+        They are looked for when they are first asked for. Those of a change stand
+        together; of these the ones come first that hold most rows, or inputs.
+        """
+        found = self.rule_list
+        if found is None:
+            return ()
+        order = self._order
+        pairs = [labelled(self.labels, self._covering.pairs[index]) for index in order]
+        return tuple(
+            Difference(rule.name, rule.conditions, *pair, rule.inputs, rule.support)
+            for rule, pair in zip(found.rules, pairs, strict=True)
+        )
+
+    @cached_property
+    def rule_list(self) -> RuleList | None:
+        """The same rules as a `RuleList`, to answer rows with: a class is a change.
+
+        What no rule holds is "same" if the rules are complete, and open if not. None
+        if there is no rule.
+        """
+        covering, order = self._covering, self._order
+        if not len(order):
+            return None
+        pairs = sorted(set(covering.pairs))
+        texts = [changed_text(*labelled(self.labels, pair)) for pair in pairs]
+        same = unused("same", texts)
+        rows, sizes = self._rows_held, self._sizes
+        return RuleList.from_boxes(
+            covering.domain,
+            covering.boxes[order],
+            [1 + pairs.index(covering.pairs[index]) for index in order],
+            same,
+            (same, *texts),
+            form="set",
+            scope="domain" if covering.is_complete else "support",
+            facts=[
+                Facts(
+                    inputs=None if sizes is None else sizes[index],
+                    support=None if rows is None else rows[index],
+                )
+                for index in order
+            ],
+        )
+
+    @cached_property
+    def _sizes(self) -> list[int] | None:
+        return number_sizes(self._covering.domain, self._covering.boxes)
+
+    @cached_property
+    def _held(self) -> list[NDArray[np.bool_]] | None:
+        """For each box which of the differing rows it holds: no others can be."""
+        if self._rows is None:
+            return None
+        covering, codes = self._covering, self._rows.codes
+        if self._rows.numbers is not None:
+            codes = cut_codes(covering.domain, codes, self._rows.numbers)
+        return [*inside_each(covering.domain, covering.boxes, codes)]
+
+    @property
+    def _rows_held(self) -> list[int] | None:
+        if self._held is None or self._rows is None:
+            return None
+        return [int(self._rows.weights[held].sum()) for held in self._held]
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The order of the boxes: by change, then what holds most."""
+        covering, sizes = self._covering, self._sizes
+        widths: Sequence[int] = covering.boxes.sum(axis=1).tolist()
+        by_size = sorted(
+            range(len(covering.boxes)),
+            key=lambda index: -(sizes or widths)[index],
+        )
+        if self._held is not None and self._rows is not None:
+            held = [self._held[index] for index in by_size]
+            by_size = [by_size[i] for i in most_first(held, self._rows.weights)]
+        return sorted(by_size, key=lambda index: covering.pairs[index])
+
+    def text(self, top: Top = "most", *, width: int = 80) -> str:
+        """Return what ``print(comparison)`` shows.
+
+        Parameters
+        ----------
+        top : "most", "all" or int
+            Of each change, the first rules, all, or so many.
+        width : int
+            How wide lines are at most.
+        """
+        return text_of(self.document(top), width)
+
+    def document(self, top: Top = "most") -> Document:
+        """Return the page, with the `top` rules of each change."""
+        return document_of(self, top)
+
+    def __repr__(self) -> str:
+        words = {True: "equal", False: "different", None: "open"}
+        return f"<Comparison: {words[self.equal]}>"
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the comparison as plain values."""
+        return json_of(self)
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return a data frame with a row for each rule.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame; it must be installed.
+        """
+        return frame_of(lambda: columns_of(self), backend)

@@ -1,0 +1,195 @@
+"""What a model predicts, as positions of the classes of a rule list.
+
+A `Network` answers exactly. Every other model is asked for its labels, by its own
+`predict`, with rows that look like those the user gave.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import OptionError, UnsupportedModelError
+from nn2rules.language import count
+from nn2rules.network import Network
+from nn2rules.rules import NO_RULE, RuleList, covers
+from nn2rules.space import (
+    UNKNOWN,
+    Domain,
+    Feature,
+    Lookup,
+    Rows,
+    Value,
+    columns_for,
+    listed_rows,
+)
+
+Codes: TypeAlias = NDArray[np.int64]
+
+Numbers: TypeAlias = NDArray[np.float64] | None
+"""Of inputs, where there are ranges: those of ranges, and 1 elsewhere."""
+
+Translation: TypeAlias = Callable[[Codes, Numbers], Codes]
+
+
+def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Codes:
+    """Return the positions of the classes that `labels` name; errors begin with `what`.
+
+    Examples
+    --------
+    >>> from nn2rules import Domain, Feature
+    >>> rules = RuleList(Domain((Feature("size", (1, 2)),)), (), 0, (0, 1))
+    >>> label_positions(rules, np.array(["1", "0"]), 2, "y")
+    array([1, 0])
+    """
+    try:
+        return rules.positions(labels, n_rows)
+    except OptionError as error:
+        raise OptionError(f"{what}: {error}") from None
+
+
+def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
+    """Return the position of each class of a model among those of the rules."""
+    classes = model.classes
+    return label_positions(rules, classes, len(classes), "the model's answers")
+
+
+def given_classes(rules: RuleList, fired: Codes) -> Codes:
+    """Return the position of the class of each rule; of no rule, of the default."""
+    assert NO_RULE == -1, "the default is found at the end"
+    return np.append(rules.answers, rules.classes.index(rules.default))[fired]
+
+
+def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
+    """Return for each row the position of the class that the model answers."""
+    if isinstance(model, Network):
+        answers = model.predict_codes(*model.domain.inputs_of(rows))
+        return class_positions(model, rules)[answers]
+    if isinstance(model, RuleList):
+        fired = model.match(model.domain.encode(rows))
+        n_covered = int(covers(model, fired).sum())
+        if n_covered < n_rows:
+            raise OptionError(
+                f"the model is a rule list that covers only {n_covered:,} of "
+                f"{count(n_rows, 'row')}; give a model that predicts every row, or "
+                f"only the rows it covers"
+            )
+        return class_positions(model, rules)[given_classes(model, fired)]
+    if not callable(getattr(model, "predict", None)):
+        raise UnsupportedModelError(
+            f"the model is a {type(model).__name__}, which has no predict method; give "
+            f"a Network, or a model that answers predict(X) with class labels"
+        )
+    labels = model.predict(columns_for(model, rows))
+    return label_positions(rules, labels, n_rows, "the model's answers")
+
+
+def translation(network: Network, rules: RuleList) -> Translation | None:
+    """Return what turns the network's inputs into codes of the rules.
+
+    None where there is no such thing: the rules have a feature that the network has
+    not, the network a value that the rules have not, or one a range of numbers that the
+    other has not, or that the network reads along a curve.
+    """
+    steps: list[Translation] = []
+    for feature in rules.domain.features:
+        if feature.name not in network.domain.names:
+            return None
+        place = network.domain.index(feature.name)
+        step = _step(network.domain.features[place], feature, place)
+        if step is None:
+            return None
+        steps.append(step)
+
+    def translate(codes: Codes, numbers: Numbers = None) -> Codes:
+        return np.stack([step(codes, numbers) for step in steps], axis=1)
+
+    return translate
+
+
+def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
+    """Return what turns one of the network's features into codes of the rules'."""
+    is_same = (ours.limits, ours.whole) == (theirs.limits, theirs.whole)
+    if not is_same or ours.curve is not None:
+        return None
+    first = 0 if ours.limits is None else 1  # one code for all numbers of a range
+    codes = [_code(ours, theirs, code) for code in range(first, len(ours))]
+    found = np.array(codes, dtype=np.int64)
+    if (found == UNKNOWN).any():
+        return None
+    table = np.append(np.zeros(first, dtype=np.int64), found)
+    edges = np.array(theirs.edges if first else (), dtype=np.float64)
+
+    def translate(codes: Codes, numbers: Numbers = None) -> Codes:
+        own = table[codes[:, place]]
+        if not first or numbers is None:
+            return own
+        cells = np.searchsorted(edges, numbers[:, place], side="right")
+        return np.where(codes[:, place] == 0, cells, own)
+
+    return translate
+
+
+def _code(ours: Feature, theirs: Feature, code: int) -> int:
+    """Return the one code that has all the words of a value, or else `UNKNOWN`."""
+    lookup, value = Lookup(theirs), ours.values[code]
+    if ours.groups is None and theirs.groups is None:
+        return lookup[value]
+    if ours.edges is not None or theirs.edges is not None:
+        return UNKNOWN
+    is_other = ours.other is not None and value == ours.other
+    words: Sequence[Value] = () if is_other else (value,)
+    if ours.groups is not None:
+        words = ours.groups[code]
+    found = {lookup[word] for word in words}
+    if is_other:
+        own, has_others = Lookup(ours), theirs.other is not None
+        found |= {lookup[word] for word in theirs.words if own[word] == code}
+        found.add(lookup[theirs.other] if has_others else UNKNOWN)
+    return found.pop() if len(found) == 1 else UNKNOWN
+
+
+def rows_like(
+    rows: Rows, domain: Domain, codes: Codes, numbers: Numbers = None
+) -> Rows | None:
+    """Return the inputs `codes` as rows of the same kind and spelling as `rows`.
+
+    None where that cannot be told: `rows` hold columns that are no features, or spell
+    values differently from the domain and do not show how they spell one of them; or a
+    value stands for several words, of which a row holds one.
+    """
+    if any(feature.joins_words for feature in domain.features):
+        return None
+    rows = listed_rows(rows)
+    is_listed = isinstance(rows, list | tuple)
+    frame = rows if is_listed else nw.from_native(rows, eager_only=True)
+    names = list(rows[0]) if is_listed else frame.columns
+    if set(names) != set(domain.names):
+        return None
+    shown, table = domain.encode(rows), {}
+    for name in names:
+        cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
+        place = domain.index(name)
+        if numbers is not None and domain.features[place].limits is not None:
+            made = domain.decode(codes, numbers, accepted=True)
+            table[name] = [row[name] for row in made]
+            continue
+        spelling = dict(enumerate(domain.features[place].cells))
+        seen = dict(zip(shown[:, place].tolist(), cells, strict=True))
+        if len(seen) < len(spelling) and any(
+            not _is_same(seen[c], spelling[c]) for c in seen
+        ):
+            return None
+        spelling |= seen
+        table[name] = [spelling[code] for code in codes[:, place].tolist()]
+    if is_listed:
+        columns = zip(*table.values(), strict=True)
+        return [dict(zip(names, cells, strict=True)) for cells in columns]
+    return nw.from_dict(table, backend=frame.implementation).to_native()
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Tell whether two cells are equal; NaN equals itself."""
+    return one == other or (one != one and other != other)

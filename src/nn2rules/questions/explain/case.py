@@ -1,0 +1,190 @@
+"""A row to explain: the boxes around it, its margin, and what moves its score.
+
+Margins and gains are float64 scores: they put features in an order, and decide nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine import DONT_CARE, Judge, Judgement, Point
+from nn2rules.errors import UndecidedError
+from nn2rules.network import Network, certified
+from nn2rules.space import (
+    Boxes,
+    Domain,
+    Feature,
+    Value,
+)
+
+
+class Block(NamedTuple):
+    """What a box allows one feature: values, and the numbers from `low` to `high`."""
+
+    values: NDArray[np.bool_]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A row, its class, and who is asked about the inputs around it."""
+
+    network: Network
+    judge: Judge
+    point: Point
+    index: int
+
+    @property
+    def domain(self) -> Domain:
+        """The network's domain."""
+        return self.network.domain
+
+    def own(self, feature: int) -> Block:
+        """Return what allows a feature the row's value alone."""
+        values = np.zeros(self.domain.sizes[feature], dtype=np.bool_)
+        values[self.point.codes[feature]] = True
+        number = float(self.point.numbers[feature])
+        return Block(values, number, number)
+
+    def whole(self, feature: int) -> Block:
+        """Return what allows a feature everything."""
+        low, high = self.domain.limits[:, feature].tolist()
+        return Block(np.ones(self.domain.sizes[feature], dtype=np.bool_), low, high)
+
+    def is_number(self, feature: int) -> bool:
+        """Tell whether the row's value of a feature is a number of a range."""
+        is_range = self.domain.features[feature].limits is not None
+        return is_range and int(self.point.codes[feature]) == 0
+
+    def ask(
+        self, blocks: Mapping[int, Block], ignoring: Boxes | None = None
+    ) -> Judgement:
+        """Ask about the box around the row that allows some features these blocks."""
+        offsets = self.domain.offsets
+        box = np.zeros(int(offsets[-1]), dtype=np.bool_)
+        box[offsets[:-1] + self.point.codes] = True
+        ends = np.stack([self.point.numbers, self.point.numbers])
+        for feature, block in blocks.items():
+            box[offsets[feature] : offsets[feature + 1]] = block.values
+            ends[:, feature] = block.low, block.high
+        return self.judge.ask(box, ends, self.index, ignoring)
+
+    def turned(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Tell which inputs can occur and are of another class than the row.
+
+        One that no arithmetic can decide counts as not turned.
+        """
+        try:
+            found = self.judge.classes_of(codes, numbers)
+        except UndecidedError:
+            halves = [slice(0, len(codes) // 2), slice(len(codes) // 2, None)]
+            if len(codes) == 1:
+                return np.zeros(1, dtype=np.bool_)
+            both = [self.turned(codes[half], numbers[half]) for half in halves]
+            return np.concatenate(both)
+        return np.asarray((found != self.index) & (found != DONT_CARE))
+
+
+def is_changed(
+    case: Case, codes: NDArray[np.int64], numbers: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Tell which features of an input, or of several, differ from the row."""
+    is_number = (case.domain.ranges >= 0) & (codes == 0)
+    is_other = is_number & (numbers != case.point.numbers)
+    return np.asarray((codes != case.point.codes) | is_other)
+
+
+def is_plain(feature: Feature, value: Value) -> bool:
+    """Tell whether a value has a place in the order."""
+    return value is not None and (feature.other is None or value != feature.other)
+
+
+_TRIED = 33  # numbers of a range, its two ends among them
+
+Direction: TypeAlias = Literal["low", "high", "any"]
+"""What is in the way about a row's value: more would help, or less, or another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """How far a feature alone moves the score towards another class, and which way."""
+
+    amount: float
+    direction: Direction
+
+
+def margins(
+    network: Network, index: int, scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how far scores are from a decision other than class `index`."""
+    with np.errstate(all="ignore"):
+        if network.is_binary:
+            lead = scores - certified.logit(network.threshold)
+            return lead if index == 1 else -lead
+        others = np.delete(scores, index, axis=1).max(axis=1)
+        return np.asarray(scores[:, index] - others)
+
+
+def probability(network: Network, index: int, scores: NDArray[np.float64]) -> float:
+    """Return the probability that the network gives a class, of one row's scores."""
+    with np.errstate(all="ignore"):
+        if network.is_binary:
+            one = float(1 / (1 + np.exp(-scores[0])))
+            return one if index == 1 else 1 - one
+        shares = np.exp(scores[0] - scores[0].max())
+        return float(shares[index] / shares.sum())
+
+
+def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
+    """Return the margin and the probability of a row, and the gain of each feature.
+
+    Each value of a list is tried; of a range of numbers, its two ends and some between.
+    """
+    tried = [_tried(case, index) for index in range(len(case.domain.features))]
+    starts = np.cumsum([0, *(len(codes) for codes, _ in tried)])
+    codes = np.tile(case.point.codes, (1 + int(starts[-1]), 1))
+    numbers = np.tile(case.point.numbers, (len(codes), 1))
+    for index, (some, amounts) in enumerate(tried):
+        part = slice(1 + int(starts[index]), 1 + int(starts[index + 1]))
+        codes[part, index], numbers[part, index] = some, amounts
+    scores = case.network.scores_codes(codes, numbers)
+    found = np.nan_to_num(margins(case.network, case.index, scores))
+    gains = []
+    for index, (some, amounts) in enumerate(tried):
+        own = found[1 + starts[index] : 1 + starts[index + 1]]
+        best = int(np.argmin(own))
+        amount = max(0.0, float(found[0]) - float(own[best]))
+        direction = _direction(case, index, int(some[best]), float(amounts[best]))
+        gains.append(Gain(amount, direction))
+    share = probability(case.network, case.index, scores[:1])
+    return max(0.0, float(found[0])), share, gains
+
+
+def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    feature = case.domain.features[index]
+    if feature.limits is None:
+        return np.arange(len(feature)), np.ones(len(feature))
+    (low, high), shares = feature.limits, np.linspace(0, 1, _TRIED)
+    numbers = np.clip(low * (1 - shares) + high * shares, low, high)
+    numbers = np.unique(np.round(numbers)) if feature.whole else numbers
+    beside = np.arange(1, len(feature))
+    codes = np.append(np.zeros(len(numbers), dtype=np.int64), beside)
+    return codes, np.append(numbers, np.ones(len(beside)))
+
+
+def _direction(case: Case, index: int, code: int, number: float) -> Direction:
+    feature, own = case.domain.features[index], int(case.point.codes[index])
+    in_order = [is_plain(feature, feature.values[c]) for c in (code, own)]
+    if feature.limits is not None:
+        in_order = [code == 0, own == 0]
+    if not feature.ordered or not all(in_order):
+        return "any"
+    places = feature.places
+    before = (places.get(own, 0), float(case.point.numbers[index]))
+    return "low" if (places.get(code, 0), number) > before else "high"
