@@ -1,12 +1,12 @@
-"""What a model does, on one page: what matters, what turns whom, what is not known.
+"""Audit a model on one page: what matters, what protected features do, what is unknown.
 
 ::
 
-    model, rows ──▶ turning   which features turn answers, the protected ones in full
-               ├──▶ trends    which way the answer goes along ordered features
-               ├──▶ groups    what becomes of each group of rows
-               └──▶ fragile   the rows nearest to another answer
-                              └──▶ Audit
+    model, rows ──▶ feature_effects   which features change the prediction, and how
+               └──▶ rows              outcomes by group, and the most fragile rows
+                                      └──▶ result: `Audit`, shown by page
+
+Asks `verify` and `explain`, which know nothing of audits.
 """
 
 from nn2rules.questions.audit.audit import SECONDS, audit, protected_names

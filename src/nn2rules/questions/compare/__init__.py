@@ -1,8 +1,15 @@
-"""What two models, or a model and rules, or two rule lists decide differently.
+"""Compare two models, a model and rules, or two rule lists on every input.
 
-They are brought to one domain first (`meeting`), and then compared on all of it: input
-by input where these fit in a table (`by_table`), and box by box elsewhere
-(`by_search`). What differs comes as rules, each from an old class to a new one.
+::
+
+    compare ──▶ common_domain    the features and values that both know
+           ├──▶ canonical_form   equal weights or rules, seen without a search
+           ├──▶ by_table         input by input, where these fit in a table
+           └──▶ by_search        box by box elsewhere
+                                 └──▶ result: `Comparison`, shown by page
+
+`predictors` asks either one what it predicts; `differences` is what the engines return.
+Imports no other question.
 """
 
 from nn2rules.questions.compare.compare import compare

@@ -1,17 +1,14 @@
-"""Why a row gets its class, and what would turn that: `explain`.
+"""Explain a prediction: why a row gets its class, and what would change that.
 
-One question is put to a table or to a search, whether a box around the row holds an
-input of another class; reasons and changes are made of the answers::
+One question is put to a table or to a search: does a box around the row hold an input
+of another class? Reasons and changes are made of the answers::
 
-    asking       the row, and questions about what is around it
-    reasons      features that force the class; the smallest by hitting sets
-    widening     the same as ranges and sets of values
-    ladders      what changes cost
-    changes      the cheapest, all of them; searching and few look for them
-    nearest      numbers of ranges, moved no further than they must be
-    constraints  what may change, and what cannot occur
-    codes        the user's texts
-    explanation  the result; wording has its words
+    explain ──▶ options ──▶ row_explainer ──▶ reasons   features that force the class
+                                         └──▶ changes   the cheapest, with proof
+
+`case` is a row with the boxes around it, `change_costs` what it may change to and at
+what cost, `hitting_sets` and `small_changes` look for the smallest sets of features.
+`result` has `Explanation`, shown by `page`. Imports no other question.
 """
 
 from nn2rules.questions.explain.case import margins

@@ -1,10 +1,13 @@
-"""Claims about a model, proved or refuted: a validator's questions, one by one.
+"""Verify claims about a model: each is proved, refuted, or left open.
 
 ::
 
-    claim, model ──▶ region ──▶ tables    every input, where they can be listed
-                           └──▶ search    a proof or a counterexample elsewhere
-                                          └──▶ Verdict
+    claim ──▶ asker ──▶ single_inputs or pairs   what the claim asks
+                   ├──▶ by_table                 every input, where they can be listed
+                   └──▶ by_search                a proof or a counterexample elsewhere
+                                                 └──▶ result: `Verdict`, shown by page
+
+Imports `claims`, and no other question.
 """
 
 from nn2rules.questions.verify.asker import Asker, Engine
