@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nn2rules.engine import Budget, Meter, Shown, compile_for, session, teller
+from nn2rules.engine import (
+    Budget,
+    Meter,
+    Shown,
+    check_engine,
+    compile_for,
+    session,
+    teller,
+)
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Limits, check_labels
 from nn2rules.language import read_impossible
@@ -213,8 +221,7 @@ def _audited(
 def _check(data: Rows, engine: object, labels: object) -> None:
     if data is None:
         raise OptionError("audit needs data: the rows that everything is counted on")
-    if engine not in ("auto", "table", "search"):
-        raise OptionError(f"engine: {engine!r}, expected auto, table or search")
+    check_engine(engine)
     check_labels(labels)
 
 

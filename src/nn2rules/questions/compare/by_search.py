@@ -40,8 +40,8 @@ from nn2rules.space import (
     Feature,
     containing,
     cut_at_ends,
+    joined,
     next_number,
-    no_boxes,
     number_size,
     previous_number,
     readable_inputs,
@@ -161,13 +161,13 @@ def few_boxes(
 
     If the budget ends first, the rest stay as they are.
     """
-    found: list[Box] = []
+    domain, found = widening.domain, list[Box]()
     kept: list[Pair] = []
     order = sorted(range(len(boxes)), key=lambda index: -int(boxes[index][0].sum()))
     is_spent = False
     for index in order:
         box, pair = boxes[index], pairs[index]
-        if found and containing(widening.domain, _stacked(found), box).any():
+        if containing(domain, _stacked(domain, found), box).any():
             continue
         if not is_spent:
             try:
@@ -176,7 +176,7 @@ def few_boxes(
                 is_spent = True
         found.append(box)
         kept.append(pair)
-    needed = _needed(widening.domain, found, [boxes[index] for index in order])
+    needed = _needed(domain, found, [boxes[index] for index in order])
     return [found[i] for i in needed], [kept[i] for i in needed]
 
 
@@ -184,7 +184,7 @@ def _needed(domain: Domain, found: list[Box], boxes: list[Box]) -> list[int]:
     """Return which boxes are needed to hold all that are given; the last go first."""
     if not found:
         return []
-    stacked = _stacked(found)
+    stacked = _stacked(domain, found)
     held = np.array([containing(domain, stacked, box) for box in boxes])
     counts, needed = held.sum(axis=1), []
     for index in reversed(range(len(found))):
@@ -196,8 +196,9 @@ def _needed(domain: Domain, found: list[Box], boxes: list[Box]) -> list[int]:
     return needed[::-1]
 
 
-def _stacked(boxes: list[Box]) -> Boxes:
-    return Boxes(np.array([box for box, _ in boxes]), np.array([e for _, e in boxes]))
+def _stacked(domain: Domain, boxes: list[Box]) -> Boxes:
+    several = [Boxes(allowed[np.newaxis], ends[np.newaxis]) for allowed, ends in boxes]
+    return joined(domain, several)
 
 
 def _next_to(feature: Feature, number: float, step: int) -> float:
@@ -310,10 +311,7 @@ def compare_by_search(
 def _found(
     domain: Domain, pieces: Pieces, boxes: list[Box], pairs: list[Pair]
 ) -> Found:
-    held = Boxes(np.array([box for box, _ in boxes]), np.array([e for _, e in boxes]))
-    if not boxes:
-        held = no_boxes(domain)
-    cut, allowed = cut_at_ends(domain, held)
+    cut, allowed = cut_at_ends(domain, _stacked(domain, boxes))
     sizes = [number_size(domain, box) for box in pieces.boxes]
     counts: dict[Pair, int] | None = None
     if None not in sizes:

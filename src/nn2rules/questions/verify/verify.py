@@ -5,7 +5,15 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, TypeAlias
 
-from nn2rules.engine import Budget, Meter, Shown, closing_bar, interruptible, teller
+from nn2rules.engine import (
+    Budget,
+    Meter,
+    Shown,
+    check_engine,
+    closing_bar,
+    interruptible,
+    teller,
+)
 from nn2rules.errors import DomainError, OptionError, ParseError
 from nn2rules.extraction import Limits
 from nn2rules.language import Said
@@ -182,7 +190,6 @@ def _read(claim: object, network: Network) -> Claim:
 def _check(on: object, engine: object, data: Rows) -> None:
     if on not in ("domain", "rows"):
         raise OptionError(f"on: {on!r}, expected 'domain' or 'rows'")
-    if engine not in ("auto", "table", "search"):
-        raise OptionError(f"engine: {engine!r}, expected auto, table or search")
+    check_engine(engine)
     if on == "rows" and data is None:
         raise OptionError("on 'rows' needs data: the rows that the claim is made of")
