@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from nn2rules.questions.explain import explain
     from nn2rules.questions.verify import Verdict, verify
     from nn2rules.rules import Rule, RuleList
+    from nn2rules.scorecards import Scorecard
     from nn2rules.space.conditions import Condition
     from nn2rules.space.domain import Domain
     from nn2rules.space.feature import Feature
@@ -94,6 +95,7 @@ __all__ = [
     "Rule",
     "RuleList",
     "RuleListClassifier",
+    "Scorecard",
     "SpecialValueWarning",
     "UndecidedError",
     "UnknownValueError",
@@ -144,6 +146,7 @@ _HOMES = {
     "questions.explain": ["explain"],
     "questions.verify": ["Verdict", "verify"],
     "rules": ["Rule", "RuleList"],
+    "scorecards": ["Scorecard"],
     "space": ["Condition", "Domain", "Feature"],
     "version": ["__version__"],
 }

@@ -33,6 +33,9 @@ from strategies import (
     rule_lists,
 )
 
+KNOWN = (
+    'expected one of "nn2rules-network/1", "nn2rules-rules/1", "nn2rules-scorecard/1"'
+)
 FEATURES = [
     {"name": "color", "values": ["red", "yellow"]},
     {"name": "size", "values": ["small", "medium", "big"]},
@@ -402,13 +405,12 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         ),
         (
             [(("format",), "nn2rules-network/2")],
-            'format: "nn2rules-network/2", expected "nn2rules-network/1" or '
-            '"nn2rules-rules/1"',
+            f'format: "nn2rules-network/2", {KNOWN}',
         ),
         ([(("format",), 1)], "format: expected a string, found a number"),
         (
             [(("format",), REMOVED)],
-            'there is no "format"; expected "nn2rules-network/1" or "nn2rules-rules/1"',
+            f'there is no "format"; {KNOWN}',
         ),
     ],
 )
@@ -601,9 +603,6 @@ def test_a_certificate_does_not_outlive_an_edit(edit):
     assert {facts.probability for facts in found.facts} <= {None}
 
 
-KNOWN = 'expected "nn2rules-network/1" or "nn2rules-rules/1"'
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -765,7 +764,8 @@ def test_permissions(tmp_path):
 
 
 def test_every_format_has_its_reader():
-    assert set(files._READERS) == {NETWORK["format"], RULES["format"]}
+    known = {NETWORK["format"], RULES["format"], "nn2rules-scorecard/1"}
+    assert set(files._READERS) == known
 
 
 @pytest.mark.parametrize("text", ["a;b\n1;2\n", "a;b\n1,5;2,5\n", "a\tb\n1\t2\n"])

@@ -18,6 +18,7 @@ from nn2rules.cli.output import width
 from nn2rules.files import is_table, read_table
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain
 
 _FILE = "A network or rules (.json, .csv, .xlsx), or a model, as extract takes it."
@@ -95,7 +96,7 @@ def _loaded(
 ) -> tuple[Network | RuleList, Network | RuleList]:
     """Read both files; where nothing says the domain of a model, it is the other's."""
     found: dict[int, Network | RuleList] = {
-        place: nn2rules.load(path)
+        place: _classifier(path)
         for place, path in enumerate(paths)
         if path.suffix == ".json" or is_table(path)
     }
@@ -108,3 +109,9 @@ def _loaded(
         if place not in found:
             found[place] = load(path, replace(given, domain=known)).network
     return found[0], found[1]
+
+
+def _classifier(path: Path) -> Network | RuleList:
+    """Read a network or rules; a scorecard is compared as its network."""
+    found = nn2rules.load(path)
+    return found.network if isinstance(found, Scorecard) else found

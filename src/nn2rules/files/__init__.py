@@ -1,8 +1,9 @@
-"""FILES: the two JSON formats, read with suspicion and written whole or not at all.
+"""FILES: the three JSON formats, read with suspicion and written whole or not at all.
 
-``nn2rules-network/1`` holds a `Network`, ``nn2rules-rules/1`` a `RuleList`. Both are
-described in `docs/reference/formats.md`. Rules are read from decision tables, too: the
-CSV and Excel files that `RuleList.export` writes.
+``nn2rules-network/1`` holds a `Network`, ``nn2rules-rules/1`` a `RuleList` and
+``nn2rules-scorecard/1`` a `Scorecard`. All are described in
+`docs/reference/formats.md`. Rules are read from decision tables, too: the CSV and Excel
+files that `RuleList.export` writes.
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from nn2rules.errors import FormatError, Nn2RulesError, UnsupportedModelError
 from nn2rules.files import network_json as network_format
 from nn2rules.files import rules_json as rules_format
+from nn2rules.files import scorecard_json as scorecard_format
 from nn2rules.files.decision_tables.as_csv import csv_of_book, is_book, sheets_of_csv
 from nn2rules.files.decision_tables.as_xlsx import sheets_of_xlsx, xlsx_of_book
 from nn2rules.files.decision_tables.reading import rules_of_book
@@ -34,6 +36,7 @@ from nn2rules.files.safe_files import (
     write_bytes,
     write_text,
 )
+from nn2rules.files.scorecard_json import scorecard_to_object
 from nn2rules.files.tables import (
     PARQUET,
     Table,
@@ -44,6 +47,7 @@ from nn2rules.files.tables import (
 )
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 
 __all__ = [
     "MOST_BYTES",
@@ -66,6 +70,7 @@ __all__ = [
     "read_text",
     "replacing",
     "replacing_file",
+    "scorecard_to_object",
     "size_text",
     "table_text",
     "uninterrupted",
@@ -76,17 +81,18 @@ __all__ = [
 ]
 
 
-_READERS: dict[str, Callable[[Node], Network | RuleList]] = {
+_READERS: dict[str, Callable[[Node], Network | RuleList | Scorecard]] = {
     network_format.FORMAT: network_format.network_from_node,
     rules_format.FORMAT: rules_format.rules_from_node,
+    scorecard_format.FORMAT: scorecard_format.scorecard_from_node,
 }
 
 _ZIP = b"PK\x03\x04"  # how archives begin, Excel files among them
 _WORKBOOK = b"xl/workbook.xml"
 
 
-def load(path: str | os.PathLike[str]) -> Network | RuleList:
-    """Read a network or a rule list from a file.
+def load(path: str | os.PathLike[str]) -> Network | RuleList | Scorecard:
+    """Read a network, a rule list or a scorecard from a file.
 
     Parameters
     ----------
@@ -108,7 +114,9 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList:
     return _loaded(path, is_named=is_table(path))
 
 
-def _loaded(path: str | os.PathLike[str], *, is_named: bool) -> Network | RuleList:
+def _loaded(
+    path: str | os.PathLike[str], *, is_named: bool
+) -> Network | RuleList | Scorecard:
     """Read a file, as a decision table if it is one, or is named like one."""
     data = read_small(path)  # once: it may be a pipe
     is_excel = _has_suffix(path, ".xlsx") or _WORKBOOK in data
@@ -146,7 +154,8 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     """Read a network from a file, and refuse a rule list."""
     network = _loaded(path, is_named=False)
     if not isinstance(network, Network):
-        raise FormatError(f"{path}: this file holds rules, expected a network")
+        what = "a scorecard" if isinstance(network, Scorecard) else "rules"
+        raise FormatError(f"{path}: this file holds {what}, expected a network")
     return network
 
 
@@ -172,6 +181,11 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     True
     """
     rules = load(path)
+    if isinstance(rules, Scorecard):
+        raise FormatError(
+            f"{path}: this file holds a scorecard, expected rules, which nn2rules "
+            f"extract --form set makes"
+        )
     if not isinstance(rules, RuleList):
         raise FormatError(
             f"{path}: this file holds a network, expected rules, which nn2rules "
@@ -180,29 +194,32 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     return rules
 
 
-def from_json(text: str) -> Network | RuleList:
-    """Read a network or a rule list from JSON text."""
+def from_json(text: str) -> Network | RuleList | Scorecard:
+    """Read a network, a rule list or a scorecard from JSON text."""
     document = parse_json(text)
-    known = " or ".join(f'"{name}"' for name in _READERS)
+    known = ", ".join(f'"{name}"' for name in _READERS)
     if not isinstance(document.value, dict) or "format" not in document:
-        raise document.error(f'there is no "format"; expected {known}')
+        raise document.error(f'there is no "format"; expected one of {known}')
     name = document["format"].string()
     if name not in _READERS:
-        raise document["format"].error(f'"{name}", expected {known}')
+        raise document["format"].error(f'"{name}", expected one of {known}')
     return _READERS[name](document)
 
 
-def to_json(value: Network | RuleList) -> str:
-    """Write a network or a rule list as JSON text; reading it gives an equal one."""
+def to_json(value: Network | RuleList | Scorecard) -> str:
+    """Write any of the three as JSON text; reading it gives an equal one."""
     if isinstance(value, Network):
         return network_format.network_to_json(value)
+    if isinstance(value, Scorecard):
+        return scorecard_format.scorecard_to_json(value)
     if not isinstance(value, RuleList):
         raise UnsupportedModelError(
-            f"a Network or a RuleList can be saved, not a {type(value).__name__}"
+            f"a Network, a RuleList or a Scorecard can be saved, not a "
+            f"{type(value).__name__}"
         )
     return rules_format.rules_to_json(value)
 
 
-def save(value: Network | RuleList, path: str | os.PathLike[str]) -> None:
-    """Write a network or a rule list to a file, whole or not at all."""
+def save(value: Network | RuleList | Scorecard, path: str | os.PathLike[str]) -> None:
+    """Write any of the three to a file, whole or not at all."""
     write_text(path, to_json(value))

@@ -40,7 +40,7 @@ def network_from_node(document: Node) -> Network:
     layers: list[Layer] = []
     rows, reason = int(domain.offsets[-1]), "one for each value of the features"
     for index, node in enumerate(document["layers"].items()):
-        layers.append(_layer(node, rows, reason))
+        layers.append(layer_from_node(node, rows, reason))
         rows, reason = len(layers[-1].bias), f"one for each unit of layer {index}"
     classes = labels_from_node(document["classes"])
     threshold = 0.5
@@ -55,7 +55,8 @@ def network_from_node(document: Node) -> Network:
     return Network(domain, tuple(layers), classes, threshold, error, origin)
 
 
-def _layer(node: Node, n_rows: int, reason: str) -> Layer:
+def layer_from_node(node: Node, n_rows: int, reason: str) -> Layer:
+    """Read a layer with this many rows of weights."""
     node.only(("weights", "bias", "activation", "slope"))
     activation = node["activation"].string()
     if activation not in ACTIVATIONS and activation != "softmax":
@@ -100,7 +101,7 @@ def network_to_json(network: Network) -> str:
     document: dict[str, Any] = {
         "format": FORMAT,
         "features": domain_to_object(network.domain),
-        "layers": [_layer_object(layer) for layer in network.layers],
+        "layers": [layer_to_object(layer) for layer in network.layers],
         "classes": list(network.classes),
     }
     if network.is_binary:
@@ -112,7 +113,8 @@ def network_to_json(network: Network) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _layer_object(layer: Layer) -> dict[str, Any]:
+def layer_to_object(layer: Layer) -> dict[str, Any]:
+    """Return a layer as a JSON object."""
     document: dict[str, Any] = {
         "weights": layer.weights.tolist(),
         "bias": layer.bias.tolist(),

@@ -1,11 +1,11 @@
-"""JSON Schemas of the two formats, for those who read or write files elsewhere."""
+"""JSON Schemas of the formats, for those who read or write files elsewhere."""
 
 import json
 from importlib.resources import files
 from typing import Any, Literal
 
 
-def schema(name: Literal["rules", "network"]) -> dict[str, Any]:
+def schema(name: Literal["rules", "network", "scorecard"]) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a format.
 
     It says which keys there are and what they hold. What only arithmetic can tell, such

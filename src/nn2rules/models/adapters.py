@@ -17,6 +17,7 @@ from nn2rules.errors import UnsupportedModelError
 from nn2rules.models.boosting import refuse_boosting
 from nn2rules.models.options import Gives, ModelOptions
 from nn2rules.network import Network
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain, Rows, Value
 
 ADAPTERS = {
@@ -85,6 +86,8 @@ def read_network(
 def network_of(model: object, how: ModelOptions) -> Network:
     """Return the `Network` of a model; `read_network` with its options as a value."""
     own = getattr(model, "network_", None)  # as our own classifier has
+    if isinstance(model, Scorecard):
+        model = model.network
     if isinstance(model, Network) or isinstance(own, Network):
         network = model if isinstance(model, Network) else own
         assert isinstance(network, Network), "one of the two is"

@@ -5,10 +5,13 @@ from nn2rules.rules.caveats import by_heart, origin_warnings
 from nn2rules.rules.certificate import (
     Certificate,
     certificate_of,
+    of_any,
     of_some,
+    own_certificate,
 )
 from nn2rules.rules.choosing import shortened
 from nn2rules.rules.description import Description
+from nn2rules.rules.digest import features_content
 from nn2rules.rules.facts import (
     by_influence,
     class_counts,
@@ -62,6 +65,7 @@ __all__ = [
     "covered",
     "covers",
     "decided_by",
+    "features_content",
     "first_match",
     "is_counted",
     "is_right",
@@ -70,9 +74,11 @@ __all__ = [
     "label_positions",
     "n_agreeing",
     "n_rows",
+    "of_any",
     "of_some",
     "order_text",
     "origin_warnings",
+    "own_certificate",
     "proof_of",
     "proved_of",
     "question_of",

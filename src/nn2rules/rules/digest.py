@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nn2rules.rules.rule import FACTS, Facts
+from nn2rules.space import Domain
 
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
@@ -19,12 +20,7 @@ def digest_of(rules: "RuleList") -> str:
     and the scope, and of what is known of each rule. The certificate is no part of it.
     """
     said = (
-        [
-            (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
-            + (() if f.limits is None else (f.limits, f.whole))
-            + (() if f.groups is None else (f.groups,))
-            for f in rules.domain.features
-        ],
+        features_content(rules.domain),
         rules.classes,
         rules.default,
         rules.form,
@@ -35,6 +31,16 @@ def digest_of(rules: "RuleList") -> str:
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.packbits(rules.boxes, axis=1).tobytes())
     return digest.hexdigest()
+
+
+def features_content(domain: Domain) -> list[tuple[Any, ...]]:
+    """Return what a digest covers of a domain, as plain values."""
+    return [
+        (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
+        + (() if f.limits is None else (f.limits, f.whole))
+        + (() if f.groups is None else (f.groups,))
+        for f in domain.features
+    ]
 
 
 def _known(facts: Facts) -> tuple[Any, ...]:

@@ -1,0 +1,26 @@
+"""Scorecards: points for each value of each feature, a total, and a cut-off.
+
+A `Scorecard` is the second kind of description of a network, beside the rule list: it
+covers every input, and its predictions equal the network's on all of them, because it
+keeps the network's own numbers and its exact arithmetic. It implements `Description`::
+
+    card.domain, card.classes, card.threshold, card.cards   what it is made of
+    card.form                  "single", "classes" or "parts"
+    card.predict(rows)         class labels; predict_proba(rows), where there are some
+    card.covers(rows)          True for every row of the domain
+    card.contributions(rows)   what each feature adds, in the units of the network
+    card.points(rows)          the same in points as printed, which add up exactly
+    card.reasons(rows)         which features cost a row most points
+    card.table                 the printed card: rounded points and proved cut-offs
+    card.scaled(...)           the same card, printed on another scale
+    card.text(), card.document(), card.to_frame(), card.to_json(), card.save(path)
+    card.digest, card.certificate   as of a rule list; `certificate_of` reads it
+    card.network               the same classifier as a `Network`
+
+`nn2rules.extract(model, form="scorecard")` makes one and `nn2rules.load` reads one.
+Imports `rules`, `network`, `output`, `language` and `space`.
+"""
+
+from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scale, Scorecard
+
+__all__ = ["Card", "Contributions", "Profile", "Scale", "Scorecard"]

@@ -1,0 +1,519 @@
+"""The scorecard as a value: the network's own numbers, read as points.
+
+The units of a network's first layer are sums over the features, ``base + Σ points``.
+So each of them is a card: a number for each listed value, group or bin, and for a range
+of numbers a slope, beside numbers for its special values and for missing. Without a
+hidden layer these cards are the scores of the classes. With one, they are part cards,
+which the layers above turn into scores.
+"""
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nn2rules.errors import CertificateWarning, FormatError, OptionError
+from nn2rules.language import label_text, unused
+from nn2rules.network import Layer, Network, checked_classes, labels_array
+from nn2rules.output import Backend, Document, Result, frame_of
+from nn2rules.rules import features_content, of_any, own_certificate
+from nn2rules.scorecards.lines import lines_of
+from nn2rules.scorecards.page import page_of
+from nn2rules.space import UNKNOWN, Domain, Rows, Value, refuse_curves
+
+Form: TypeAlias = Literal["single", "classes", "parts"]
+"""What the cards are: one score, the scores of the classes, or parts of scores."""
+
+_MOST_DIGITS = 12
+
+_WRONG_CERTIFICATE = (
+    "the certificate does not belong to this scorecard, which was changed after it was "
+    "made; it is left out"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Card:
+    """A sum of points: ``base`` and one number for each feature.
+
+    Parameters
+    ----------
+    base : float
+        What the sum begins with.
+    points : array of shape (n_columns,)
+        A number for each value of each feature, in the order of `Domain.offsets`. The
+        first value of a range of numbers has the points of one unit: its slope.
+    """
+
+    base: float
+    points: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        frozen = np.array(self.points, dtype=np.float64)
+        base = float(self.base)
+        if frozen.ndim != 1 or not np.isfinite(frozen).all() or not np.isfinite(base):
+            raise FormatError("the points of a card are a list of finite numbers")
+        frozen += 0.0  # -0.0 becomes 0.0: equal cards have equal bytes
+        frozen.flags.writeable = False
+        object.__setattr__(self, "points", frozen)
+        object.__setattr__(self, "base", base + 0.0)
+
+    def _key(self) -> tuple[float, bytes]:
+        return self.base, self.points.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Card) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How points are printed: ``factor * score + offset``, rounded.
+
+    Attributes
+    ----------
+    factor : float
+        Points for each unit of the network's score; below 0, more points mean the first
+        class.
+    offset : float or None
+        The points of the score 0. None: whatever leaves nothing to begin with, so that
+        the total is the sum of the lines.
+    digits : int
+        How many digits behind the point are kept.
+    """
+
+    factor: float
+    offset: float | None = None
+    digits: int = 0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.factor) or not self.factor:
+            raise OptionError(f"factor: {self.factor}, expected a number other than 0")
+        if self.offset is not None and not math.isfinite(self.offset):
+            raise OptionError(f"offset: {self.offset}, expected a finite number")
+        if not 0 <= self.digits <= _MOST_DIGITS:
+            raise OptionError(f"digits: {self.digits}, expected 0 to {_MOST_DIGITS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of the rows that a scorecard was extracted with.
+
+    Attributes
+    ----------
+    rows : int
+    typical : tuple of values
+        For each feature its typical value: the median number, or the most frequent
+        category.
+    importance : tuple of float
+        For each feature how far its points lie from their mean, on average, in the
+        units of the network.
+    """
+
+    rows: int
+    typical: tuple[Value, ...]
+    importance: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each feature of each row adds to each card.
+
+    Attributes
+    ----------
+    features : tuple of str
+    cards : tuple of str
+        What the cards are called.
+    base : ndarray, shape (n_cards,)
+    values : ndarray, shape (n_rows, n_cards, n_features)
+    sums : ndarray, shape (n_rows, n_cards)
+        The base of each card and its values, added up.
+    totals : ndarray, shape (n_rows, n_totals)
+        The scores that decide: the same as `sums`, unless the cards are parts.
+    """
+
+    features: tuple[str, ...]
+    cards: tuple[str, ...]
+    base: NDArray[Any]
+    values: NDArray[Any]
+    sums: NDArray[Any]
+    totals: NDArray[Any]
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return a data frame: for each card a column for each feature and its sum.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame; it must be installed.
+        """
+        return frame_of(self._columns, backend)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {}
+        is_single = len(self.cards) == 1
+
+        def add(name: str, values: NDArray[Any]) -> None:
+            columns[unused(name, columns)] = values.tolist()
+
+        for index, card in enumerate(self.cards):
+            start = "" if is_single else f"{card}: "
+            add(f"{start}base", np.repeat(self.base[index], len(self.sums)))
+            for place, feature in enumerate(self.features):
+                add(f"{start}{feature}", self.values[:, index, place])
+            if not is_single:
+                add(f"{start}total", self.sums[:, index])
+        if self.totals is not self.sums or is_single:
+            for number in range(self.totals.shape[1]):
+                add("total", self.totals[:, number])
+        return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard(Result):
+    """Points for each value of each feature, which predict as a network does. Frozen.
+
+    Parameters
+    ----------
+    domain : Domain
+        Its ranges of numbers are in one piece, and read along straight lines.
+    classes : sequence of str, int, float or bool
+    cards : sequence of Card
+        A single score, one for each class, or parts of scores.
+    activation, slope
+        Of part cards: what their sums go through, as in `Layer`.
+    upper : sequence of Layer
+        Of part cards: the layers above them, the last of which gives the scores.
+    threshold : float
+        Of a single score: class 1 iff ``sigmoid(score) > threshold``, so a tie is class
+        0. Of several scores the largest one wins, and the first of equal ones.
+    has_probabilities : bool
+        Whether the scores stand for probabilities, as those of a support vector machine
+        do not.
+    scale : Scale, optional
+        How points are printed; by default as integers of three digits.
+    profile : Profile, optional
+        What is known of the rows it was extracted with.
+    certificate : mapping, optional
+        What was proved, and how. It belongs to this very content, of which it holds a
+        digest; one that was made for another card is left out, with a warning.
+
+    Examples
+    --------
+    >>> from nn2rules import Domain, Feature
+    >>> domain = Domain((Feature("color", ("red", "yellow")),
+    ...                  Feature.real("weight", 50, 250)))
+    >>> card = Scorecard(domain, ("unripe", "ripe"), [Card(-2.0, [1.5, -1.0, 0.01])])
+    >>> card.predict([{"color": "red", "weight": 120},
+    ...               {"color": "yellow", "weight": 120}])
+    array(['ripe', 'unripe'], dtype='<U6')
+    >>> card.contributions([{"color": "red", "weight": 120}]).values.tolist()
+    [[[1.5, 1.2]]]
+    """
+
+    domain: Domain
+    classes: tuple[Value, ...]
+    cards: tuple[Card, ...]
+    activation: str = "identity"
+    slope: float | None = None
+    upper: tuple[Layer, ...] = ()
+    threshold: float = 0.5
+    has_probabilities: bool = True
+    scale: Scale | None = None
+    profile: Profile | None = None
+    certificate: Mapping[str, Any] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self._set(cards=tuple(self.cards), upper=tuple(self.upper))
+        self._set(classes=checked_classes(self.classes))
+        refuse_curves(self.domain.features, "a scorecard")
+        size = int(self.domain.offsets[-1])
+        for index, card in enumerate(self.cards):
+            if not isinstance(card, Card) or len(card.points) != size:
+                raise FormatError(
+                    f"cards[{index}]: expected a Card with {size} numbers, one for "
+                    f"each value of the features"
+                )
+        if not self.cards:
+            raise FormatError("cards: a scorecard needs at least one card")
+        if not self.upper and self.activation != "identity":
+            raise FormatError(
+                "activation: only part cards, below other layers, have one"
+            )
+        self._set(threshold=self.network.threshold, slope=self.network.layers[0].slope)
+        own = own_certificate(self.certificate, self.digest if self.certificate else "")
+        if own is None:
+            warnings.warn(_WRONG_CERTIFICATE, CertificateWarning, stacklevel=3)
+        self._set(certificate=own or {})
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_network(cls, network: Network, **fields: Any) -> "Scorecard":
+        """Return the scorecard of a network: its first layer as cards."""
+        first, *upper = network.layers
+        return cls(
+            network.domain,
+            network.classes,
+            tuple(
+                Card(base, points)
+                for base, points in zip(
+                    first.bias.tolist(), first.weights.T, strict=True
+                )
+            ),
+            activation=first.activation if upper else "identity",
+            slope=first.slope,
+            upper=tuple(upper),
+            threshold=network.threshold,
+            **fields,
+        )
+
+    @cached_property
+    def network(self) -> Network:
+        """The same classifier as a network, which has its exact arithmetic."""
+        activation = self.activation
+        if not self.upper:
+            activation = "sigmoid" if len(self.cards) == 1 else "softmax"
+        first = Layer(
+            np.stack([card.points for card in self.cards], axis=1),
+            np.array([card.base for card in self.cards]),
+            activation,
+            self.slope,
+        )
+        layers = (first, *self.upper)
+        return Network(self.domain, layers, self.classes, self.threshold)
+
+    @property
+    def form(self) -> Form:
+        """What the cards are: one score, the scores of the classes, or parts."""
+        if self.upper:
+            return "parts"
+        return "single" if len(self.cards) == 1 else "classes"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the cards are called, wherever they are printed or written."""
+        if self.form == "single":
+            return ("total",)
+        if self.form == "classes":
+            return tuple(map(label_text, self.classes))
+        return tuple(f"part {number}" for number in range(1, len(self.cards) + 1))
+
+    @property
+    def scope(self) -> Literal["domain", "support"]:
+        """Which inputs are covered: every one of the domain."""
+        return "domain"
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all that the scorecard says; its certificate holds it, too."""
+        content = (
+            features_content(self.domain),
+            self.classes,
+            [(card.base, card.points.tolist()) for card in self.cards],
+            (self.activation, self.slope),
+            [
+                (u.weights.tolist(), u.bias.tolist(), u.activation, u.slope)
+                for u in self.upper
+            ],
+            self.threshold,
+            self.has_probabilities,
+        )
+        return sha256(json.dumps(content).encode()).hexdigest()
+
+    def replace(self, **values: Any) -> "Scorecard":
+        """Return a copy with some of its fields replaced.
+
+        What was proved belongs to what it was proved of: the certificate goes when
+        anything but the scale or the profile is replaced, unless another one is given.
+        """
+        unknown = [name for name in values if name not in _FIELDS]
+        if unknown:
+            raise OptionError(f"a Scorecard has no field {unknown[0]!r} to replace")
+        if "certificate" not in values:
+            keeps = values.keys() <= {"profile", "scale"}
+            own = of_any(self.certificate, self.digest) if keeps else None
+            values["certificate"] = own
+        return replace(self, **values)
+
+    def _inputs(
+        self, rows: Rows, unknown: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None, NDArray[np.bool_]]:
+        """Return codes and numbers of rows, and which rows lie outside the domain."""
+        if unknown not in ("error", "none"):
+            extra = "; a scorecard has no default class" * (unknown == "default")
+            raise OptionError(
+                f"unknown: {unknown!r}, expected 'error' or 'none'{extra}"
+            )
+        mode = "error" if unknown == "error" else "mark"
+        codes = self.domain.encode(rows, unknown=mode)
+        numbers = self.domain.numbers(rows) if self.domain.has_ranges else None
+        outside = (codes == UNKNOWN).any(axis=1)
+        return codes, numbers, outside
+
+    def predict(
+        self, rows: Rows, *, unknown: Literal["error", "none"] = "error"
+    ) -> NDArray[Any]:
+        """Return the class label of each row, exactly.
+
+        No rounding error decides: totals too near to the cut-off for float64 are worked
+        out in exact arithmetic.
+
+        Parameters
+        ----------
+        rows : frame, list of dicts, or one row as a dict
+            See `Domain.encode`.
+        unknown : {"error", "none"}
+            A row with a value outside the domain raises `UnknownValueError`, or gets
+            None.
+        """
+        codes, numbers, outside = self._inputs(rows, unknown)
+        inside = ~outside
+        positions = np.full(len(codes), len(self.classes), dtype=np.int64)
+        picked = None if numbers is None else numbers[inside]
+        positions[inside] = self.network.predict_codes(codes[inside], picked)
+        labels = (*self.classes, None) if outside.any() else self.classes
+        return np.asarray(labels_array(labels)[positions])
+
+    def predict_codes(
+        self,
+        codes: NDArray[np.integer[Any]],
+        numbers: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Return the position of the class of inputs, as `Network.predict_codes`."""
+        return self.network.predict_codes(codes, numbers)
+
+    def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the probability of each class for each row, in float64.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        if not self.has_probabilities:
+            raise OptionError(
+                "the scores of this model do not stand for probabilities; "
+                "contributions(rows).totals has them as they are"
+            )
+        scores = self.network.scores(rows)
+        with np.errstate(over="ignore"):
+            if self.network.is_binary:
+                small = np.exp(-np.abs(scores)) / (1 + np.exp(-np.abs(scores)))
+                first = np.where(scores >= 0, small, 1 - small)
+                return np.stack([first, 1 - first], axis=1)
+            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+        return shares
+
+    def covers(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows are covered: all, as a scorecard covers every input."""
+        return np.ones(len(self.domain.encode(rows)), dtype=np.bool_)
+
+    def contributions(self, rows: Rows) -> Contributions:
+        """Return what each feature of each row adds, in the units of the network.
+
+        Numbers are float64. The class of a row is exact all the same: see `predict`.
+        """
+        codes, numbers = self.domain.inputs_of(rows)
+        first = self.network.layers[0]
+        picked = first.weights[codes + self.domain.offsets[:-1]]
+        values = np.swapaxes(picked, 1, 2)  # rows, cards, features
+        if numbers is not None:
+            values = values * numbers[:, np.newaxis, :]
+        sums = values.sum(axis=2) + first.bias
+        totals = sums
+        if self.upper:
+            totals = self.network.scores_codes(codes, numbers)
+            totals = totals.reshape(len(codes), -1)
+        return Contributions(
+            self.domain.names, self.names, first.bias, values, sums, totals
+        )
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return a data frame with a row for each line of the card.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame; it must be installed.
+        """
+        return frame_of(lambda: _frame_columns(self), backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values, as its JSON file has them."""
+        # Files stand above scorecards, so they are looked for when they are needed.
+        files = import_module("nn2rules.files")
+        document: dict[str, Any] = files.scorecard_to_object(self)
+        return document
+
+    def to_json(self) -> str:
+        """Return what `save` writes."""
+        text: str = import_module("nn2rules.files").to_json(self)
+        return text
+
+    def document(self) -> Document:
+        """Return the page that text and notebooks show."""
+        return page_of(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the card to a file, whole or not at all; `nn2rules.load` reads it."""
+        import_module("nn2rules.files").save(self, path)
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in _FIELDS if name != "certificate")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Scorecard)
+            and self._key() == other._key()
+            and self.certificate == other.certificate
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        shown = {"single": "one card", "classes": "a card for each class"}
+        form = shown.get(self.form, f"{len(self.cards)} part cards")
+        labels = ", ".join(map(label_text, self.classes))
+        return f"<Scorecard: {labels}; {form}, {len(self.domain.features)} features>"
+
+
+_FIELDS = tuple(field.name for field in fields(Scorecard))
+
+
+def _frame_columns(card: Scorecard) -> dict[str, list[Any]]:
+    """Return the columns of `Scorecard.to_frame`: a row for the base comes first."""
+    lines = lines_of(card.domain)
+    columns: dict[str, list[Any]] = {
+        "feature": ["base", *(line.feature for line in lines)],
+        "value": ["", *(line.value for line in lines)],
+    }
+    for name, one in zip(card.names, card.cards, strict=True):
+        points = [one.base, *(float(one.points[line.column]) for line in lines)]
+        columns[unused("points" if card.form == "single" else name, columns)] = points
+    return columns
+
+
+def checked_profile(
+    domain: Domain, rows: int, typical: Sequence[Value], importance: ArrayLike
+) -> Profile:
+    """Return a profile whose values are those of a domain."""
+    numbers = tuple(float(number) for number in np.asarray(importance).tolist())
+    if len(typical) != len(domain.names) or len(numbers) != len(domain.names):
+        raise FormatError("profile: expected an entry for each feature")
+    domain.encode([dict(zip(domain.names, typical, strict=True))])
+    return Profile(rows, tuple(typical), numbers)
