@@ -9,6 +9,7 @@ score ranges are made of the same parts::
     oracle    proof or counterexample, by branch and bound
     halving   the class all over a box, or else its halves
     counting  how many inputs each class has
+    regions   the linear regions of networks that have few of them
     ranges    the smallest and the largest score of a box
     flat      networks as the kernels want them, with certified error bounds
     budget    limits, and progress
@@ -50,6 +51,15 @@ from nn2rules.engine.judge import (
 from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop, interruptible
 from nn2rules.engine.progress import Bar, Lines, Shown, teller
 from nn2rules.engine.reaching import find_class, find_twins
+from nn2rules.engine.regions import (
+    MOST_REGIONS,
+    Affine,
+    Halfspace,
+    LinearRegion,
+    LinearRegions,
+    linear_regions,
+    piecewise_linear_obstacle,
+)
 from nn2rules.engine.score_ranges import ScoreRange, outwards, score_range
 from nn2rules.engine.search import Oracle, box_of
 from nn2rules.engine.session import closing_bar, session
@@ -73,16 +83,21 @@ __all__ = [
     "KEPT_INPUTS",
     "LISTED_INPUTS",
     "MOST_CLASSES",
+    "MOST_REGIONS",
     "SET_INPUTS",
     "SHOWN_INPUTS",
     "VERIFIED_INPUTS",
+    "Affine",
     "Answer",
     "Bar",
     "Budget",
     "Counts",
+    "Halfspace",
     "Halving",
     "Judge",
     "Judgement",
+    "LinearRegion",
+    "LinearRegions",
     "Lines",
     "Meter",
     "Oracle",
@@ -114,8 +129,10 @@ __all__ = [
     "is_tabled",
     "judge_of",
     "lead_of",
+    "linear_regions",
     "listed_inputs",
     "outwards",
+    "piecewise_linear_obstacle",
     "points",
     "room",
     "score_range",

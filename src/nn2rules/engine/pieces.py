@@ -98,7 +98,7 @@ class Pieces:
     """A piecewise-linear network in whole numbers."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        self._layers = [_WholeLayer(layer) for layer in layers]
+        self._layers = [WholeLayer(layer) for layer in layers]
 
     def regions(self, cell: Cell, effort: Effort) -> Iterator[Region]:
         """Yield the regions of a box, which cover it."""
@@ -136,7 +136,7 @@ class Pieces:
             )
 
 
-class _WholeLayer:
+class WholeLayer:
     """A layer whose weights and biases are whole numbers, over a common scale."""
 
     def __init__(self, layer: Layer) -> None:
@@ -155,13 +155,13 @@ class _WholeLayer:
         return self._function.kinks
 
     @cached_property
-    def _lines(self) -> list[tuple[Fraction, Fraction]]:
+    def lines(self) -> list[tuple[Fraction, Fraction]]:
         """The slope and the intercept of each piece of the activation."""
         return [_line(self._function, piece) for piece in range(len(self.kinks) + 1)]
 
     def applied(self, pieces: Sequence[int], sums: Forms) -> Forms:
         """Return the outputs of the layer where each unit is on a given piece."""
-        lines = [self._lines[piece] for piece in pieces]
+        lines = [self.lines[piece] for piece in pieces]
         below = math.lcm(*(part.denominator for line in lines for part in line))
         slopes, intercepts = (
             np.array([int(part * below) for part in parts], dtype=object)
@@ -213,7 +213,7 @@ def _line(function: Activation, piece: int) -> tuple[Fraction, Fraction]:
 
 
 def _patterns(
-    layer: _WholeLayer, sums: Forms, sides: list[Row], effort: Effort
+    layer: WholeLayer, sums: Forms, sides: list[Row], effort: Effort
 ) -> Iterator[tuple[list[int], list[Row]]]:
     """Yield the pieces on which the units of a layer are together, and where."""
     possible = layer.possible(sums)

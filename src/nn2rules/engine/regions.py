@@ -1,0 +1,429 @@
+"""The linear regions of a piecewise-linear network that has few of them.
+
+Where every unit of a network stays on one piece of its activation the scores are affine
+functions of the first pre-activations. `linear_regions` lists such regions, each with
+the conditions that cut it out, so that together they cover every input: depth first,
+unit by unit in the order of the layers. A unit that provably stays on one piece in a
+region does not split it, and a region all of whose inputs provably have one class can
+be left in one piece.
+
+What is proved and what is not
+------------------------------
+*Every input lies in a region.* A piece is left out only where a bound, worked out in
+whole numbers (`linear_programs`), shows that the unit does not get there. Conditions
+are closed, and on the border of two regions both have the same scores, so ties need no
+care. *Not every region has an input*: the bounds are those of the convex hull of the
+inputs, in which categories can be mixed and whole numbers need not be whole. Nor is a
+region left out because a solver says that it is empty.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine.exact_boxes import leads_of
+from nn2rules.engine.limits import Meter
+from nn2rules.engine.linear_programs import TOLERANCE, Bound, Function, Hull
+from nn2rules.engine.pieces import Forms, WholeLayer, lowered
+from nn2rules.engine.simplex import Row
+from nn2rules.errors import BudgetExceededError, UnsupportedModelError
+from nn2rules.network import Network
+from nn2rules.space import Box
+
+MOST_REGIONS = 256
+"""How many linear regions are looked for unless something else is asked."""
+
+_MOST_DEEP = 300
+"""Where so many units split one part there are far too many regions to wait for."""
+
+_MOST_LEAVES = 8
+"""So many times more parts are looked at, at most; those of one class are joined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """An affine function of the first pre-activations, exactly.
+
+    Attributes
+    ----------
+    coefficients : tuple of Fraction
+        One for each unit of the first layer.
+    constant : Fraction
+    """
+
+    coefficients: tuple[Fraction, ...]
+    constant: Fraction
+
+    def at(self, sums: Sequence[Fraction]) -> Fraction:
+        """Return its value at some first pre-activations."""
+        terms = zip(self.coefficients, sums, strict=True)
+        return sum((a * y for a, y in terms if a), self.constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Halfspace:
+    """A condition of a region: a unit is on one side of a kink of its activation.
+
+    Attributes
+    ----------
+    layer, unit : int
+        Which unit this is about; layers and units are counted from 0.
+    is_above : bool
+        Whether its pre-activation is at least at the kink, or else at most.
+    kink : int
+        Where the activation changes its slope: 0 for relu.
+    form : Affine
+        At least 0 just where the condition is met, in the part of the box where the
+        conditions before it are.
+    """
+
+    layer: int
+    unit: int
+    is_above: bool
+    kink: int
+    form: Affine
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRegion:
+    """A part of the domain on which the scores of a network are affine.
+
+    Attributes
+    ----------
+    pieces : tuple of tuples of int
+        The piece of the activation that each unit of each hidden layer is on, counted
+        from the left: 0 and 1 for relu. Layers that no longer matter are left out.
+    conditions : tuple of Halfspace
+        An input that meets all of them, exactly, is in the region.
+    scores : tuple of Affine or None
+        Equal to the scores of the network in the whole region; None where the region
+        was left in one piece because it has only one class.
+    classes : tuple of int
+        The classes that inputs of the region may have. It is proved that they have no
+        other.
+    """
+
+    pieces: tuple[tuple[int, ...], ...]
+    conditions: tuple[Halfspace, ...]
+    scores: tuple[Affine, ...] | None
+    classes: tuple[int, ...]
+
+    def contains(self, sums: Sequence[Fraction]) -> bool:
+        """Tell whether an input is in the region, by its first pre-activations."""
+        return all(each.form.at(sums) >= 0 for each in self.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRegions:
+    """Linear regions that together hold every input of a box.
+
+    Attributes
+    ----------
+    regions : tuple of LinearRegion
+        Neighbours share their border.
+    n_programs : int
+        How many linear programs were solved to find them.
+    """
+
+    regions: tuple[LinearRegion, ...]
+    n_programs: int
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    def __iter__(self) -> Iterator[LinearRegion]:
+        return iter(self.regions)
+
+
+def piecewise_linear_obstacle(network: Network) -> str | None:
+    """Say why a network has no linear regions, or None."""
+    for layer in network.layers[:-1]:
+        if layer.function.exact is None:
+            return f"its {layer.activation} units are not piecewise linear"
+    return None
+
+
+def linear_regions(
+    network: Network,
+    *,
+    box: Box | None = None,
+    max_regions: int = MOST_REGIONS,
+    one_class: bool = True,
+    meter: Meter | None = None,
+) -> LinearRegions:
+    """Return linear regions of a network that together hold every input.
+
+    Parameters
+    ----------
+    network : Network
+        Its hidden activations must be piecewise linear; any number of layers.
+    box : Box, optional
+        Where; by default the whole domain.
+    max_regions : int
+        Stop with an error where there are more.
+    one_class : bool
+        Whether a region is left in one piece once it is proved to have only one class.
+        Its scores are then unknown.
+    meter : Meter, optional
+        The budget to spend.
+
+    Raises
+    ------
+    BudgetExceededError
+        If there are too many regions, or the budget is spent.
+    UnsupportedModelError
+        If a hidden activation is not piecewise linear.
+
+    Examples
+    --------
+    >>> from nn2rules import Domain, Feature, Layer
+    >>> domain = Domain((Feature.real("x", -2, 2),))
+    >>> hidden = Layer([[1, -1]], [0, 0], "relu")
+    >>> network = Network(
+    ...     domain, (hidden, Layer([[1], [1]], [-1], "sigmoid")), ("no", "yes")
+    ... )
+    >>> for region in linear_regions(network):  # |x| - 1, with y0 = x and y1 = -x
+    ...     print(region.pieces, [str(a) for a in region.scores[0].coefficients])
+    ((0, 1),) ['0', '1']
+    ((1, 0),) ['1', '0']
+    """
+    obstacle = piecewise_linear_obstacle(network)
+    if obstacle is not None:
+        raise UnsupportedModelError(f"the network has no linear regions: {obstacle}")
+    if box is None:
+        every = np.ones(int(network.domain.offsets[-1]), dtype=np.bool_)
+        box = every, network.domain.limits
+    search = _Search(network, box, meter or Meter(), max_regions, one_class=one_class)
+    regions = search.regions(search.root())
+    return LinearRegions(tuple(regions), search.n_programs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A part of the box, and what is known of it.
+
+    Attributes
+    ----------
+    sums : Forms
+        The pre-activations of a layer, or the scores, as functions of the first ones.
+    pieces : tuple of tuples of int
+        Of the layers before.
+    sides : tuple of Function
+        At least 0 where the conditions are met.
+    conditions : tuple of Halfspace
+    points : ndarray of float64, shape (n_points, n_vertices)
+        Some points that are in this part, as weights of vertices; about.
+    chosen : tuple of int
+        The pieces of the first units of this layer.
+    """
+
+    sums: Forms
+    pieces: tuple[tuple[int, ...], ...]
+    sides: tuple[Function, ...]
+    conditions: tuple[Halfspace, ...]
+    points: NDArray[np.float64]
+    chosen: tuple[int, ...] = ()
+
+
+class _Search:
+    """Splits a box, unit by unit."""
+
+    def __init__(
+        self,
+        network: Network,
+        box: Box,
+        meter: Meter,
+        max_regions: int,
+        *,
+        one_class: bool,
+    ) -> None:
+        self._network, self._meter, self._one_class = network, meter, one_class
+        self._max_regions, self._n_regions, self._n_leaves = max_regions, 0, 0
+        self._layers = [WholeLayer(layer) for layer in network.layers]
+        self._hull = Hull(network, box)
+        self._first: dict[int, Function] = {}
+        self.n_programs = 0
+
+    def root(self) -> _Node:
+        """Return the whole box."""
+        n_units = len(self._network.layers[0].bias)
+        sums = np.zeros((n_units, n_units + 1), dtype=object)
+        sums[np.arange(n_units), np.arange(n_units)] = 1
+        none = np.empty((0, len(self._hull.columns)))
+        return _Node(Forms(sums, 1), (), (), (), none)
+
+    def regions(self, node: _Node) -> list[LinearRegion]:
+        """Return the regions of a node; one if it is proved to have one class."""
+        parts = [node]
+        while len(parts) == 1 and len(parts[0].pieces) + 1 < len(self._layers):
+            parts = self._split(parts[0])
+        if len(parts) == 1:
+            return self._leaf(parts[0])
+        self._count(len(node.conditions))
+        found = [region for part in parts for region in self.regions(part)]
+        classes = {region.classes for region in found}
+        if not self._one_class or len(found) < 2 or len(classes) > 1:
+            return found
+        [only] = classes
+        if len(only) > 1:
+            return found
+        self._n_regions -= len(found) - 1
+        return [LinearRegion(node.pieces, node.conditions, None, only)]
+
+    def _leaf(self, node: _Node) -> list[LinearRegion]:
+        """Return a node with affine scores as a region, if any class is possible."""
+        region = self._region(node)
+        if not region.classes:
+            return []
+        self._n_regions += 1
+        self._n_leaves += 1
+        self._count(0)
+        return [region]
+
+    def _count(self, n_waiting: int) -> None:
+        """Stop where regions are too many; others wait to be split."""
+        if (
+            self._n_regions > self._max_regions
+            or n_waiting > min(self._max_regions, _MOST_DEEP)
+            or self._n_leaves > _MOST_LEAVES * self._max_regions
+        ):
+            found = f"{self._n_leaves:,} linear regions were found"
+            raise BudgetExceededError(
+                f"{found} when the search for them stopped, and at most "
+                f"{self._max_regions:,} are allowed"
+            )
+
+    def _split(self, node: _Node) -> list[_Node]:
+        """Return the parts of a node, the next of whose units is on one piece."""
+        layer, unit = self._layers[len(node.pieces)], len(node.chosen)
+        if unit == len(node.sums.numbers):
+            following = self._layers[len(node.pieces) + 1]
+            sums = following.added_up(layer.applied(node.chosen, node.sums))
+            pieces = (*node.pieces, node.chosen)
+            return [_Node(sums, pieces, node.sides, node.conditions, node.points)]
+        first, last, points = self._pieces(unit, node)
+        if first is None:
+            return []
+        if last <= first:
+            return [replace(node, chosen=(*node.chosen, first), points=points)]
+        node = replace(node, points=points)
+        parts = (
+            self._part(node, piece, first, last) for piece in range(first, last + 1)
+        )
+        return [*parts]
+
+    def _pieces(
+        self, unit: int, node: _Node
+    ) -> tuple[int | None, int, NDArray[np.float64]]:
+        """Return the first and the last piece that a unit may be on in a node.
+
+        None in place of the first if the node is empty. Where a unit only touches a
+        kink, both pieces have the same value there. New points are added.
+        """
+        row = node.sums.numbers[unit].tolist()
+        kinks = [
+            kink * node.sums.scale for kink in self._layers[len(node.pieces)].kinks
+        ]
+        function, points = self._function(node, unit, row), node.points
+        low, high = self._hull.lowest(function), self._hull.highest(function)
+        first = sum(low >= kink for kink in kinks)
+        last = sum(high > kink for kink in kinks)
+        if first >= last or not node.sides:
+            return first, last, points
+        heights = function.at(points)
+        if not (
+            heights > self._hull.level(function, kinks[last - 1]) + TOLERANCE
+        ).any():
+            bound = self._bound(function, node.sides, kinks[first:last])
+            if bound.value is None:
+                return None, last, points
+            last = sum(bound.value > kink for kink in kinks)
+            points = _with(points, bound)
+        if first >= last:
+            return first, last, points
+        heights = function.at(points)
+        if not (heights < self._hull.level(function, kinks[first]) - TOLERANCE).any():
+            downwards = self._hull.function([-number for number in row])
+            below = [-kink for kink in kinks[first:last]]
+            bound = self._bound(downwards, node.sides, below)
+            if bound.value is None:
+                return None, last, points
+            first = sum(-bound.value >= kink for kink in kinks)
+            points = _with(points, bound)
+        return first, last, points
+
+    def _function(self, node: _Node, unit: int, row: Row) -> Function:
+        """Return the pre-activation of a unit, times the scale of its layer."""
+        if node.pieces:
+            return self._hull.function(row)
+        if unit not in self._first:
+            self._first[unit] = self._hull.function(row)
+        return self._first[unit]
+
+    def _bound(
+        self, function: Function, sides: Sequence[Function], levels: Sequence[int]
+    ) -> Bound:
+        self._meter.spend()
+        self.n_programs += 1
+        return self._hull.bound(function, sides, levels)
+
+    def _part(self, node: _Node, piece: int, first: int, last: int) -> _Node:
+        """Return the part of a node in which its next unit is on one piece."""
+        layer, unit, sums = self._layers[len(node.pieces)], len(node.chosen), node.sums
+        sides, conditions, points = [*node.sides], [*node.conditions], node.points
+        ends = [(True, piece - 1)] * (piece > first) + [(False, piece)] * (piece < last)
+        for is_above, place in ends:
+            kink, sign = layer.kinks[place], 1 if is_above else -1
+            row = [sign * number for number in sums.numbers[unit].tolist()]
+            row[-1] -= sign * kink * sums.scale
+            form = _affine(row, sums.scale)
+            sides.append(self._hull.function(lowered(row)))
+            conditions.append(Halfspace(len(node.pieces), unit, is_above, kink, form))
+            points = points[sides[-1].at(points) >= -TOLERANCE]
+        return replace(
+            node,
+            chosen=(*node.chosen, piece),
+            sides=tuple(sides),
+            conditions=tuple(conditions),
+            points=points,
+        )
+
+    def _region(self, node: _Node) -> LinearRegion:
+        """Return a leaf as a region."""
+        rows = [row.tolist() for row in node.sums.numbers]
+        scores = tuple(_affine(row, node.sums.scale) for row in rows)
+        classes = tuple(
+            index
+            for index in range(len(self._network.classes))
+            if self._may_have(index, node)
+        )
+        return LinearRegion(node.pieces, node.conditions, scores, classes)
+
+    def _may_have(self, index: int, node: _Node) -> bool:
+        """Tell whether some input of a leaf may have a class; no is a proof."""
+        leads, sums = leads_of(self._network, index), node.sums
+        rows = [
+            [int(n) for n in np.array(lead.of_scores, dtype=object) @ sums.numbers]
+            for lead in leads
+        ]
+        function = self._hull.function(rows[0])
+        if leads[0].is_behind(self._hull.highest(function) / sums.scale):
+            return False
+        ahead = [self._hull.function(row) for row in rows[1:]]
+        bound = self._bound(function, [*node.sides, *ahead], [0])
+        return bound.value is not None and not leads[0].is_behind(
+            bound.value / sums.scale
+        )
+
+
+def _with(points: NDArray[np.float64], bound: Bound) -> NDArray[np.float64]:
+    """Add the point of a bound to others."""
+    return points if bound.point is None else np.vstack([points, bound.point])
+
+
+def _affine(row: Row, scale: int) -> Affine:
+    *coefficients, constant = (Fraction(number, scale) for number in row)
+    return Affine(tuple(coefficients), constant)
