@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from nn2rules.errors import OptionError
-from nn2rules.models.adapters import read_network
-from nn2rules.models.model_files import load_model
+from nn2rules.models import load_model, read_network
 from nn2rules.network.network import Network
 from nn2rules.space.values import Value
 from research.experiments.case import Case, Part

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from nn2rules.files import load, load_rules, save
     from nn2rules.learn.readable_classifier import ReadableClassifier
     from nn2rules.learn.rule_list_classifier import RuleListClassifier
-    from nn2rules.models.adapters import read_network
-    from nn2rules.models.model_files import load_model
+    from nn2rules.models import load_model, read_network
     from nn2rules.network.layer import Layer
     from nn2rules.network.network import Network
     from nn2rules.questions import claims
@@ -137,8 +136,7 @@ _HOMES = {
     "files": ["load", "load_rules", "save"],
     "learn.readable_classifier": ["ReadableClassifier"],
     "learn.rule_list_classifier": ["RuleListClassifier"],
-    "models": ["read_network"],
-    "models.model_files": ["load_model"],
+    "models": ["load_model", "read_network"],
     "network": ["Layer", "Network"],
     "questions.audit": ["audit"],
     "questions.compare": ["compare"],

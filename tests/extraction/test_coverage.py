@@ -15,7 +15,7 @@ import nn2rules
 from nn2rules.engine.progress import Lines
 from nn2rules.errors import Nn2RulesError
 from nn2rules.extraction.unseen_rows import held_out, is_new
-from nn2rules.models.user_rows import given_rows
+from nn2rules.rules.data_rows import given_rows
 from nn2rules.rules.wording import coverage_of
 
 

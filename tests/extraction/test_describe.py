@@ -33,7 +33,7 @@ from nn2rules.extraction.describe import (
 from nn2rules.extraction.from_table import by_table
 from nn2rules.extraction.from_table.packing import DONT_CARE
 from nn2rules.language.text import condition_text
-from nn2rules.models.user_rows import GivenRows, with_rows
+from nn2rules.rules.data_rows import GivenRows, with_rows
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
 
 FORMS = ("list", "set")

@@ -10,7 +10,7 @@ from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction import influence as module
 from nn2rules.extraction.influence import counted, influences_in_time, with_influences
-from nn2rules.models.user_rows import GivenRows, given_rows
+from nn2rules.rules.data_rows import GivenRows, given_rows
 from nn2rules.space import whole_boxes
 from ranged import mixed_domain, random_network, random_rows
 from strategies import relu_networks, rows_of

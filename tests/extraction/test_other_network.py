@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import nn2rules
 from nn2rules import Domain, Feature, Layer, Network, OptionError, RuleList, extract
 from nn2rules.extraction.other_network import other_network
-from nn2rules.models.adapters import read_network
+from nn2rules.models import read_network
 
 
 @pytest.fixture(scope="module")

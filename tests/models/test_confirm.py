@@ -20,9 +20,10 @@ from nn2rules import (
     UnsupportedModelError,
     read_network,
 )
-from nn2rules.models.confirm import FLOAT32, FLOAT64, Reading, confirm
+from nn2rules.models.confirm import Reading, confirm
 from nn2rules.models.decision import Decision
 from nn2rules.models.model_rows import RowMaker
+from nn2rules.models.tracing import FLOAT32, FLOAT64
 
 DOMAIN = Domain((Feature("color", ("red", "blue")), Feature("size", (1, 2, 3))))
 ROWS = pd.DataFrame({"color": ["red", "blue", "red", "blue"], "size": [1, 2, 3, 3]})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nn2rules import FormatError, load_model
-from nn2rules.models.model_files import keras_files
+from nn2rules.models.keras import files as keras_files
 
 
 @keras.saving.register_keras_serializable("tests")

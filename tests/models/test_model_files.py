@@ -26,8 +26,7 @@ from typer.testing import CliRunner
 
 import nn2rules
 from nn2rules import FormatError, MissingExtraError, cli, load_model
-from nn2rules.models import model_files
-from nn2rules.models.model_files import archive
+from nn2rules.models import file_checks
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +123,7 @@ def test_files_that_are_not_read(folder, name, message):
 
 
 def test_archives_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(file_checks, "MOST_BYTES", 1 << 20)
     for ending in (".skops", ".keras"):
         path = tmp_path / f"bomb{ending}"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -155,7 +154,7 @@ def test_archives_with_odd_members_are_refused(name, tmp_path):
 def test_libraries_that_run_code_of_files_are_not_used(
     library, ending, folder, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(model_files, "version", lambda _name: "0.12.1+old")
+    monkeypatch.setattr(file_checks, "version", lambda _name: "0.12.1+old")
     path = tmp_path / f"model{ending}"
     path.write_bytes((folder / "model.skops").read_bytes())
     with pytest.raises(
@@ -254,6 +253,15 @@ def test_a_column_that_is_given_as_target(folder):
     assert "--target names a class, and 'label' is a column of" in text
 
 
+PACKAGES = {
+    "keras": "keras",
+    "onnx": "onnx",
+    "skops": "sklearn.files",
+    "torch": "torch",
+}
+"""What of `models` imports a library."""
+
+
 @pytest.mark.parametrize(
     ("ending", "module"),
     [(".onnx", "onnx"), (".keras", "keras"), (".pt2", "torch"), (".skops", "skops")],
@@ -261,7 +269,7 @@ def test_a_column_that_is_given_as_target(folder):
 def test_a_missing_library_gives_the_pip_command(ending, module, tmp_path, monkeypatch):
     for name in list(sys.modules):
         if name.split(".")[0] == module or name.startswith(
-            f"nn2rules.models.adapters.{module}"
+            f"nn2rules.models.{PACKAGES[module]}"
         ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)

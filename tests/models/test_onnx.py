@@ -24,7 +24,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from nn2rules.models.onnx import load, prepare, running  # noqa: E402
-from nn2rules.models.onnx.follow import HANDLERS  # noqa: E402
+from nn2rules.models.onnx.operators import HANDLERS  # noqa: E402
 
 DOMAIN = Domain(
     (

@@ -29,8 +29,8 @@ from nn2rules import (
 )
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import condition_text
-from nn2rules.models.user_rows import GivenRows, with_decided
 from nn2rules.rules import Facts
+from nn2rules.rules.data_rows import GivenRows, with_decided
 from strategies import boxes, domains, plain_domain, rows_of, rule_lists, rule_of
 
 CLASSES = ("unripe", "ripe")

@@ -15,8 +15,8 @@ from nn2rules import Domain, Feature
 from nn2rules.cli.summary import summary
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import share
-from nn2rules.models.user_rows import GivenRows, with_decided
 from nn2rules.rules import RuleList, volume
+from nn2rules.rules.data_rows import GivenRows, with_decided
 from nn2rules.rules.volume import Covered, covered
 from nn2rules.space.spans import volumes
 

@@ -1,12 +1,13 @@
 """Models in: scikit-learn, PyTorch, Keras and ONNX become a `Network`.
 
 `adapters` chooses the package that reads a model, `probing` and `tracing` find out what
-the model computes, `confirm` compares the network with the model before it is used, and
-`model_files` loads models from files. `user_rows` holds the user's rows once they are
-encoded. Imports `files`, `rules` and everything below.
+the model computes, `confirm` compares the network with the model before it is used.
+`model_files` loads models from files, `user_files` with the user's rows. Imports
+`files` and everything below.
 """
 
 from nn2rules.models.adapters import network_of, read_network
+from nn2rules.models.model_files import load_model
 from nn2rules.models.options import Gives, ModelOptions, takes_curves
 from nn2rules.models.user_files import (
     Given,
@@ -16,7 +17,7 @@ from nn2rules.models.user_files import (
     refuse_for_network,
     typed_frame,
 )
-from nn2rules.models.user_rows import (
+from nn2rules.rules.data_rows import (
     GivenRows,
     by_support,
     given_rows,
@@ -37,6 +38,7 @@ __all__ = [
     "class_named",
     "given_rows",
     "load",
+    "load_model",
     "needs_rows",
     "network_of",
     "read_network",

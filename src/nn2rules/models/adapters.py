@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.models.boosting import refuse_boosting
 from nn2rules.models.options import Gives, ModelOptions
 from nn2rules.network import Network
 from nn2rules.scorecards import Scorecard
@@ -136,3 +135,26 @@ def _adapter(model: object) -> ModuleType:
         f"cannot read a {cls.__module__}.{cls.__qualname__}; nn2rules reads networks "
         f"(nn2rules.load) and models of {', '.join(sorted(ADAPTERS))}"
     )
+
+
+_LIBRARIES = {
+    "catboost": ("CatBoost", "model.save_model(path, format='json')"),
+    "lightgbm": ("LightGBM", "model.booster_.trees_to_dataframe()"),
+    "xgboost": ("XGBoost", "model.get_booster().trees_to_dataframe()"),
+}
+
+
+def refuse_boosting(model: object) -> None:
+    """Refuse a model of trees by the library that it comes from.
+
+    Their classifiers are scikit-learn's by descent, so this comes before that.
+    """
+    cls = type(model)
+    for base in cls.__mro__:
+        library, shown = _LIBRARIES.get(base.__module__.partition(".")[0], (None, ""))
+        if library is not None:
+            raise UnsupportedModelError(
+                f"this {cls.__name__} of {library} is made of trees, and no network; "
+                f"nn2rules reads networks and linear classifiers; {shown} shows the "
+                f"trees, and packages such as te2rules make rules of them"
+            )

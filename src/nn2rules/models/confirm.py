@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.models.decision import Decision
-from nn2rules.models.model_rows import RowMaker
+from nn2rules.models.model_rows import RowMaker, picked
+from nn2rules.models.tracing import FLOAT32, FLOAT64
 from nn2rules.network import Network, certified
 from nn2rules.space import (
     SPELLING_TEXTS,
@@ -128,9 +129,6 @@ def _outputs(outputs: Outputs, rows: Rows) -> NDArray[Any] | None:
         return None
 
 
-FLOAT32, FLOAT64 = 2.0**-24, 2.0**-53
-"""The unit roundoff of the formats that models compute in."""
-
 _RANDOM_ROWS = 2000
 _DATA_ROWS = 20_000
 
@@ -193,7 +191,7 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
         codes = _strict(network.domain).encode(rows, unknown="mark")
         known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
         if len(known):
-            chosen = _picked(rows, known)
+            chosen = picked(rows, known.tolist())
             has_ranges = network.domain.has_ranges
             numbers = network.domain.numbers(chosen) if has_ranges else None
             n_rounded = _compare(reading, chosen, codes[known], numbers)
@@ -225,12 +223,6 @@ def _strict(domain: Domain) -> Domain:
     """Return a domain in which no value stands for cells that it is not."""
     features = domain.features
     return Domain(tuple(replace(f, other=None) for f in features))
-
-
-def _picked(rows: Rows, positions: NDArray[np.int64]) -> Rows:
-    if isinstance(rows, list | tuple):
-        return [rows[position] for position in positions]
-    return nw.from_native(rows, eager_only=True)[positions.tolist()].to_native()
 
 
 def _compare(
@@ -269,7 +261,7 @@ def _compare(
         return 0
     predicted = decision.answers(theirs)[unsure]
     if reading.predictions is not None:
-        predicted = reading.predictions(_picked(rows, unsure))
+        predicted = reading.predictions(picked(rows, unsure.tolist()))
     some = None if numbers is None else numbers[unsure]
     return int((predicted != network.predict_codes(codes[unsure], some)).sum())
 

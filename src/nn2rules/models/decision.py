@@ -135,19 +135,8 @@ def decide(
         raise OptionError(
             "a threshold is for models of one probability; leave out `threshold`"
         )
-    kind = "" if tensor.ending is None else tensor.ending.kind
-    if size > 1 and kind in ("sigmoid", "complement"):
-        raise UnsupportedModelError(
-            f"the model ends in {size} sigmoid units, so it answers several yes-no "
-            f"questions at once (multi-label); train one model for each"
-        )
     if tensor.ending is not None:
-        if how.gives == "score" and not tensor.ending.is_softmax:
-            raise OptionError(
-                "gives='score': the model ends in a sigmoid, so that its output is a "
-                "probability; leave out `gives`"
-            )
-        scores, form = _before(trace, tensor)
+        scores, form = _before(trace, tensor, how)
     elif size > 1:
         if not is_classifier:
             _refuse_questions(trace, tensor, how, said)
@@ -178,10 +167,20 @@ def _is_pair(tensor: Tensor) -> bool:
     return tensor.ending is not None and "pair" in tensor.ending.kind
 
 
-def _before(trace: Trace, tensor: Tensor) -> tuple[Tensor, Form]:
+def _before(trace: Trace, tensor: Tensor, how: ModelOptions) -> tuple[Tensor, Form]:
     """Return the scores that a last step made shares of, and what it made."""
-    ending = tensor.ending
+    ending, size = tensor.ending, math.prod(tensor.shape)
     assert ending is not None, "there is a last step"
+    if size > 1 and ending.kind in ("sigmoid", "complement"):
+        raise UnsupportedModelError(
+            f"the model ends in {size} sigmoid units, so it answers several yes-no "
+            f"questions at once (multi-label); train one model for each"
+        )
+    if how.gives == "score" and not ending.is_softmax:
+        raise OptionError(
+            "gives='score': the model ends in a sigmoid, so that its output is a "
+            "probability; leave out `gives`"
+        )
     scores = ending.scores
     if ending.kind in ("complement", "mirrored pair"):  # 1 - sigmoid(z) = sigmoid(-z)
         scores = trace.scale(scores, -1.0)

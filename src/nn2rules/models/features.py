@@ -10,7 +10,7 @@ import numpy as np
 
 from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.language import unused
-from nn2rules.models.curves import along
+from nn2rules.models.ranges import along
 from nn2rules.space import (
     Column,
     Domain,
@@ -163,7 +163,7 @@ def _types(data: Rows, names: Sequence[str]) -> dict[str, np.dtype[Any]]:
 def _edges(
     ways: Sequence[Any], types: Mapping[str, Any], *, whole: bool
 ) -> tuple[float, ...]:
-    from nn2rules.models.sklearn.bins import edges_of
+    from nn2rules.models.sklearn import edges_of
 
     edges = edges_of(ways, types)
     return tuple(sorted({math.ceil(edge) for edge in edges})) if whole else edges
@@ -216,7 +216,7 @@ def probed_ranges(
 def _are_known(feature: Feature, ways: Sequence[Any], types: Mapping[str, Any]) -> bool:
     if not ways:
         return False
-    from nn2rules.models.sklearn.steps import is_known_way
+    from nn2rules.models.sklearn import is_known_way
 
     own = _edges(ways, types, whole=feature.whole)
     return all(map(is_known_way, ways)) and set(own) <= set(feature.edges or ())

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
-from nn2rules.models.model_rows import RowMaker, picked
+from nn2rules.models.model_rows import RowMaker, picked, told_apart
 from nn2rules.models.tracing import CONSTANT, Columns
-from nn2rules.models.unseen_values import told_apart
 from nn2rules.space import Domain, Feature, Rows, Value, cells_of, text_of
 
 _ROWS = 2048

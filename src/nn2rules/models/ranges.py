@@ -7,6 +7,7 @@ weights says all: a slope, by which a number is multiplied, and an offset, which
 into the bias.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,10 +15,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import RowsError
-from nn2rules.models.curves import curve_error
+from nn2rules.errors import DomainError, RowsError
 from nn2rules.network import UNIT, Layer, Network
-from nn2rules.space import Domain, Feature, Lookup, Rows, Value, cells_of
+from nn2rules.space import Curve, Domain, Feature, Lookup, Rows, Shape, Value, cells_of
 
 _INSIDE = 32
 _SEEN = 96
@@ -240,3 +240,67 @@ def _numbers(feature: Feature, seen: Sequence[float]) -> list[float]:
         found.add(float(round(number)) if feature.whole else number)
     special = [v for v in feature.values[feature.n_plain :] if v is not None]
     return sorted(n + 0.0 for n in found if low <= n <= high and n not in special)
+
+
+_CURVE_ROUNDINGS = 16
+"""More than the units in the last place by which a library's function is off."""
+
+
+def along(feature: Feature, shape: Shape | None) -> Feature:
+    """Return a range as one of the values of a curve, where the curve has values.
+
+    Examples
+    --------
+    >>> along(Feature.real("income", 1, 64), Shape("log2")).limits
+    (0, 6)
+    """
+    if feature.limits is None or feature.edges or shape is None:
+        return feature
+    try:
+        return feature.along(Curve(shape, feature.limits, feature.whole))
+    except DomainError:
+        return feature  # the model is not asked about a line there, and says why
+
+
+def curve_error(feature: Feature, unit: float) -> float:
+    """Bound how far a library's value of a curve may lie from the curve's own.
+
+    Parameters
+    ----------
+    feature : Feature
+    unit : float
+        The unit roundoff that the library computes with.
+
+    Notes
+    -----
+    Logarithms and roots are off by a few units in the last place. Quantiles are
+    interpolated between shares of at most 1. A power p is worked out as
+    ``expm1(p * log(x)) / p`` or as ``(x ** p - 1) / p``: an error of the logarithm
+    grows by ``x ** p``, and the difference cancels what lies before it.
+    """
+    if feature.curve is None:
+        return 0.0
+    shape, largest = feature.curve.shape, max(map(abs, feature.curve.limits))
+    size = max(largest, 1.0) if shape.kind == "quantiles" else largest
+    if shape.power is not None:
+        size += _grown(shape, feature.curve.ends)
+    return _CURVE_ROUNDINGS * max(unit, UNIT) * size
+
+
+def _grown(shape: Shape, ends: tuple[float, float]) -> float:
+    """Bound what roundings before the last step of a power become on a range."""
+    power, logarithms, powers = shape.power, [], []
+    assert power is not None, "asked only of powers"
+    for end in ends:
+        is_box_cox = shape.kind == "box-cox"
+        logarithms.append(math.log(end) if is_box_cox else math.log1p(abs(end)))
+        powers.append(power if is_box_cox or end >= 0 else 2 - power)
+    both = zip(powers, logarithms, strict=True)
+    grown = max(1.0, *(math.exp(power * logarithm) for power, logarithm in both))
+    cancelled = max(1 / abs(power) if power else 0.0 for power in powers)
+    return (1 + grown) * (max(map(abs, logarithms)) + cancelled)
+
+
+def curves_of(domain: Domain) -> dict[str, str]:
+    """Return the kind of curve that each feature is read along, if it is."""
+    return {f.name: f.curve.shape.kind for f in domain.features if f.curve is not None}

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.models.keras.layers import OWN, REFUSED, read
-from nn2rules.models.keras.operations import MOVES, READABLE
-from nn2rules.models.keras.step import Call, Walk
-from nn2rules.models.keras.tables import MixingError, rounded, spread
+from nn2rules.models.keras.calls import Call, MixingError, Walk, rounded, spread
+from nn2rules.models.keras.layers import MOVES, OWN, READABLE, REFUSED, read
 from nn2rules.models.tracing import (
     UNITS,
     Affine,
@@ -22,7 +20,7 @@ from nn2rules.models.tracing import (
     mixing,
     moved,
 )
-from nn2rules.models.tracing.tables import owners_of
+from nn2rules.models.tracing.step import owners_of
 
 
 def outputs(walk: Walk, model: Any, tensors: Sequence[Tensor]) -> list[Tensor]:

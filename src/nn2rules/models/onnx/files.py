@@ -3,12 +3,12 @@
 import math
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 import onnx
 from onnx import external_data_helper
 
 from nn2rules.errors import FormatError, UnsupportedModelError
+from nn2rules.files import MOST_BYTES, leads_out_of, read_bytes
 from nn2rules.models.tracing import reason_in
 
 MOST_PARAMETERS = 200_000_000
@@ -16,8 +16,6 @@ MOST_PARAMETERS = 200_000_000
 
 MOST_NODES = 100_000
 """The same of nodes, once functions are inlined."""
-
-_MOST_BYTES = 2**31
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
@@ -29,17 +27,9 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
         If the file is no ONNX model, is damaged, or is far too large.
     """
     try:
-        if os.path.getsize(path) >= _MOST_BYTES:
-            raise FormatError(f"{path}: an ONNX file of 2 GB or more cannot be read")
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FormatError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise FormatError(f"{path}: this is a folder, not a file") from None
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        model = onnx.load_model_from_string(data)
+        model = onnx.load_model_from_string(read_bytes(path))
+    except FormatError:
+        raise
     except Exception:  # noqa: BLE001  protobuf's own error, which onnx does not name
         raise FormatError(
             f"{path}: this is no ONNX model, or only a part of one"
@@ -62,15 +52,13 @@ def _refuse_outside(model: onnx.ModelProto, folder: str) -> None:
         if not external_data_helper.uses_external_data(tensor):
             continue
         place = external_data_helper.ExternalDataInfo(tensor).location
-        inside, found = os.path.realpath(folder), os.path.join(folder, place)
-        if os.path.isabs(place) or not os.path.realpath(found).startswith(
-            os.path.join(inside, "")
-        ):
+        found = os.path.join(folder, place)
+        if os.path.isabs(place) or leads_out_of(folder or ".", found):
             raise UnsupportedModelError(
                 f"the numbers of this model are in another folder, {place!r}, which is "
                 f"not read; put them into the model's own"
             )
-        if os.path.exists(found) and os.path.getsize(found) >= _MOST_BYTES:
+        if os.path.exists(found) and os.path.getsize(found) >= MOST_BYTES:
             raise UnsupportedModelError(f"the file {place!r} has 2 GB or more")
 
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.models.confirm import FLOAT64
 from nn2rules.models.onnx.graph import Graph, Node
 from nn2rules.models.onnx.running import Arrays, in_batches, run_node
-from nn2rules.models.tracing import FIXED, UNITS, Tensor, Trace, operands_of
+from nn2rules.models.tracing import FIXED, FLOAT64, UNITS, Tensor, Trace, operands_of
 
 _MOST_KEPT = 1 << 25
 

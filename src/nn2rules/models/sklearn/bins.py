@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import Binarizer, KBinsDiscretizer
 
-from nn2rules.models.sklearn.lines import Way
+from nn2rules.models.sklearn.shapes import Way
 
 _LARGEST: dict[Any, float] = {np.float64: 1e100, np.float32: 1e30}
 """Larger numbers overflow when they are scaled."""

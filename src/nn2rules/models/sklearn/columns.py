@@ -24,13 +24,13 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.models.sklearn.curves import shape_of
-from nn2rules.models.sklearn.lines import (
+from nn2rules.models.sklearn.shapes import (
     SCALERS,
     Way,
     does_nothing,
     is_affine,
     marks_of,
+    shape_of,
     straight_between,
 )
 from nn2rules.space import Shape, Value, is_missing, value_of

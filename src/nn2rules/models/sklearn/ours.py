@@ -18,7 +18,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from nn2rules.models.probing import Encode
 from nn2rules.models.sklearn.columns import Known, keeps_columns, positions
-from nn2rules.models.sklearn.lines import SCALERS, Way, does_nothing
+from nn2rules.models.sklearn.shapes import SCALERS, Way, does_nothing
 from nn2rules.models.tracing import Tensor, Trace
 from nn2rules.network import Network
 from nn2rules.space import UNKNOWN, Domain, Rows, cells_of, text_of, value_of

@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.models.sklearn.columns import keeps_columns, positions
-from nn2rules.models.sklearn.lines import SELECTORS, Way, does_nothing
+from nn2rules.models.sklearn.shapes import SELECTORS, Way, does_nothing
 
 _COLUMNWISE = (
     Binarizer,

@@ -21,21 +21,35 @@ from nn2rules.models.tracing.operations import (
     operands_of,
     unbatched,
 )
-from nn2rules.models.tracing.step import Step, columns_of, moved, reason_in, take
-from nn2rules.models.tracing.tables import (
+from nn2rules.models.tracing.step import (
     Run,
+    Step,
     ValueRows,
+    columns_of,
     mixing,
+    moved,
     owners_of,
+    reason_in,
     refuse_gaps,
+    take,
 )
-from nn2rules.models.tracing.tensors import CONSTANT, UNITS, Affine, Columns, Tensor
+from nn2rules.models.tracing.tensors import (
+    CONSTANT,
+    FLOAT32,
+    FLOAT64,
+    UNITS,
+    Affine,
+    Columns,
+    Tensor,
+)
 from nn2rules.models.tracing.trace import Trace
 
 __all__ = [
     "CONSTANT",
     "ENTRYWISE",
     "FIXED",
+    "FLOAT32",
+    "FLOAT64",
     "MIXED_ROWS",
     "OPERATIONS",
     "SEVERAL",

@@ -9,15 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.models.tracing.forms import (
-    activated,
-    affine_of,
-    flat_affine,
-    flat_columns,
-    mapped,
-    summands,
-    unmixed,
-)
 from nn2rules.models.tracing.tensors import (
     CONSTANT,
     Affine,
@@ -25,14 +16,21 @@ from nn2rules.models.tracing.tensors import (
     Columns,
     Ending,
     Tensor,
+    activated,
+    affine_of,
     ending_of,
+    flat_affine,
+    flat_columns,
     floats,
     is_softmax,
+    mapped,
     picked,
     refuse_large,
     refuse_shares,
     refuse_wide,
     scaled_ending,
+    summands,
+    unmixed,
 )
 from nn2rules.network import Layer, Network, certified
 from nn2rules.space import Domain, Value

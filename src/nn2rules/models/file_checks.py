@@ -1,12 +1,45 @@
-"""Zip archives that models come in, read with suspicion and within a limit."""
+"""What is checked before a model file is read: trust, libraries, and archives."""
 
 import json
 import os
+import re
 import zipfile
+from importlib.metadata import version
 from typing import Any
 
 from nn2rules.errors import FormatError
 from nn2rules.files import MOST_BYTES, size_text
+
+ALLOW = "allow it with --trust, in Python with trust=True"
+"""How a user says that a file is to be trusted."""
+
+
+def untrusted(path: str | os.PathLike[str], kind: str) -> FormatError:
+    """Return the error of a file that runs code when it is read."""
+    return FormatError(
+        f"{path}: this is {kind}, and reading one runs whatever program its author put "
+        f"into it; if you trust its author, {ALLOW}"
+    )
+
+
+def refuse_old(path: str | os.PathLike[str], library: str, safe: str) -> None:
+    """Refuse to read with a library that is known to run code of such files."""
+    found = version(library)
+    if _numbers(found) < _numbers(safe):
+        raise FormatError(
+            f"{path}: {library} {found} is known to run code from such files; install "
+            f"{library} {safe} or later, or, if you trust the file's author, {ALLOW}"
+        )
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)[:2]]
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]
 
 
 def members(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:

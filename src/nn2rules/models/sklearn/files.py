@@ -1,4 +1,4 @@
-"""Estimators from a .skops file, checked before any of them is asked.
+"""Load .skops files, whose estimators are checked before any of them is asked.
 
 skops calls a type harmless if making one runs no code of the file. An estimator of such
 a type may still open files or start processes once it is asked: so only the estimators
@@ -6,10 +6,16 @@ that pipelines of tables have are let through, with options that do neither.
 """
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from skops import io
+
+from nn2rules.errors import FormatError
+from nn2rules.files import read_bytes
+from nn2rules.models.file_checks import ALLOW, first_line, members, refuse_old
 
 _PACKAGES = frozenset(
     (
@@ -23,7 +29,43 @@ _PACKAGES = frozenset(
 _MOST_JOBS = 64
 
 
-def unsafe_in(model: object) -> str | None:
+HARMLESS = frozenset(
+    (
+        "numpy.dtype",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    )
+)
+"""Types inside every saved MLPClassifier, which skops does not list as harmless."""
+
+
+def load_skops(path: str | PathLike[str], *, trust: bool = False) -> Any:
+    """Return the estimator in a .skops file, without running code of the file."""
+    if not trust:
+        refuse_old(path, "skops", "0.13")
+    members(path, ".skops file")
+    data = read_bytes(path)  # once, so that what is checked is what is loaded
+    try:
+        named = io.get_untrusted_types(data=data)
+        unknown = [name for name in named if name not in HARMLESS]
+        if not unknown or trust:
+            model = io.loads(data, trusted=named)
+    except Exception as error:  # noqa: BLE001  a damaged archive raises anything
+        raise FormatError(
+            f"{path}: not a whole .skops file: {first_line(error)}"
+        ) from None
+    if unknown and not trust:
+        raise FormatError(
+            f"{path}: the file names types that skops does not know to be harmless "
+            f"({', '.join(unknown)}); if you trust its author, {ALLOW}"
+        )
+    reason = None if trust else _unsafe_in(model)
+    if reason is not None:
+        raise FormatError(f"{path}: {reason}; if you trust its author, {ALLOW}")
+    return model
+
+
+def _unsafe_in(model: object) -> str | None:
     """Return what in a model could open files or start processes, if anything."""
     waiting, seen = [model], {id(model)}
     while waiting:

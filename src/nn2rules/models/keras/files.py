@@ -9,7 +9,9 @@ import io
 import math
 import os
 import re
+import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import h5py
@@ -17,7 +19,8 @@ import keras
 
 from nn2rules.errors import FormatError
 from nn2rules.files import MOST_BYTES, size_text
-from nn2rules.models.model_files.archive import members, parsed
+from nn2rules.models.file_checks import members, parsed, refuse_old
+from nn2rules.models.tracing import reason_in
 
 _FILES = r"config\.json|metadata\.json|model\.weights\.h5|assets/.+"
 
@@ -48,6 +51,46 @@ _NO_SIZES = frozenset(("axis", "seed", "shared_object_id"))
 
 MOST_WEIGHTS = 200_000_000
 """A configuration that may describe more is not built."""
+
+
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
+    """Return the model of a ``.keras`` file, without running code of the file.
+
+    Raises
+    ------
+    FormatError
+        If there is no such file, or it is damaged, or holds Python code.
+    """
+    name = os.fspath(path)
+    if not Path(name).is_file():
+        raise FormatError(f"{name}: there is no such file")
+    if not zipfile.is_zipfile(name):
+        raise FormatError(
+            f"{name}: not a whole .keras file; write one with model.save('model.keras')"
+        )
+    if not trust:
+        refuse_old(path, "keras", "3.13")
+        refuse_unsafe(path)
+    try:
+        return keras.saving.load_model(name, compile=False, safe_mode=True)
+    except Exception as error:  # noqa: BLE001  a damaged file may raise anything
+        raise FormatError(f"{name}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if "lambda" in text.lower():
+        return (
+            "the model has a Lambda layer, which is Python code, and code of files is "
+            "not run; if you trust the file, load it with keras.saving.load_model"
+        )
+    unknown = re.search(r"Could not locate (?:class|function) '([^']*)'", text)
+    if unknown:
+        return (
+            f"the model uses {unknown[1]}, which Keras does not know; load the file "
+            f"with keras.saving.load_model and its custom_objects"
+        )
+    return f"the model cannot be read ({reason_in(error)})"
 
 
 def refuse_unsafe(path: str | os.PathLike[str]) -> None:

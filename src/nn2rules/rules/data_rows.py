@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import InternalError, OptionError, UndecidedError
 from nn2rules.network import Network
-from nn2rules.rules import NO_RULE, RuleList, certificate_of, covered
+from nn2rules.rules.certificate import certificate_of
+from nn2rules.rules.matching import NO_RULE
+from nn2rules.rules.rule_list import RuleList
+from nn2rules.rules.volume import covered
 from nn2rules.space import Domain, Rows, Value, cut_codes
 
 _CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
