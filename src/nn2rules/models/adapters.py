@@ -99,21 +99,9 @@ def network_of(model: object, how: ModelOptions) -> Network:
         how.check_for(own)
         return own
     how.refuse_array()
-    # These load what only models need, and nothing of a framework.
-    from nn2rules.models.reading import (
-        hint_at_bins,
-        hint_at_special_values,
-        read_model,
-        without_unused,
-    )
+    from nn2rules.models.reading import read_model  # loads what only models need
 
-    network = read_model(adapter, prepared, how)
-    if isinstance(how.domain, Domain):
-        return network
-    hint_at_bins(network)
-    network = without_unused(network)
-    hint_at_special_values(network, how.data, how.domain or ())
-    return network
+    return read_model(adapter, prepared, how)
 
 
 def _adapter(model: object) -> ModuleType:

@@ -40,76 +40,43 @@ from nn2rules.space import (
 
 _MANY = 30
 
+_BASES = 8
+_MOST_ROWS = 200_000
 
-def without_unused(network: Network) -> Network:
-    """Leave out features that the model does not look at, such as dropped columns.
 
-    Of a feature that has but one value, and of a range of one number, that is not
-    known: the model may well look at it, and answer otherwise to another value.
+@dataclass(frozen=True)
+class _Read:
+    """A model that was read, and the rows that were made on the way."""
+
+    reading: Reading
+    network: Network
+    maker: RowMaker
+    facts: Mapping[str, Any]
+    n_made: int
+
+
+@dataclass(frozen=True)
+class _Bent:
+    """Features that are not along a line; none are named where that is not known.
+
+    `error` is why a model cannot be read with ranges, if it is more than that.
     """
-    domain, first = network.domain, network.layers[0]
-    blocks = np.split(first.weights, domain.offsets[1:-1])
-    if not first.weights.any():
-        return network
-    used = [
-        bool(block.any()) or _is_single(feature)
-        for feature, block in zip(domain.features, blocks, strict=True)
-    ]
-    if all(used):
-        return network
-    chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
-    layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
-    kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
-    return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))
+
+    names: tuple[str, ...] = ()
+    error: Nn2RulesError | None = None
+
+    def to_list(self, assumed: list[str]) -> list[str]:
+        """Return those of the assumed ranges that are to have listed numbers instead.
+
+        If what is said stands in the way, or nothing is left to list, this raises.
+        """
+        said = [name for name in self.names if name not in assumed]
+        if said or not assumed:
+            raise self.error or _not_straight(said[0])
+        return [*(self.names or assumed)]
 
 
-def _is_single(feature: Feature) -> bool:
-    """Tell whether a feature has one value, whatever stands beside it."""
-    if feature.limits is not None:
-        return feature.limits[0] == feature.limits[1]
-    return feature.n_plain == 1
-
-
-def hint_at_bins(network: Network) -> None:
-    """Warn of numbers that the model tells apart in a few ranges only.
-
-    It may have bins, but only numbers that occur were asked about, and none between
-    them. With bins that the user states, rules are shorter and quickly found.
-    """
-    blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
-    for feature, block in zip(network.domain.features, blocks, strict=True):
-        numbers = feature.values[: feature.n_plain]
-        if feature.edges is not None or not feature.has_numbers:
-            continue
-        changes = ~np.isclose(block[1 : len(numbers)], block[: len(numbers) - 1], 1e-12)
-        places = np.flatnonzero(changes.any(axis=1)).tolist()
-        if len(numbers) <= _MANY or not 0 < len(places) < len(numbers) // 4:
-            continue
-        gaps = [f"{numbers[place]} and {numbers[place + 1]}" for place in places]
-        shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
-        warnings.warn(
-            BinsWarning(
-                f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
-                f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
-                f"their edges (between {shown}), by domain={{{feature.name!r}: "
-                f"'bins:...'}} (--values {feature.name}=bins:...), and rules are found "
-                f"sooner"
-            ),
-            stacklevel=4,
-        )
-
-
-def hint_at_special_values(network: Network, data: Rows, said: Iterable[str]) -> None:
-    """Warn of codes such as 999 in ranges that nobody declares."""
-    if data is None:
-        return
-    columns = observed_columns(data, network.domain.names)
-    features = network.domain.uncurved.features
-    for hint in special_value_warnings(features, columns, said):
-        warnings.warn(hint, stacklevel=4)
-
-
-class Counted:
+class _Counted:
     """The user's own way from rows to arrays, which counts the rows it is asked about.
 
     Attributes
@@ -127,15 +94,26 @@ class Counted:
         return self._encode(rows)
 
 
-def counted(encode: Callable[[Rows], Any] | None) -> Counted | None:
+def _counted(encode: Callable[[Rows], Any] | None) -> _Counted | None:
     """Return what the user gave as `encode`, so that its rows are counted."""
-    return None if encode is None else Counted(encode)
+    return None if encode is None else _Counted(encode)
 
 
 def read_model(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
     """Return the network of a model that an adapter has prepared."""
+    network = _read(adapter, model, how)
+    if isinstance(how.domain, Domain):
+        return network
+    _hint_at_bins(network)
+    network = _without_unused(network)
+    _hint_at_special_values(network, how.data, how.domain or ())
+    return network
+
+
+def _read(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
+    """Read a model with ranges where that is possible."""
     known = adapter.columns(model, how.encode)
-    asked = counted(encoder_of(how.encode))
+    asked = _counted(encoder_of(how.encode))
     listed: list[str] = []
     failed: Nn2RulesError | None = None
     while True:
@@ -154,7 +132,7 @@ def read_model(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
             raise failed from None
         attempts = _Attempts(adapter, model, how, sampled(domain, how.data), asked)
         found = attempts.best()
-        if isinstance(found, Read):
+        if isinstance(found, _Read):
             return _with_origin(found, how, known, asked, listed)
         try:
             listed += found.to_list(_assumed(domain, how))
@@ -176,38 +154,6 @@ def _assumed(domain: Domain, how: ModelOptions) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Read:
-    """A model that was read, and the rows that were made on the way."""
-
-    reading: Reading
-    network: Network
-    maker: RowMaker
-    facts: Mapping[str, Any]
-    n_made: int
-
-
-@dataclass(frozen=True)
-class Bent:
-    """Features that are not along a line; none are named where that is not known.
-
-    `error` is why a model cannot be read with ranges, if it is more than that.
-    """
-
-    names: tuple[str, ...] = ()
-    error: Nn2RulesError | None = None
-
-    def to_list(self, assumed: list[str]) -> list[str]:
-        """Return those of the assumed ranges that are to have listed numbers instead.
-
-        If what is said stands in the way, or nothing is left to list, this raises.
-        """
-        said = [name for name in self.names if name not in assumed]
-        if said or not assumed:
-            raise self.error or _not_straight(said[0])
-        return [*(self.names or assumed)]
-
-
-@dataclass(frozen=True)
 class _Attempts:
     """The two ways in which a model is read: by layers, or by tables of the samples.
 
@@ -219,50 +165,50 @@ class _Attempts:
     model: Any
     how: ModelOptions
     sampled: Sampled
-    asked: Counted | None
+    asked: _Counted | None
 
-    def best(self) -> Read | Bent:
+    def best(self) -> _Read | _Bent:
         """Return what was read; if nothing was, the features to blame."""
-        bent: list[Bent] = []
+        bent: list[_Bent] = []
         for ranges in dict.fromkeys((self.sampled.ranges, frozenset[int]())):
             try:
                 found = self._read(ranges)
             except (FormatError, UnsupportedModelError) as error:
                 found = self._blamed(error)
-            if isinstance(found, Read):
+            if isinstance(found, _Read):
                 return found
             bent.append(found)
         named = [each for each in bent if each.names]
         return min(named, key=lambda each: len(each.names)) if named else bent[0]
 
-    def _blamed(self, error: Nn2RulesError) -> Bent:
+    def _blamed(self, error: Nn2RulesError) -> _Bent:
         """Return the range that cannot be read, if the error names one."""
         name = getattr(error, "feature", None)
         names = [self.sampled.real.names[index] for index in self.sampled.ranges]
-        return Bent((name,) if name in names else (), error)
+        return _Bent((name,) if name in names else (), error)
 
-    def _read(self, ranges: frozenset[int]) -> Read | Bent:
+    def _read(self, ranges: frozenset[int]) -> _Read | _Bent:
         how, real = self.how, self.sampled.real
         maker = RowMaker(self.sampled.domain, how.data, self.sampled.codes_of)
         is_stated = isinstance(how.domain, Domain)
         source = Source(self.sampled.domain, maker, self.asked, is_stated, real, ranges)
         reading = self.adapter.read(self.model, source, how)
-        facts = check_strangers(reading, maker)
+        facts = _check_strangers(reading, maker)
         decision = reading.decision
         unit = max(reading.unit, reading.grain)
         curves = curves_of(real)
         if curves and reading.grain != FLOAT64:
-            return Bent(tuple(curves))  # a library rounds curves otherwise in float32
+            return _Bent(tuple(curves))  # a library rounds curves otherwise in float32
         network, bent = self.sampled.straightened(decision.network, unit)
         if bent:
-            return Bent(tuple(bent))
+            return _Bent(tuple(bent))
         after, before = network.model_error, decision.network.model_error
         slack = 0.0 if after is None or before is None else after - before
         decision = replace(decision, network=network)
         reading = replace(reading, decision=decision, slack=slack)
         again = RowMaker(real.uncurved, maker.like)
         network = confirm(reading, again, how.data)
-        return Read(reading, network, again, facts, maker.n_made + again.n_made)
+        return _Read(reading, network, again, facts, maker.n_made + again.n_made)
 
 
 def _not_straight(name: str) -> UnsupportedModelError:
@@ -275,10 +221,10 @@ def _not_straight(name: str) -> UnsupportedModelError:
 
 
 def _with_origin(
-    found: Read,
+    found: _Read,
     how: ModelOptions,
     known: Mapping[str, Any] | None,
-    asked: Counted | None,
+    asked: _Counted | None,
     listed: list[str],
 ) -> Network:
     """Return the network with how it was read."""
@@ -292,8 +238,8 @@ def _with_origin(
         for f in domain.features
         if f.limits is not None and f.name in bent
     ]
-    facts = origin_of_encode(how.encode, asked, tried, found.n_made)
-    facts |= dict(found.facts) | agreement(found.reading, how.data)
+    facts = _origin_of_encode(how.encode, asked, tried, found.n_made)
+    facts |= dict(found.facts) | _agreement(found.reading, how.data)
     origin = dict(network.origin or {})
     if "probed" in origin:
         own = [each for each in origin["probed"] if each not in facts["probed"]]
@@ -305,12 +251,8 @@ def _with_origin(
     return replace(network, origin=origin | facts)
 
 
-_BASES = 8
-_MOST_ROWS = 200_000
-
-
-def origin_of_encode(
-    encode: Any, asked: Counted | None, tried: list[str], n_made: int
+def _origin_of_encode(
+    encode: Any, asked: _Counted | None, tried: list[str], n_made: int
 ) -> dict[str, Any]:
     """Say how the user's `encode` was read: by its code, or by probing.
 
@@ -331,7 +273,30 @@ def origin_of_encode(
     return found | ({"probed": probed, "probed_rows": asked.n_rows} if probed else {})
 
 
-def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
+def _agreement(reading: Reading, data: Rows) -> dict[str, int]:
+    """Count the rows on which the network answers as the model itself does.
+
+    Only where one word stands for all others. Elsewhere the network is the model.
+    """
+    decision = reading.decision
+    network = decision.network
+    stands = any(f.other is not None for f in network.domain.features)
+    if data is None or not stands:
+        return {}
+    rows = data[:_MOST_ROWS]
+    codes = network.domain.encode(rows, unknown="mark")
+    known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
+    if not len(known):
+        return {}
+    chosen = picked(rows, known.tolist())
+    theirs = np.asarray(reading.outputs(chosen), dtype=np.float64)
+    theirs = theirs.reshape(-1) if theirs.size == len(known) else theirs
+    ours = network.predict_codes(*network.domain.inputs_of(chosen))
+    same = int((decision.answers(theirs) == ours).sum())
+    return {"rows": len(known), "rows_agreeing": same}
+
+
+def _check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
     """Refuse a model that tells apart what the value for others stands for.
 
     Each stranger takes its turn in rows that are otherwise equal. Returns how many were
@@ -360,24 +325,69 @@ def check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
     return {"strangers": maker.n_strangers} if maker.n_strangers else {}
 
 
-def agreement(reading: Reading, data: Rows) -> dict[str, int]:
-    """Count the rows on which the network answers as the model itself does.
+def _without_unused(network: Network) -> Network:
+    """Leave out features that the model does not look at, such as dropped columns.
 
-    Only where one word stands for all others. Elsewhere the network is the model.
+    Of a feature that has but one value, and of a range of one number, that is not
+    known: the model may well look at it, and answer otherwise to another value.
     """
-    decision = reading.decision
-    network = decision.network
-    stands = any(f.other is not None for f in network.domain.features)
-    if data is None or not stands:
-        return {}
-    rows = data[:_MOST_ROWS]
-    codes = network.domain.encode(rows, unknown="mark")
-    known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-    if not len(known):
-        return {}
-    chosen = picked(rows, known.tolist())
-    theirs = np.asarray(reading.outputs(chosen), dtype=np.float64)
-    theirs = theirs.reshape(-1) if theirs.size == len(known) else theirs
-    ours = network.predict_codes(*network.domain.inputs_of(chosen))
-    same = int((decision.answers(theirs) == ours).sum())
-    return {"rows": len(known), "rows_agreeing": same}
+    domain, first = network.domain, network.layers[0]
+    blocks = np.split(first.weights, domain.offsets[1:-1])
+    if not first.weights.any():
+        return network
+    used = [
+        bool(block.any()) or _is_single(feature)
+        for feature, block in zip(domain.features, blocks, strict=True)
+    ]
+    if all(used):
+        return network
+    chosen = [block for block, is_used in zip(blocks, used, strict=True) if is_used]
+    layer = Layer(np.concatenate(chosen), first.bias, first.activation, first.slope)
+    kept = tuple(f for f, u in zip(domain.features, used, strict=True) if u)
+    return replace(network, domain=Domain(kept), layers=(layer, *network.layers[1:]))
+
+
+def _is_single(feature: Feature) -> bool:
+    """Tell whether a feature has one value, whatever stands beside it."""
+    if feature.limits is not None:
+        return feature.limits[0] == feature.limits[1]
+    return feature.n_plain == 1
+
+
+def _hint_at_bins(network: Network) -> None:
+    """Warn of numbers that the model tells apart in a few ranges only.
+
+    It may have bins, but only numbers that occur were asked about, and none between
+    them. With bins that the user states, rules are shorter and quickly found.
+    """
+    blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
+    for feature, block in zip(network.domain.features, blocks, strict=True):
+        numbers = feature.values[: feature.n_plain]
+        if feature.edges is not None or not feature.has_numbers:
+            continue
+        changes = ~np.isclose(block[1 : len(numbers)], block[: len(numbers) - 1], 1e-12)
+        places = np.flatnonzero(changes.any(axis=1)).tolist()
+        if len(numbers) <= _MANY or not 0 < len(places) < len(numbers) // 4:
+            continue
+        gaps = [f"{numbers[place]} and {numbers[place + 1]}" for place in places]
+        shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
+        warnings.warn(
+            BinsWarning(
+                f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
+                f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
+                f"their edges (between {shown}), by domain={{{feature.name!r}: "
+                f"'bins:...'}} (--values {feature.name}=bins:...), and rules are found "
+                f"sooner"
+            ),
+            stacklevel=5,
+        )
+
+
+def _hint_at_special_values(network: Network, data: Rows, said: Iterable[str]) -> None:
+    """Warn of codes such as 999 in ranges that nobody declares."""
+    if data is None:
+        return
+    columns = observed_columns(data, network.domain.names)
+    features = network.domain.uncurved.features
+    for hint in special_value_warnings(features, columns, said):
+        warnings.warn(hint, stacklevel=5)
