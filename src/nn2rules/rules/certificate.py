@@ -75,7 +75,7 @@ class Certificate:
     coverage : CertifiedCoverage or None
         What is known of new rows.
     model : mapping
-        How the network was read from a model; see `models.origin`.
+        How the network was read from a model; see `models.reading`.
     questions, boxes, settled_exactly : int or None
         The boxes asked about and looked at, and scores settled in exact arithmetic.
     smallest_margin : float or None
