@@ -207,7 +207,7 @@ def test_a_refusal_leaves_the_file_as_it_was(rules, tmp_path):
     path = tmp_path / "car.onnx"
     path.write_text("before")
     said = refused(rules, "-f", "onnx", "--unknown", "error", "-o", str(path))
-    assert "an ONNX model cannot end with an error" in said
+    assert "an ONNX model cannot raise an error" in said
     assert path.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 2
 

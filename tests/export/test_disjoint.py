@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import BudgetExceededError
-from nn2rules.export.cells import Cells, Interval
-from nn2rules.export.complement import complement
+from nn2rules.export.cells import Cells, Interval, complement
 from nn2rules.export.disjoint import disjoint
 
 

@@ -1,15 +1,25 @@
-"""EXPORTERS: rules in the languages of other engines, one module for each.
+"""Descriptions of networks in the languages of other engines, one module for each.
 
 ::
 
-    RuleList ──program_of──▶ Program ──▶ python · sql · dmn · pmml · onnx · …
+    RuleList ──program_of──▶ RuleProgram ──write_program──▶ python · sql · dmn · …
 
-An exporter is a module with a function ``write(program, *, …)`` that returns the
-export, text or bytes. Its keyword arguments are the options of the format.
+This room may import everything below it: rules, files, language, space. What it exports
+is a `Program`: columns, the cells that each holds, and an answer for every row. A
+format is a function ``write(program, *, …)`` that looks at nothing else and returns the
+export, text or bytes; its keyword arguments are the options of the format. To add one,
+write a module and name it in `EXPORTERS`.
+
+To export another kind of description, such as a scorecard, derive a class from
+`Program` (`program.py` says what it has to answer), with a ``kind`` of its own, and
+give the formats that can hold it a second function beside ``write``: it shares columns,
+conditions on cells and names with the first. Name it in `Format.writers` under that
+kind. `write_program` then does the rest: options, test vectors, files.
 """
 
 import inspect
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,27 +27,39 @@ from typing import Any
 
 from nn2rules.errors import OptionError
 from nn2rules.export.bulk import predict_file
-from nn2rules.export.program import Policy, program_of
+from nn2rules.export.program import Policy, Program, RuleProgram, program_of
 from nn2rules.export.vectors import vectors_text
 from nn2rules.files import check_writable, write_bytes, write_text
 from nn2rules.rules import RuleList
 from nn2rules.space import whole_number
 
-__all__ = ["predict_file"]
+__all__ = [
+    "EXPORTERS",
+    "Format",
+    "Policy",
+    "Program",
+    "RuleProgram",
+    "export",
+    "options_of",
+    "predict_file",
+    "program_of",
+    "tests_path",
+    "write_program",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What rules can be exported to.
+    """What descriptions can be exported to.
 
     Attributes
     ----------
-    module : str
-        Where it is written, within this package.
     what : str
         What it is, in a line.
     suffix : str
         How the names of its files end.
+    writers : mapping from kinds of programs to "module.function"
+        What writes it, within this package.
     typed : bool
         Whether its columns have one type each; what nn2rules itself reads, or people,
         need not.
@@ -47,45 +69,88 @@ class Format:
         Whether it keeps classes of several types as they are; else they are texts.
     """
 
-    module: str
     what: str
     suffix: str
+    writers: Mapping[str, str]
     typed: bool = True
     escape: str = ""
     mixed: bool = False
+
+
+def _rules(writer: str) -> dict[str, str]:
+    """Return the writers of a format that holds rules."""
+    return {RuleProgram.kind: writer}
 
 
 _JSON_ESCAPE = "\\u{:04x}"
 _XML_ESCAPE = "&#x{:x};"
 
 EXPORTERS = {
-    "csv": Format("csv", "a decision table, a row for each rule", ".csv", False),
+    "csv": Format(
+        "a decision table, a row for each rule",
+        ".csv",
+        _rules("own_formats.write_csv"),
+        typed=False,
+    ),
     "dmn": Format(
-        "dmn",
         "a decision table of DMN 1.3, with its diagram",
         ".dmn",
+        _rules("dmn.write"),
         escape=_XML_ESCAPE,
     ),
-    "js": Format("js", "an ES module without dependencies", ".mjs", mixed=True),
+    "js": Format(
+        "an ES module without dependencies", ".mjs", _rules("js.write"), mixed=True
+    ),
     "json": Format(
-        "json", "rules as nn2rules-rules/1", ".json", False, escape=_JSON_ESCAPE
+        "rules as nn2rules-rules/1",
+        ".json",
+        _rules("own_formats.write_json"),
+        typed=False,
+        escape=_JSON_ESCAPE,
     ),
-    "latex": Format("latex", "a document for XeLaTeX", ".tex", False),
-    "markdown": Format("markdown", "a document with a table", ".md", False),
-    "onnx": Format("onnx", "an ONNX model over columns, or over codes", ".onnx"),
+    "latex": Format(
+        "a document for XeLaTeX", ".tex", _rules("latex.write"), typed=False
+    ),
+    "markdown": Format(
+        "a document with a table", ".md", _rules("markdown.write"), typed=False
+    ),
+    "onnx": Format(
+        "an ONNX model over columns, or over codes", ".onnx", _rules("onnx.write")
+    ),
     "pandas": Format(
-        "pandas", "a Python module over frames of pandas", ".py", mixed=True
+        "a Python module over frames of pandas",
+        ".py",
+        _rules("data_frames.write_pandas"),
+        mixed=True,
     ),
-    "pmml": Format("pmml", "a rule set of PMML 4.4", ".pmml", escape=_XML_ESCAPE),
-    "polars": Format("polars", "a Python module with an expression of polars", ".py"),
-    "prolog": Format("prolog", "clauses for SWI-Prolog", ".pl", mixed=True),
+    "pmml": Format(
+        "a rule set of PMML 4.4", ".pmml", _rules("pmml.write"), escape=_XML_ESCAPE
+    ),
+    "polars": Format(
+        "a Python module with an expression of polars",
+        ".py",
+        _rules("data_frames.write_polars"),
+    ),
+    "prolog": Format(
+        "clauses for SWI-Prolog", ".pl", _rules("prolog.write"), mixed=True
+    ),
     "python": Format(
-        "python", "a Python module without dependencies", ".py", mixed=True
+        "a Python module without dependencies",
+        ".py",
+        _rules("python.write"),
+        mixed=True,
     ),
-    "sql": Format("sql", "SQL: expressions, or a view of a table", ".sql"),
-    "xlsx": Format("xlsx", "a decision table for Excel", ".xlsx", False),
+    "sql": Format(
+        "SQL: expressions, or a view of a table", ".sql", _rules("sql.write")
+    ),
+    "xlsx": Format(
+        "a decision table for Excel",
+        ".xlsx",
+        _rules("own_formats.write_xlsx"),
+        typed=False,
+    ),
 }
-"""What rules can be exported to, by name."""
+"""What descriptions can be exported to, by name."""
 
 
 def export(
@@ -99,16 +164,30 @@ def export(
     **options: Any,
 ) -> str | bytes:
     """Return rules in the language of another engine; see `RuleList.export`."""
-    writer = _writer(format)
-    _check_options(format, options)
-    typed = EXPORTERS[format].typed or tests is not None
+    _check_options(format, RuleProgram.kind, options)
     program = program_of(
         rules,
         unknown=unknown,
         undecided=undecided,
-        typed=typed,
+        typed=EXPORTERS[format].typed or tests is not None,
         mixed=EXPORTERS[format].mixed,
     )
+    return write_program(program, format, path, tests=tests, **options)
+
+
+def write_program(
+    program: Program,
+    format: str,  # noqa: A002
+    path: str | os.PathLike[str] | None = None,
+    *,
+    tests: int | None = None,
+    **options: Any,
+) -> str | bytes:
+    """Return a program in the language of another engine, and write it to a path.
+
+    With `tests`, that many test vectors are written beside it.
+    """
+    _check_options(format, program.kind, options)
     if path is not None:
         check_writable(path)
     if tests is not None:
@@ -116,7 +195,7 @@ def export(
         if path is None:
             raise OptionError("tests are written beside the export; give it a path")
         check_writable(tests_path(path), keep=(path,))
-    made: str | bytes = writer(program, **options)
+    made: str | bytes = _writer(format, program.kind)(program, **options)
     vectors = None if tests is None else vectors_text(program, tests)
     if path is not None and vectors is not None:
         write_text(tests_path(path), vectors)
@@ -130,20 +209,29 @@ def tests_path(path: str | os.PathLike[str]) -> Path:
     return Path(path).with_suffix(".tests.csv")
 
 
-def options_of(format: str) -> tuple[str, ...]:  # noqa: A002
-    """Return the names of the options that a format has."""
-    return tuple(list(inspect.signature(_writer(format)).parameters)[1:])
+def options_of(format: str, kind: str = RuleProgram.kind) -> tuple[str, ...]:  # noqa: A002
+    """Return the names of the options that a format has for a kind of programs."""
+    return tuple(list(inspect.signature(_writer(format, kind)).parameters)[1:])
 
 
-def _writer(format: str) -> Any:  # noqa: A002
+def _writer(format: str, kind: str) -> Any:  # noqa: A002
     if format not in EXPORTERS:
         known = ", ".join(EXPORTERS)
         raise OptionError(f"format: {format!r}, expected one of {known}")
-    return import_module(f"{__name__}.{EXPORTERS[format].module}").write
+    writers = EXPORTERS[format].writers
+    if kind not in writers:
+        able = ", ".join(
+            name for name, each in EXPORTERS.items() if kind in each.writers
+        )
+        raise OptionError(
+            f"format: {format!r} cannot hold {kind}; expected one of {able}"
+        )
+    module, _, function = writers[kind].partition(".")
+    return getattr(import_module(f"{__name__}.{module}"), function)
 
 
-def _check_options(format: str, options: dict[str, Any]) -> None:  # noqa: A002
-    known = options_of(format)
+def _check_options(format: str, kind: str, options: Mapping[str, Any]) -> None:  # noqa: A002
+    known = options_of(format, kind)
     for name in options:
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nn2rules.export.cells import Cells
-from nn2rules.export.program import Program
+from nn2rules.export.program import RuleProgram
 
 WORD = 62
 """How many bits a word has, so that none is ever negative, and one is left."""
@@ -52,7 +52,7 @@ class Bits:
         return tuple(bit for bit in self.bits if bit.place == place)
 
 
-def bits_of(program: Program) -> Bits:
+def bits_of(program: RuleProgram) -> Bits:
     """Return a program as masks.
 
     Examples
@@ -80,7 +80,7 @@ def bits_of(program: Program) -> Bits:
             bits.append(Bit(place, code, word, 1 << used, cells))
             used += 1
     forbidden = []
-    for box in program.rules.boxes.tolist():
+    for box in program.boxes.tolist():
         words = [0] * (word + 1)
         for is_allowed, bit in zip(box, bits, strict=True):
             words[bit.word] |= 0 if is_allowed else bit.mask

@@ -21,8 +21,8 @@ from nn2rules.errors import (
 from nn2rules.export.bits import bits_of
 from nn2rules.export.bulk_source import Source, check_name, is_parquet, source_of
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Policy, Program, program_of
-from nn2rules.export.sql_bits import (
+from nn2rules.export.program import Policy, RuleProgram, program_of
+from nn2rules.export.sql_conditions import (
     OPEN,
     OUTSIDE,
     answers_at,
@@ -72,7 +72,7 @@ class Query:
     functions: tuple[tuple[str, Callable[[Any], Any], str], ...]
 
 
-def query_of(program: Program, source: Source, *, as_text: bool) -> Query:
+def query_of(program: RuleProgram, source: Source, *, as_text: bool) -> Query:
     """Return the query for a file; `as_text`, classes are written as texts."""
     prefix = prefix_for(source.called)
     bits = bits_of(program)
@@ -141,7 +141,9 @@ def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
     return f"{function}({name})"
 
 
-def _selected(source: Source, program: Program, prefix: str, *, as_text: bool) -> str:
+def _selected(
+    source: Source, program: RuleProgram, prefix: str, *, as_text: bool
+) -> str:
     """Return the columns of the answers."""
     kept = [
         f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name or called)}"
@@ -275,7 +277,7 @@ def _plain(path: str | os.PathLike[str], error: Exception) -> FormatError:
     return FormatError(f"{path}: {line}")
 
 
-def _predicted(base: Any, program: Program, source: Source, output: Any) -> Written:
+def _predicted(base: Any, program: RuleProgram, source: Source, output: Any) -> Written:
     Table(source.path, list(source.names), [], []).check(program.rules.domain)
     as_parquet = is_parquet(output)
     query = query_of(program, source, as_text=not as_parquet)
@@ -338,7 +340,7 @@ def _appended(base: Any, query: Query, source: Source, path: str) -> int:
     return int(found[0])
 
 
-def _open_rows(base: Any, program: Program, source: Source, query: Query) -> int:
+def _open_rows(base: Any, program: RuleProgram, source: Source, query: Query) -> int:
     """Return how many rows no rule decides; where they are an error, refuse them."""
     try:
         n_rows, n_open = source.ask(
@@ -365,7 +367,7 @@ def _first(base: Any, source: Source, positions: str, wanted: int) -> int:
     return int(found[0]) - 1
 
 
-def _refuse_unknown(base: Any, program: Program, source: Source) -> None:
+def _refuse_unknown(base: Any, program: RuleProgram, source: Source) -> None:
     """Say which row is the first that is off the domain, and why."""
     lenient = query_of(program_of(program.rules), source, as_text=True)
     number = _first(base, source, lenient.positions, OUTSIDE)

@@ -12,7 +12,7 @@ and what no rule decides has rows of its own, as engines do not agree on default
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -29,8 +29,7 @@ from nn2rules.export.feel import (
     unary_test,
     variables,
 )
-from nn2rules.export.header import header_of
-from nn2rules.export.program import DEFAULT, NOTHING, Answer, Program
+from nn2rules.export.program import DEFAULT, NOTHING, Answer, RuleProgram, refuse_errors
 from nn2rules.export.xml_text import add, document, shown
 from nn2rules.version import __version__
 
@@ -61,7 +60,7 @@ class Table:
     has_rule: bool
 
 
-def table_text(program: Program, table: Table) -> str:
+def table_text(program: RuleProgram, table: Table) -> str:
     """Return a decision table as the text of a DMN file."""
     names = variables([column.name for column in program.columns])
     root = Element(
@@ -96,16 +95,16 @@ def table_text(program: Program, table: Table) -> str:
     return document(root)
 
 
-def _description(program: Program, names: tuple[str, ...]) -> str:
+def _description(program: RuleProgram, names: tuple[str, ...]) -> str:
     """Return the header, and which variable is which column."""
     columns = [column.name for column in program.columns]
     pairs = dict(zip(names, columns, strict=True))
-    lines = [f"{key}: {sentence}" for key, sentence in header_of(program)]
+    lines = [f"{key}: {sentence}" for key, sentence in program.about]
     lines.append(f"columns, by variable: {json.dumps(pairs)}")
     return "\n".join(lines)
 
 
-def _add_types(root: Element, program: Program, table: Table) -> None:
+def _add_types(root: Element, program: RuleProgram, table: Table) -> None:
     """Append the type of an answer that is a class and a rule."""
     if not table.has_rule:
         return
@@ -120,7 +119,7 @@ def _add_types(root: Element, program: Program, table: Table) -> None:
 
 
 def _add_table(
-    decision: Element, program: Program, table: Table, names: tuple[str, ...]
+    decision: Element, program: RuleProgram, table: Table, names: tuple[str, ...]
 ) -> None:
     made = add(decision, "decisionTable", id="table", hitPolicy=table.hit_policy)
     for name, column in zip(names, program.columns, strict=True):
@@ -187,24 +186,24 @@ class _Piece:
     answer: Answer
 
 
-def write(program: Program, *, hit_policy: str | None = None) -> str:
+def write(program: RuleProgram, *, hit_policy: str | None = None) -> str:
     """Return rules as a DMN file.
 
     Parameters
     ----------
-    program : Program
+    program : RuleProgram
     hit_policy : {"first", "any", "collect", "unique"}, optional
         "first" for a list and "any" for a set, if not given.
     """
     policy = _checked(program, hit_policy)
-    _refuse_errors(program)
+    refuse_errors(program, "a decision table of DMN")
     rows = list(_first(program) if policy == "first" else _closed(program, policy))
     if not rows:
         rows = [Row((ANYTHING,) * len(program.columns), NOTHING, "no answer")]
     return table_text(program, Table(policy.upper(), tuple(rows), policy != "any"))
 
 
-def _checked(program: Program, given: str | None) -> str:
+def _checked(program: RuleProgram, given: str | None) -> str:
     form = program.rules.form
     if given is None:
         return "first" if form == "list" else "any"
@@ -220,19 +219,7 @@ def _checked(program: Program, given: str | None) -> str:
     return given
 
 
-def _refuse_errors(program: Program) -> None:
-    for name, answer in (
-        ("unknown", program.outside),
-        ("undecided", program.otherwise),
-    ):
-        if answer is None:
-            raise OptionError(
-                f"{name}: 'error', and a decision table of DMN cannot raise an error; "
-                f"take 'none' or 'default'"
-            )
-
-
-def _first(program: Program) -> Iterator[Row]:
+def _first(program: RuleProgram) -> Iterator[Row]:
     """Return rows to be tried from the top."""
     columns = program.columns
     assert program.outside is not None, "errors are refused"
@@ -257,7 +244,7 @@ def _first(program: Program) -> Iterator[Row]:
     yield Row((ANYTHING,) * len(columns), program.otherwise, note)
 
 
-def _closed(program: Program, policy: str) -> Iterator[Row]:
+def _closed(program: RuleProgram, policy: str) -> Iterator[Row]:
     """Return rows in no order: each tests every column."""
     yield from _strangers(program, is_apart=policy != "any")
     for piece in _pieces(program, policy):
@@ -266,7 +253,7 @@ def _closed(program: Program, policy: str) -> Iterator[Row]:
             yield Row(tests, piece.answer, str(piece.answer.rule))
 
 
-def _strangers(program: Program, *, is_apart: bool) -> Iterator[Row]:
+def _strangers(program: RuleProgram, *, is_apart: bool) -> Iterator[Row]:
     """Return rows for cells off the domain, where those are answered.
 
     Rows that are to be apart hold known cells in the columns before.
@@ -288,18 +275,18 @@ def _strangers(program: Program, *, is_apart: bool) -> Iterator[Row]:
             )
 
 
-def _pieces(program: Program, policy: str) -> Iterator[_Piece]:
+def _pieces(program: RuleProgram, policy: str) -> Iterator[_Piece]:
     """Return boxes with their answers: rules, and what no rule decides."""
-    rules, offsets = program.rules, program.rules.domain.offsets.tolist()
+    offsets = program.offsets
     answers = [Answer(branch.label, branch.name) for branch in program.branches]
-    boxes = [box[None] for box in rules.boxes]
+    boxes = [box[None] for box in program.boxes]
     everything = np.ones(offsets[-1], dtype=np.bool_)
     assert program.otherwise is not None, "errors are refused"
     try:
         if policy == "unique":
-            boxes = disjoint(rules.boxes, offsets, limit=_LIMIT)
+            boxes = disjoint(program.boxes, offsets, limit=_LIMIT)
         if program.otherwise != NOTHING:
-            boxes.append(without(everything, rules.boxes, offsets, limit=_LIMIT))
+            boxes.append(without(everything, program.boxes, offsets, limit=_LIMIT))
             answers.append(program.otherwise)
     except BudgetExceededError:
         what = "rules" if policy == "unique" else f"the {DEFAULT}"
@@ -313,9 +300,9 @@ def _pieces(program: Program, policy: str) -> Iterator[_Piece]:
             yield _Piece(box, answer)
 
 
-def _tests(program: Program, box: NDArray[np.bool_]) -> tuple[str, ...] | None:
+def _tests(program: RuleProgram, box: NDArray[np.bool_]) -> tuple[str, ...] | None:
     """Return a test for each column; None if no cell can pass one of them."""
-    offsets: Sequence[int] = program.rules.domain.offsets.tolist()
+    offsets = program.offsets
     tests = []
     for place, column in enumerate(program.columns):
         allowed = box[offsets[place] : offsets[place + 1]]

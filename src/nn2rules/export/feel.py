@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from string import hexdigits
 
-from nn2rules.export.cells import LARGEST, Cells, Interval
+from nn2rules.export.cells import LARGEST, Cells, Interval, complement
 from nn2rules.export.columns import Column
-from nn2rules.export.complement import complement
 from nn2rules.space import Value
 
 ANYTHING = "-"

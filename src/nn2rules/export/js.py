@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.header import header_of
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Answer, RuleProgram
 from nn2rules.export.writing import check_doubles, remarks, selective_tests, variables
 from nn2rules.space import Value
 
@@ -81,13 +80,13 @@ function cell(row, name, type, gaps = []) {{
 """
 
 
-def write(program: Program) -> str:
+def write(program: RuleProgram) -> str:
     """Return rules as the text of an ES module."""
     check_doubles(program, "JavaScript")
     has_gaps = any(column.gaps for column in program.columns)
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
-        header="\n".join(f"// {key}: {text}" for key, text in header_of(program)),
+        header="\n".join(f"// {key}: {text}" for key, text in program.about),
         gaps=",\n// and so are the texts that stand beside a column below"
         if has_gaps
         else "",
@@ -96,18 +95,18 @@ def write(program: Program) -> str:
     )
 
 
-def _cells(program: Program) -> Iterator[str]:
+def _cells(program: RuleProgram) -> Iterator[str]:
     for name, column in zip(_names(program), program.columns, strict=True):
         gaps = f", {_list(column.gaps)}" if column.gaps else ""
         kind = _TYPES[column.kind]
         yield f'const {name} = cell(row, {_value(column.name)}, "{kind}"{gaps});'
 
 
-def _names(program: Program) -> list[str]:
+def _names(program: RuleProgram) -> list[str]:
     return variables(program, _RESERVED)
 
 
-def _guards(program: Program) -> Iterator[str]:
+def _guards(program: RuleProgram) -> Iterator[str]:
     """Yield what keeps rows off the domain away from the rules."""
     for name, column in zip(_names(program), program.columns, strict=True):
         test = _unknown(name, column)
@@ -129,7 +128,7 @@ def _unknown(name: str, column: Column) -> str | None:
     return f"!({_test(name, known, may_miss=True, whole=whole)})"
 
 
-def _rules(program: Program) -> Iterator[str]:
+def _rules(program: RuleProgram) -> Iterator[str]:
     names = _names(program)
     for branch, own, lines in zip(
         program.branches,

@@ -6,8 +6,8 @@ number is shown, so nothing of a value is lost. Long words may be parted anywher
 
 import re
 
-from nn2rules.export.document import Document, Line, document_of
-from nn2rules.export.program import Program
+from nn2rules.export.program import RuleProgram
+from nn2rules.export.rule_table import Line, RuleTable, rule_table_of
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -50,9 +50,9 @@ _FONT = r"""\IfFontExistsTF{NAME}{%
 """
 
 
-def write(program: Program) -> str:
+def write(program: RuleProgram) -> str:
     """Return rules as the text of a LaTeX document."""
-    page = document_of(program)
+    page = rule_table_of(program)
     lines = [
         "% !TEX program = xelatex",
         *(f"% {key}: {text}" for key, text in page.about),
@@ -106,7 +106,7 @@ def _sign(sign: str) -> str:
     return sign if is_plain else rf"\glyph{{{ord(sign):04X}}}"
 
 
-def _rules(page: Document) -> list[str]:
+def _rules(page: RuleTable) -> list[str]:
     header = ("rule", "if", "then", *page.columns)
     wide = 0.66 - 0.11 * len(page.columns)
     columns = (
@@ -122,7 +122,7 @@ def _cells(line: Line) -> tuple[str, ...]:
     return line.name, " and ".join(line.conditions), line.then, *line.numbers
 
 
-def _features(page: Document) -> list[str]:
+def _features(page: RuleTable) -> list[str]:
     columns = (
         r"@{}>{\raggedright}p{0.2\linewidth}>{\raggedright}p{0.2\linewidth}"
         r">{\raggedright\arraybackslash}p{0.52\linewidth}@{}"

@@ -5,17 +5,17 @@ Every sign that could mean something in Markdown, or in HTML, has a backslash be
 
 import re
 
-from nn2rules.export.document import Document, Line, document_of
-from nn2rules.export.program import Program
+from nn2rules.export.program import RuleProgram
+from nn2rules.export.rule_table import Line, RuleTable, rule_table_of
 
 _SIGNS = re.compile(
     r"[\\`*_{}\[\]<>&|~$#!@^]|:(?=//|[\w+-]+:)|(?<=www)\.", re.IGNORECASE
 )
 
 
-def write(program: Program) -> str:
+def write(program: RuleProgram) -> str:
     """Return rules as the text of a Markdown file."""
-    page = document_of(program)
+    page = rule_table_of(program)
     parts = [
         f"# {escaped(page.title)}",
         "\n".join(f"- {key}: {escaped(text)}" for key, text in page.about),
@@ -37,7 +37,7 @@ def escaped(text: str) -> str:
     return _SIGNS.sub(lambda found: f"\\{found[0]}", text)
 
 
-def _rules(page: Document) -> str:
+def _rules(page: RuleTable) -> str:
     header = ("rule", "if", "then", *page.columns)
     sides = ("", "", "", *("r" for _ in page.columns))
     return _table(header, sides, [_cells(line) for line in page.lines])

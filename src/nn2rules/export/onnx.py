@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import MissingExtraError, OptionError, UnsupportedModelError
 from nn2rules.export.cells import Cells
 from nn2rules.export.columns import Column
-from nn2rules.export.header import header_of
-from nn2rules.export.program import NOTHING, Answer, Program
+from nn2rules.export.program import NOTHING, Answer, RuleProgram, refuse_errors
 from nn2rules.export.writing import check_doubles
 from nn2rules.language import unused
 from nn2rules.space import Value
@@ -31,19 +30,19 @@ Table = NDArray[np.uint8]
 where the test of a rule fails. The first column without any 1 answers."""
 
 
-def words_of(program: Program, place: int) -> tuple[str, ...]:
+def words_of(program: RuleProgram, place: int) -> tuple[str, ...]:
     """Return every text that a column is compared with."""
     found = chain.from_iterable(cells.words for cells in _questions(program, place))
     return tuple(dict.fromkeys(word for word in found if isinstance(word, str)))
 
 
-def table_of_words(program: Program, place: int) -> Table:
+def table_of_words(program: RuleProgram, place: int) -> Table:
     """Return the parts of a column of texts: its words, any other text, missing."""
     words = words_of(program, place)
     return _table(program, place, [*words, unused("unlisted", words), None])
 
 
-def cuts_of(program: Program, place: int) -> list[float]:
+def cuts_of(program: RuleProgram, place: int) -> list[float]:
     """Return the numbers at which parts of a column of numbers begin.
 
     A part reaches from one of them to below the next. What is *above* a number begins
@@ -63,7 +62,7 @@ def cuts_of(program: Program, place: int) -> list[float]:
     return sorted(cuts)
 
 
-def table_of_numbers(program: Program, place: int) -> Table:
+def table_of_numbers(program: RuleProgram, place: int) -> Table:
     """Return the parts of a column of numbers, or of true and false as 1 and 0.
 
     The first is below all cuts. If the column is of whole numbers, the same parts come
@@ -77,16 +76,16 @@ def table_of_numbers(program: Program, place: int) -> Table:
     return _table(program, place, [*cells, None])
 
 
-def table_of_codes(program: Program, place: int) -> Table:
+def table_of_codes(program: RuleProgram, place: int) -> Table:
     """Return a row for each code of a feature, and one for any other."""
-    start, stop = program.rules.domain.offsets[place : place + 2].tolist()
+    start, stop = program.offsets[place : place + 2]
     table = np.zeros((stop - start + 1, len(program.branches) + 2), dtype=np.uint8)
-    table[:-1, :-2] = ~program.rules.boxes[:, start:stop].T
+    table[:-1, :-2] = ~program.boxes[:, start:stop].T
     table[-1, :-1] = 1
     return table
 
 
-def _table(program: Program, place: int, cells: list[Value]) -> Table:
+def _table(program: RuleProgram, place: int, cells: list[Value]) -> Table:
     column = program.columns[place]
     table = np.zeros((len(cells), len(program.branches) + 2), dtype=np.uint8)
     fails: dict[Cells, list[bool]] = {}
@@ -107,7 +106,7 @@ def _knows(column: Column, cell: Value) -> bool:
     return column.known.hold(cell) if is_infinite else column.knows(cell)
 
 
-def _questions(program: Program, place: int) -> Iterator[Cells]:
+def _questions(program: RuleProgram, place: int) -> Iterator[Cells]:
     yield program.columns[place].known
     for branch in program.branches:
         if place in branch.tests:
@@ -173,7 +172,7 @@ class _Graph:
 
 
 def write(
-    program: Program,
+    program: RuleProgram,
     *,
     inputs: Literal["values", "codes"] = "values",
     missing: str = "",
@@ -182,7 +181,7 @@ def write(
 
     Parameters
     ----------
-    program : Program
+    program : RuleProgram
     inputs : {"values", "codes"}
         An input for each column, or one with codes.
     missing : str
@@ -200,7 +199,7 @@ def write(
     return serialized
 
 
-def _check(program: Program, inputs: str, missing: str) -> None:
+def _check(program: RuleProgram, inputs: str, missing: str) -> None:
     try:
         import onnx  # noqa: F401
     except ImportError:
@@ -209,15 +208,7 @@ def _check(program: Program, inputs: str, missing: str) -> None:
         raise OptionError(f"inputs: {inputs!r}, expected 'values' or 'codes'")
     if not isinstance(missing, str):
         raise OptionError(f"missing: {missing!r}, expected a text")
-    for name, answer in (
-        ("unknown", program.outside),
-        ("undecided", program.otherwise),
-    ):
-        if answer is None:
-            raise OptionError(
-                f"{name}: an ONNX model cannot end with an error for one row; choose "
-                f"'none' or 'default'"
-            )
+    refuse_errors(program, "an ONNX model")
     check_doubles(program, "ONNX")
     for place, column in enumerate(program.columns):
         values = (*words_of(program, place), column.feature.other)
@@ -228,7 +219,7 @@ def _check(program: Program, inputs: str, missing: str) -> None:
             )
 
 
-def _model(program: Program, graph: _Graph, inputs: str, missing: str) -> Any:
+def _model(program: RuleProgram, graph: _Graph, inputs: str, missing: str) -> Any:
     from onnx import helper
 
     if inputs == "codes":
@@ -264,7 +255,7 @@ def _model(program: Program, graph: _Graph, inputs: str, missing: str) -> Any:
 _Inputs = tuple[list[Any], list[str], list[Table]]
 
 
-def _by_values(program: Program, graph: _Graph, missing: str) -> _Inputs:
+def _by_values(program: RuleProgram, graph: _Graph, missing: str) -> _Inputs:
     """Return the inputs, a row of 0 and 1 for each column, and the tables."""
     given, picked, tables = [], [], []
     for place, column in enumerate(program.columns):
@@ -281,7 +272,7 @@ def _by_values(program: Program, graph: _Graph, missing: str) -> _Inputs:
     return given, picked, tables
 
 
-def _by_codes(program: Program, graph: _Graph) -> _Inputs:
+def _by_codes(program: RuleProgram, graph: _Graph) -> _Inputs:
     picked, tables = [], []
     name = graph.name("codes")
     for place in range(len(program.columns)):
@@ -299,13 +290,13 @@ def _by_codes(program: Program, graph: _Graph) -> _Inputs:
     return [_info(name, "INT64", len(program.columns))], picked, tables
 
 
-def _input_name(program: Program, place: int) -> str:
+def _input_name(program: RuleProgram, place: int) -> str:
     """Return the name of the column; an input cannot be called by an empty one."""
     names = [column.name for column in program.columns]
     return names[place] or unused(f"column {place + 1}", names)
 
 
-def _word(program: Program, place: int, graph: _Graph, missing: str) -> str:
+def _word(program: RuleProgram, place: int, graph: _Graph, missing: str) -> str:
     """Return which part each cell of a column of texts is."""
     words = words_of(program, place)
     gaps = dict.fromkeys((missing, *program.columns[place].gaps), len(words) + 1)
@@ -320,7 +311,7 @@ def _word(program: Program, place: int, graph: _Graph, missing: str) -> str:
     )
 
 
-def _number(program: Program, place: int, graph: _Graph, n_parts: int) -> str:
+def _number(program: RuleProgram, place: int, graph: _Graph, n_parts: int) -> str:
     """Return which part each number of a column is: how many cuts it passed."""
     name, cuts = _input_name(program, place), cuts_of(program, place)
     upright = graph.node("Reshape", [name, graph.tensor(np.array([-1, 1]))])
@@ -341,7 +332,7 @@ def _one_hot(graph: _Graph, index: str, size: int) -> str:
     return graph.node("OneHot", [index, depth, graph.tensor(off_on)])
 
 
-def _outputs(program: Program, graph: _Graph, decided: str) -> list[Any]:
+def _outputs(program: RuleProgram, graph: _Graph, decided: str) -> list[Any]:
     """Give the class and the rule of each row."""
     from onnx import helper
 
@@ -387,11 +378,11 @@ def _info(name: str, kind: str, *more: int) -> Any:
     return helper.make_tensor_value_info(name, _type(kind), ["rows", *more])
 
 
-def _describe(model: Any, program: Program, inputs: str, missing: str) -> None:
+def _describe(model: Any, program: RuleProgram, inputs: str, missing: str) -> None:
     """Write what the model is into the model."""
     from onnx import helper
 
-    header = dict(header_of(program))
+    header = dict(program.about)
     given = _CODES if inputs == "codes" else _VALUES.format(missing=ascii(missing))
     none = "an empty text" if program.label_kind == "text" else "NaN"
     told = [f"{key}: {text}" for key, text in header.items()]

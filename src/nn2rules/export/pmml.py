@@ -10,12 +10,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.export.cells import Cells, Interval
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.export.cells import Cells, Interval, complement
 from nn2rules.export.columns import Column
-from nn2rules.export.complement import complement
-from nn2rules.export.header import header_of
-from nn2rules.export.program import NOTHING, Answer, Branch, Program
+from nn2rules.export.program import NOTHING, Answer, Branch, RuleProgram, refuse_errors
 from nn2rules.export.xml_text import add, document, refuse_beyond
 from nn2rules.language import unused
 from nn2rules.space import Value
@@ -170,14 +168,14 @@ class _Names:
     fractions: tuple[str, ...]
 
 
-def write(program: Program) -> str:
+def write(program: RuleProgram) -> str:
     """Return rules as a PMML file."""
-    _refuse_errors(program)
+    refuse_errors(program, "a rule set of PMML")
     names = _names(program)
     root = Element("PMML", {"xmlns": "http://www.dmg.org/PMML-4_4", "version": "4.4"})
     header = add(root, "Header", description="Rules of a neural network")
     add(header, "Application", name="nn2rules", version=__version__)
-    for key, sentence in header_of(program):
+    for key, sentence in program.about:
         add(header, "Annotation", f"{key}: {sentence}")
     _add_dictionary(root, program, names)
     _add_fractions(root, program, names)
@@ -185,19 +183,7 @@ def write(program: Program) -> str:
     return document(root)
 
 
-def _refuse_errors(program: Program) -> None:
-    for name, answer in (
-        ("unknown", program.outside),
-        ("undecided", program.otherwise),
-    ):
-        if answer is None:
-            raise OptionError(
-                f"{name}: 'error', and a rule set of PMML cannot raise an error; take "
-                f"'none' or 'default'"
-            )
-
-
-def _names(program: Program) -> _Names:
+def _names(program: RuleProgram) -> _Names:
     taken = [column.name for column in program.columns]
     made = []
     wanted = [f"fraction of column {n}" for n in range(1, len(taken) + 1)]
@@ -207,7 +193,7 @@ def _names(program: Program) -> _Names:
     return _Names(made[0], made[1], made[2], tuple(made[3:]))
 
 
-def _add_dictionary(root: Element, program: Program, names: _Names) -> None:
+def _add_dictionary(root: Element, program: RuleProgram, names: _Names) -> None:
     """Append the fields, with their valid values where engines agree on the others."""
     fields = add(root, "DataDictionary", numberOfFields=str(len(program.columns) + 1))
     for column in program.columns:
@@ -227,7 +213,7 @@ def _add_dictionary(root: Element, program: Program, names: _Names) -> None:
                 add(field, "Value", value=text_of(word))
     target = add(fields, "DataField", name=names.target, optype="categorical")
     target.set("dataType", _label_type(program))
-    for label in program.rules.classes:
+    for label in program.classes:
         text = str(label) if program.label_kind == "text" else text_of(label)
         refuse_beyond(text, "the class")
         add(target, "Value", value=text)
@@ -254,12 +240,12 @@ def _is_declared(column: Column) -> bool:
     return True
 
 
-def _label_type(program: Program) -> str:
+def _label_type(program: RuleProgram) -> str:
     """Return the type of classes; true and false are texts, as columns of them are."""
     return "double" if program.label_kind == "number" else "string"
 
 
-def _add_fractions(root: Element, program: Program, names: _Names) -> None:
+def _add_fractions(root: Element, program: RuleProgram, names: _Names) -> None:
     """Append what whole numbers have behind the point, to be compared with 0."""
     pairs = zip(program.columns, names.fractions, strict=True)
     whole = [(column, name) for column, name in pairs if column.whole]
@@ -274,7 +260,7 @@ def _add_fractions(root: Element, program: Program, names: _Names) -> None:
         add(apply, "Constant", "1", dataType="double")
 
 
-def _add_model(root: Element, program: Program, names: _Names) -> None:
+def _add_model(root: Element, program: RuleProgram, names: _Names) -> None:
     """Append the rule set, in a segment where some rows get no answer."""
     strangers, tests = _strangers(program, names), _branch_tests(program)
     is_answered = _answered(program, names, strangers, tests)
@@ -300,7 +286,7 @@ def _add_model(root: Element, program: Program, names: _Names) -> None:
 
 
 def _added_model(
-    parent: Element, kind: str, program: Program, names: _Names, *, in_segment: bool
+    parent: Element, kind: str, program: RuleProgram, names: _Names, *, in_segment: bool
 ) -> Element:
     """Append a model with its fields, and return it."""
     model = add(parent, kind, functionName="classification", algorithmName="nn2rules")
@@ -324,7 +310,7 @@ def _added_model(
     return model
 
 
-def _strangers(program: Program, names: _Names) -> Element | None:
+def _strangers(program: RuleProgram, names: _Names) -> Element | None:
     """Return what is true of rows off the domain; None if there are none."""
     pairs = zip(program.columns, names.fractions, strict=True)
     parts = [strange(column, fraction) for column, fraction in pairs]
@@ -332,7 +318,7 @@ def _strangers(program: Program, names: _Names) -> Element | None:
     return either(found) if found else None
 
 
-def _branch_tests(program: Program) -> list[Element]:
+def _branch_tests(program: RuleProgram) -> list[Element]:
     return [_test(program.columns, branch) for branch in program.branches]
 
 
@@ -342,7 +328,7 @@ def _test(columns: Sequence[Column], branch: Branch) -> Element:
 
 
 def _answered(
-    program: Program, names: _Names, strangers: Element | None, tests: list[Element]
+    program: RuleProgram, names: _Names, strangers: Element | None, tests: list[Element]
 ) -> Element | None:
     """Return what is true of the rows that get an answer; None if all do."""
     is_open = program.otherwise == NOTHING
@@ -355,7 +341,7 @@ def _answered(
     return both([is_known, any_rule]) if is_open else is_known
 
 
-def _known(program: Program, names: _Names) -> Element:
+def _known(program: RuleProgram, names: _Names) -> Element:
     """Return what is true of rows of the domain."""
     pairs = zip(program.columns, names.fractions, strict=True)
     return both([known(c, name) for c, name in pairs if strange(c, name) is not None])

@@ -1,25 +1,35 @@
 """Rules as a program that other engines can run: columns, tests, answers.
 
-All exporters start from a `Program`, and none looks at the rules themselves, so what
-an answer is, to every cell that a column can hold, is decided here once:
+An exporter starts from a `Program` and looks at nothing else, so what an answer is, to
+every cell that a column can hold, is decided here once:
 
 1. A row with a cell off the domain gets what `unknown` says.
 2. Otherwise the first rule whose tests all hold answers.
 3. Otherwise, if the default is proved, that answers; rules of scope "support" claim
    nothing there, the row is *open*, and gets what `undecided` says.
+
+`Program` is what any description has: columns, classes, and what becomes of rows off
+the domain. `RuleProgram` adds rules. Another description, such as a scorecard, is
+another class beside it; see the package.
 """
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cached_property
+from itertools import accumulate
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
 from nn2rules.export.cells import Cells, Kind
 from nn2rules.export.columns import Column, column_of
-from nn2rules.rules import RuleList
+from nn2rules.language import count
+from nn2rules.rules import RuleList, certificate_of, order_text, proof_of
 from nn2rules.space import Value, is_number
+from nn2rules.version import __version__
 
 Policy: TypeAlias = Literal["none", "default", "error"]
 """What a row gets that is off the domain, or open: nothing, the default, an error."""
@@ -54,21 +64,20 @@ class Branch:
     """The same cells and no others; `tests` may hold cells off the domain, too."""
 
 
-@dataclass(frozen=True)
-class Program:
-    """Rules as other engines run them.
+@dataclass(frozen=True, kw_only=True)
+class Program(ABC):
+    """A description of a network as other engines run it.
 
     Attributes
     ----------
-    rules : RuleList
-        What the program was made from.
+    kind : str
+        By which name formats say that they can write it; see `Format.writers`.
     columns : tuple of Column
-    branches : tuple of Branch
-        In the order in which they are tried; of a set, any order gives the same class.
+    classes : tuple of values
+        As the description has them.
+    unknown : {"none", "default", "error"}
     outside : Answer or None
         What a row off the domain gets; None is an error.
-    otherwise : Answer or None
-        What a row of the domain gets that no rule decides; None is an error.
     label_kind : {"text", "number", "truth"}
         What class labels are. Labels of several types are texts, unless they stay
         `mixed`.
@@ -76,22 +85,44 @@ class Program:
         Whether labels of several types stay what they are.
     """
 
-    rules: RuleList
+    kind: ClassVar[str]
     columns: tuple[Column, ...]
-    branches: tuple[Branch, ...]
+    classes: tuple[Value, ...]
     unknown: Policy
-    undecided: Policy
     outside: Answer | None
-    otherwise: Answer | None
     label_kind: Kind
     mixed: bool = False
+
+    @property
+    @abstractmethod
+    def about(self) -> tuple[tuple[str, str], ...]:
+        """What every export says of itself, as pairs of a key and a sentence.
+
+        Nothing of the user's is in it, no name and no value, so it can stand in a
+        comment of any language; nor is there a date, so the same description gives the
+        same export.
+        """
+
+    @property
+    @abstractmethod
+    def boxes(self) -> NDArray[np.bool_]:
+        """Boxes of inputs that are worth a test vector each, such as those of rules."""
+
+    @abstractmethod
+    def decided(self, cells: Sequence[Value]) -> Answer | None:
+        """Return the answer to known cells, one for each column."""
 
     @property
     def label_kinds(self) -> tuple[Kind, ...]:
         """The kinds that class labels are of: several only if they stay mixed."""
         if not self.mixed:
             return (self.label_kind,)
-        return tuple(sorted({_label_kind((c,)) for c in self.rules.classes}))
+        return tuple(sorted({kind_of_labels((label,)) for label in self.classes}))
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where the values of each column begin in a box, and the end of the last."""
+        return [0, *accumulate(len(column.feature) for column in self.columns)]
 
     def answer(self, row: Mapping[str, Value]) -> Answer | None:
         """Return the answer to a row whose cells are of the kinds of their columns.
@@ -105,10 +136,87 @@ class Program:
         ]
         if not all(map(Column.knows, self.columns, cells)):
             return self.outside
+        return self.decided(cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleProgram(Program):
+    """Rules as other engines run them.
+
+    Attributes
+    ----------
+    rules : RuleList
+        What the program was made from: for formats that show rules as they are.
+    branches : tuple of Branch
+        In the order in which they are tried; of a set, any order gives the same class.
+    undecided : {"none", "default", "error"}
+    otherwise : Answer or None
+        What a row of the domain gets that no rule decides; None is an error.
+    """
+
+    kind: ClassVar[str] = "rules"
+    rules: RuleList
+    branches: tuple[Branch, ...]
+    undecided: Policy
+    otherwise: Answer | None
+
+    @cached_property
+    def about(self) -> tuple[tuple[str, str], ...]:
+        """What every export says of itself, as pairs of a key and a sentence.
+
+        Examples
+        --------
+        >>> import nn2rules
+        >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
+        >>> for key, sentence in program_of(nn2rules.extract(network)).about[:4]:
+        ...     print(f"{key}: {sentence}")
+        rules: 1 rule, tried from the top
+        scope: domain: every possible input
+        proved: Proved for all 6 inputs
+        off the domain: inputs with unknown values get no answer
+        """
+        rules = self.rules
+        proof = proof_of(rules) or "nothing; nn2rules check compares with a model"
+        is_open = rules.scope == "support"
+        return (
+            ("rules", f"{count(len(rules), 'rule')}, {order_text(rules)}"),
+            ("scope", _SCOPES[rules.scope]),
+            ("proved", proof),
+            ("off the domain", f"inputs with unknown values {_ANSWERS[self.unknown]}"),
+            ("open", _open_text(is_open, self.undecided)),
+            ("network", certificate_of(rules).network or "not known"),
+            ("digest", rules.digest),
+            ("made by", f"nn2rules {__version__}"),
+        )
+
+    @property
+    def boxes(self) -> NDArray[np.bool_]:
+        """The boxes of the rules, one for each branch."""
+        return self.rules.boxes
+
+    def decided(self, cells: Sequence[Value]) -> Answer | None:
+        """Return the answer of the first rule whose tests all hold."""
         for branch in self.branches:
             if all(test.hold(cells[place]) for place, test in branch.tests.items()):
                 return Answer(branch.label, branch.name)
         return self.otherwise
+
+
+_SCOPES = {
+    "domain": "domain: every possible input",
+    "support": "support: rules made for rows of data",
+}
+_ANSWERS = {
+    "none": "get no answer",
+    "default": "get the default class, which is not proved there",
+    "error": "are an error",
+}
+
+
+def _open_text(may_be: bool, policy: Policy) -> str:
+    if not may_be:
+        return "none: what no rule decides is the default"
+    return f"inputs that no rule decides {_ANSWERS[policy]}"
 
 
 def program_of(
@@ -118,7 +226,7 @@ def program_of(
     undecided: Policy = "none",
     typed: bool = True,
     mixed: bool = False,
-) -> Program:
+) -> RuleProgram:
     """Return rules as a program.
 
     Parameters
@@ -135,38 +243,57 @@ def program_of(
         Whether class labels of several types stay what they are, where an engine can
         return values of any type; else they become texts.
     """
-    for name, policy in (("unknown", unknown), ("undecided", undecided)):
-        if policy not in ("none", "default", "error"):
-            raise OptionError(
-                f"{name}: {policy!r}, expected 'none', 'default' or 'error'"
-            )
+    check_policy("unknown", unknown)
+    check_policy("undecided", undecided)
     features = rules.domain.features if typed else ()
     columns = tuple(column_of(feature) for feature in features)
-    kind = _label_kind(rules.classes)
+    kind = kind_of_labels(rules.classes)
     default = rules.default if mixed else _label(rules.default, kind)
     proved = Answer(default, DEFAULT)
     if rules.scope == "support":
-        otherwise = _policy(undecided, Answer(default, UNPROVED))
+        otherwise = answer_by(undecided, Answer(default, UNPROVED))
     else:
         otherwise = proved
-    return Program(
+    return RuleProgram(
         rules=rules,
         columns=columns,
+        classes=rules.classes,
         branches=_branches(rules, columns, None if mixed else kind) if typed else (),
         unknown=unknown,
         undecided=undecided,
-        outside=_policy(unknown, proved),
+        outside=answer_by(unknown, proved),
         otherwise=otherwise,
         label_kind=kind,
         mixed=mixed,
     )
 
 
-def _policy(policy: Policy, default: Answer) -> Answer | None:
+def check_policy(name: str, policy: str) -> None:
+    """Refuse what is none of the policies for rows without a rule."""
+    if policy not in ("none", "default", "error"):
+        raise OptionError(f"{name}: {policy!r}, expected 'none', 'default' or 'error'")
+
+
+def refuse_errors(program: RuleProgram, engine: str) -> None:
+    """Refuse a program that ends with an error, for an engine that has none."""
+    for name, answer in (
+        ("unknown", program.outside),
+        ("undecided", program.otherwise),
+    ):
+        if answer is None:
+            raise OptionError(
+                f"{name}: 'error', and {engine} cannot raise an error; take 'none' or "
+                f"'default'"
+            )
+
+
+def answer_by(policy: Policy, default: Answer) -> Answer | None:
+    """Return what rows get by a policy."""
     return {"none": NOTHING, "default": default, "error": None}[policy]
 
 
-def _label_kind(classes: tuple[Value, ...]) -> Kind:
+def kind_of_labels(classes: tuple[Value, ...]) -> Kind:
+    """Return what class labels are; those of several types are texts."""
     if all(isinstance(label, bool) for label in classes):
         return "truth"
     return "number" if all(is_number(label) for label in classes) else "text"

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.header import header_of
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Answer, RuleProgram
 from nn2rules.export.writing import check_doubles, remarks, selective_tests, variables
 from nn2rules.space import Value
 
@@ -105,13 +104,13 @@ typed(number, Value, Cell) :-
 """
 
 
-def write(program: Program) -> str:
+def write(program: RuleProgram) -> str:
     """Return rules as the text of a Prolog module."""
     check_doubles(program, "this export to Prolog")
     names = variables(program, _RESERVED, capital=True)
     has_gaps = any(column.gaps for column in program.columns)
     return _MODULE.format(
-        header="\n".join(f"% {key}: {text}" for key, text in header_of(program)),
+        header="\n".join(f"% {key}: {text}" for key, text in program.about),
         gaps=",\n% and so are the texts that stand beside a column below"
         if has_gaps
         else "",
@@ -131,14 +130,14 @@ def _end(answer: Answer | None, fact: str) -> str:
     return f"Class = {_value(answer.label)}, Rule = {_value(answer.rule)}"
 
 
-def _cells(program: Program, names: list[str]) -> Iterator[str]:
+def _cells(program: RuleProgram, names: list[str]) -> Iterator[str]:
     for name, column in zip(names, program.columns, strict=True):
         gaps = ", ".join(map(_value, column.gaps))
         kind = _TYPES[column.kind]
         yield f"cell(Row, {_atom(column.name)}, {kind}, [{gaps}], {name})"
 
 
-def _guards(program: Program, names: list[str]) -> Iterator[str]:
+def _guards(program: RuleProgram, names: list[str]) -> Iterator[str]:
     """Yield what finds cells off the domain."""
     has_some = False
     for place, (name, column) in enumerate(zip(names, program.columns, strict=True)):
@@ -166,7 +165,7 @@ def _unknown(name: str, column: Column) -> str | None:
     return f"\\+ ( {_test(name, known, may_miss=True, whole=whole)} )"
 
 
-def _rules(program: Program, names: list[str]) -> Iterator[str]:
+def _rules(program: RuleProgram, names: list[str]) -> Iterator[str]:
     for branch, own, lines in zip(
         program.branches,
         selective_tests(program),

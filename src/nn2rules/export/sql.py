@@ -9,11 +9,17 @@ from typing import Literal
 
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.export.bits import bits_of
-from nn2rules.export.header import header_of
-from nn2rules.export.program import Answer, Program
-from nn2rules.export.sql_bits import answers_at, column_words, position_of, prefix_for
+from nn2rules.export.program import Answer, RuleProgram
+from nn2rules.export.sql_conditions import (
+    ALWAYS,
+    answers_at,
+    branch_test,
+    column_words,
+    known_test,
+    position_of,
+    prefix_for,
+)
 from nn2rules.export.sql_dialects import Dialect, dialect_of
-from nn2rules.export.sql_tests import ALWAYS, branch_test, known_test
 from nn2rules.language import unused
 from nn2rules.space import Value
 
@@ -25,7 +31,7 @@ _OPEN = "nn2rules: no rule decides a row"
 
 
 def write(
-    program: Program,
+    program: RuleProgram,
     *,
     dialect: str = "duckdb",
     table: str | None = None,
@@ -35,7 +41,7 @@ def write(
 
     Parameters
     ----------
-    program : Program
+    program : RuleProgram
     dialect : str
         Whose SQL, one of `sql_dialects.DIALECTS`.
     table : str, optional
@@ -51,7 +57,7 @@ def write(
         raise OptionError(f"answer: {answer!r}, expected 'class' or 'rule'")
     if answer is not None and table is not None:
         raise OptionError("a view has both the class and the rule; leave out answer")
-    head = "".join(f"-- {key}: {text}\n" for key, text in header_of(program))
+    head = "".join(f"-- {key}: {text}\n" for key, text in program.about)
     if answer is not None:
         return head + _case(program, chosen, answer) + "\n"
     names = _added(program, chosen)
@@ -64,7 +70,7 @@ def write(
     return head + ",\n".join(parts) + "\n"
 
 
-def _check_names(program: Program, dialect: Dialect) -> None:
+def _check_names(program: RuleProgram, dialect: Dialect) -> None:
     """Refuse two columns that a database takes for one."""
     seen: dict[str, str] = {}
     for name in (column.name for column in program.columns):
@@ -77,7 +83,7 @@ def _check_names(program: Program, dialect: Dialect) -> None:
         seen[key] = name
 
 
-def _added(program: Program, dialect: Dialect) -> tuple[str, str]:
+def _added(program: RuleProgram, dialect: Dialect) -> tuple[str, str]:
     """Return the names of the columns that are added, quoted."""
     taken = {column.name.casefold() for column in program.columns}
     label, rule = (unused(name, taken) for name in ("prediction", "rule"))
@@ -85,7 +91,7 @@ def _added(program: Program, dialect: Dialect) -> tuple[str, str]:
 
 
 def _view(
-    program: Program, dialect: Dialect, table: str, names: tuple[str, str]
+    program: RuleProgram, dialect: Dialect, table: str, names: tuple[str, str]
 ) -> str:
     parts = table.split(".")
     if not all(parts):
@@ -105,7 +111,7 @@ def _view(
 
 
 def _by_bits(
-    program: Program, dialect: Dialect, source: str, names: tuple[str, str]
+    program: RuleProgram, dialect: Dialect, source: str, names: tuple[str, str]
 ) -> str:
     """Return the query of a view that tries rules as masks of bits."""
     bits = bits_of(program)
@@ -130,43 +136,43 @@ def _by_bits(
     )
 
 
-def _class_of(program: Program, dialect: Dialect, rule: str) -> str:
+def _class_of(program: RuleProgram, dialect: Dialect, rule: str) -> str:
     """Return the class as it follows from the name of the rule."""
-    default = program.rules.default
+    default = _typed(program, program.rules.default)
     by_label: dict[Value, list[str]] = {}
     for branch in program.branches:
         by_label.setdefault(branch.label, []).append(dialect.word(branch.name, "text"))
     lines = [
         f"  WHEN {rule} IN ({', '.join(found)}) THEN {_label(program, dialect, label)}"
         for label, found in by_label.items()
-        if label != _typed(program, default)
+        if label != default
     ]
-    rest = _label(program, dialect, _typed(program, default))
+    rest = _label(program, dialect, default)
     return "\n".join(["CASE", *lines, f"  WHEN {rule} IS NOT NULL THEN {rest}", "END"])
 
 
-def _typed(program: Program, label: Value) -> Value:
+def _typed(program: RuleProgram, label: Value) -> Value:
     return str(label) if program.label_kind == "text" else label
 
 
-def _label(program: Program, dialect: Dialect, label: Value) -> str:
+def _label(program: RuleProgram, dialect: Dialect, label: Value) -> str:
     """Return a class as a literal; all classes are of one type."""
     if program.label_kind != "number":
         made = dialect.word(label, program.label_kind)
         is_bit = program.label_kind == "truth" and dialect.name == "tsql"
         return f"CAST({made} AS BIT)" if is_bit else made
     assert isinstance(label, int | float), "labels of several types are texts"
-    numbers = [float(each) for each in program.rules.classes]  # type: ignore[arg-type]
+    numbers = [float(each) for each in program.classes]  # type: ignore[arg-type]
     if all(number.is_integer() for number in numbers):
         return dialect.literal(label)
     return dialect.double(label)
 
 
-def _case(program: Program, dialect: Dialect, answer: str) -> str:
+def _case(program: RuleProgram, dialect: Dialect, answer: str) -> str:
     """Return the expression that answers with the class, or with the rule."""
     type_name = dialect.types["text"]
     if answer == "class":
-        type_name = dialect.label_type(program.rules.classes, program.label_kind)
+        type_name = dialect.label_type(program.classes, program.label_kind)
 
     def end(given: Answer | None, fact: str) -> str:
         if given is None:
@@ -195,7 +201,7 @@ def _case(program: Program, dialect: Dialect, answer: str) -> str:
 
 
 def _failing(
-    program: Program, dialect: Dialect, fact: str, type_name: str = "INTEGER"
+    program: RuleProgram, dialect: Dialect, fact: str, type_name: str = "INTEGER"
 ) -> str:
     """Return what ends the query with an error, where a type is expected."""
     column = dialect.identifier(program.columns[0].name)

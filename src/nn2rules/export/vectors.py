@@ -138,7 +138,7 @@ class _Drawing:
 
     def rows(self) -> Iterator[Row]:
         """Yield inputs without end."""
-        n_rules, rule, stranger = len(self.program.branches), 0, 0
+        n_rules, rule, stranger = len(self.program.boxes), 0, 0
         for turn in count():
             is_off = bool(self._strangers) and turn % _TURN == _TURN - 1
             is_free = turn % _TURN == _TURN // 2 or is_off or not n_rules
@@ -181,12 +181,12 @@ class _Drawing:
 
     def _anywhere(self, number: int, rule: int | None = None) -> Codes:
         """Draw inputs of a rule, or of the domain, as codes."""
-        offsets = self.program.rules.domain.offsets.tolist()
+        offsets = self.program.offsets
         columns = []
         for place, cells in enumerate(self._cells):
             can_be = np.array([bool(own) for own in cells])
             if rule is not None:
-                box = self.program.rules.boxes[rule]
+                box = self.program.boxes[rule]
                 inside = can_be & box[offsets[place] : offsets[place + 1]]
                 can_be = inside if inside.any() else can_be
             columns.append(self.draw.choice(np.flatnonzero(can_be), size=number))
@@ -194,12 +194,12 @@ class _Drawing:
 
     def _decided(self, rule: int) -> Codes:
         """Draw an input that a rule decides; if none is found, one that it allows."""
-        offsets = self.program.rules.domain.offsets[:-1]
-        before = self.program.rules.boxes[:rule]
+        offsets = self.program.offsets[:-1]
+        before = self.program.boxes[:rule]
         for number in _TRIES:
             codes = self._anywhere(number, rule)
             taken = np.ones((rule, number), dtype=np.bool_)
-            for place, offset in enumerate(offsets.tolist()):
+            for place, offset in enumerate(offsets):
                 taken &= before[:, offset + codes[:, place]]
             free = np.flatnonzero(~taken.any(axis=0))
             if free.size:
@@ -212,8 +212,8 @@ class _Drawing:
 
     def _searched(self, rule: int) -> dict[int, int]:
         """Return values by which a rule is rid of all before it, if they are found."""
-        offsets = self.program.rules.domain.offsets.tolist()
-        boxes = self.program.rules.boxes
+        offsets = self.program.offsets
+        boxes = self.program.boxes
         masks = [
             {
                 code: _bits(boxes[:rule, offsets[place] + code])

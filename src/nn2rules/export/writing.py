@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import Cells
-from nn2rules.export.program import Program
+from nn2rules.export.program import Program, RuleProgram
 from nn2rules.language import unused
 from nn2rules.space import Value, is_number
 
@@ -53,7 +53,7 @@ def remark(text: str) -> str:
     return re.sub("<(?=[!/s])", r"\\x3c", plain, flags=re.IGNORECASE)
 
 
-def remarks(program: Program, mark: str) -> Iterator[list[str]]:
+def remarks(program: RuleProgram, mark: str) -> Iterator[list[str]]:
     """Yield what each rule says, as lines of comments that begin with a mark."""
     rules = program.rules
     for name, rule in zip(rules.names, rules.rules, strict=True):
@@ -68,13 +68,13 @@ def remarks(program: Program, mark: str) -> Iterator[list[str]]:
         )
 
 
-def selective_tests(program: Program) -> Iterator[list[tuple[int, Cells]]]:
+def selective_tests(program: RuleProgram) -> Iterator[list[tuple[int, Cells]]]:
     """Yield the tests of each rule, by column; those that fail most often come first.
 
     How often is guessed from how many values of the column a test allows.
     """
-    offsets = program.rules.domain.offsets.tolist()
-    for box, branch in zip(program.rules.boxes, program.branches, strict=True):
+    offsets = program.offsets
+    for box, branch in zip(program.boxes, program.branches, strict=True):
         shares = [
             (box[offsets[place] : offsets[place + 1]].mean(), place)
             for place in branch.tests
@@ -82,7 +82,7 @@ def selective_tests(program: Program) -> Iterator[list[tuple[int, Cells]]]:
         yield [(place, branch.tests[place]) for _, place in sorted(shares)]
 
 
-def check_doubles(program: Program, engine: str) -> None:
+def check_doubles(program: RuleProgram, engine: str) -> None:
     """Refuse rules with numbers that an engine of 64-bit numbers cannot hold.
 
     A whole number beyond 2**53 may lie between two of them.
@@ -93,7 +93,7 @@ def check_doubles(program: Program, engine: str) -> None:
             ends = [end for each in cells.intervals for end in (each.low, each.high)]
             for number in (*cells.words, *ends):
                 _check_double(number, f"feature {column.name!r}", engine)
-    for label in program.rules.classes:
+    for label in program.classes:
         _check_double(label, "the classes", engine)
 
 

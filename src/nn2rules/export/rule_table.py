@@ -6,8 +6,7 @@ it. How each format writes them is its own affair.
 
 from dataclasses import dataclass
 
-from nn2rules.export.header import header_of
-from nn2rules.export.program import DEFAULT, Program
+from nn2rules.export.program import DEFAULT, RuleProgram
 from nn2rules.files import kind_text, values_text
 from nn2rules.language import condition_text, label_text, quoted, share
 from nn2rules.rules import Rule, RuleList, classes_text, n_agreeing
@@ -26,7 +25,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class RuleTable:
     """What a page says of rules.
 
     Attributes
@@ -48,7 +47,7 @@ class Document:
     features: tuple[tuple[str, str, str], ...]
 
 
-def document_of(program: Program) -> Document:
+def rule_table_of(program: RuleProgram) -> RuleTable:
     """Return what a document says of rules."""
     rules = program.rules
     numbers = _numbers(rules)
@@ -67,9 +66,9 @@ def document_of(program: Program) -> Document:
     empty = ("",) * len(numbers)
     features = rules.domain.features
     lines.append(Line(DEFAULT, (rest,), label_text(rules.default), empty))
-    return Document(
+    return RuleTable(
         _title(rules),
-        header_of(program),
+        program.about,
         tuple(numbers),
         tuple(lines),
         tuple((quoted(f.name), kind_text(f), values_text(f)) for f in features),
