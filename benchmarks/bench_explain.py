@@ -12,7 +12,7 @@ from highs import fewest_changes
 from timing import markdown
 
 import nn2rules
-from nn2rules.files.tables import read_table
+from nn2rules.files import read_table
 
 ROWS, PATIENCE = 10, 60.0
 CHESS = Path(__file__).parent / "chess"

@@ -1,6 +1,6 @@
 """The files of a run of the experiments."""
 
-from nn2rules.files.folder import Results
+from nn2rules.files import Results
 
 MARK = '<meta name="generator" content="python -m research">'
 """What tells a page of ours from others."""

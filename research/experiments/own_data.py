@@ -16,7 +16,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
 
 from nn2rules.errors import OptionError, RowsError
-from nn2rules.files.tables import Table, read_table
+from nn2rules.files import Table, read_table
 from nn2rules.language.text import count
 from nn2rules.space.domain import Domain
 from nn2rules.space.feature import Feature

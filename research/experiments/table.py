@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from nn2rules.files.tables import table_text
+from nn2rules.files import table_text
 
 Kind: TypeAlias = Literal[
     "text", "share", "count", "number", "seconds", "change", "gap"

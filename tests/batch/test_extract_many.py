@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 import nn2rules
 from nn2rules import FormatError, cli, datasets, extract_many
 from nn2rules.batch import work
+from nn2rules.batch.batch_report import Entry, Report
 from nn2rules.batch.plan import KEYS, read_plan
-from nn2rules.batch.report import Entry, Report
 from nn2rules.engine import Bar
 
 TOMATO = datasets.network_file("tomato").read_text()
@@ -123,7 +123,7 @@ def test_wherever_they_are_done_they_are_the_same(backend):
 def test_workers_that_do_not_see_the_files_get_copies(monkeypatch):
     """As on a cluster without a common disk."""
     extract_many("models.toml", "here")
-    monkeypatch.setattr("nn2rules.batch.inputs._is_same", lambda *_: False)
+    monkeypatch.setattr("nn2rules.batch.plan._is_same", lambda *_: False)
     extract_many("models.toml", "there")
     assert content("there") == content("here")
     Path("nets/tomato.json").write_text("{}")
@@ -242,7 +242,7 @@ def test_only_what_has_changed_is_done_again(monkeypatch):
     assert again() == ["car"]
     Path("made/tomato.json").unlink()
     assert again() == ["tomato"]
-    monkeypatch.setattr("nn2rules.batch.inputs.__version__", "0.0.1")
+    monkeypatch.setattr("nn2rules.batch.plan.__version__", "0.0.1")
     assert again() == everything
     assert again() == []
 

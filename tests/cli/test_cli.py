@@ -28,11 +28,11 @@ import nn2rules
 import nn2rules.checker
 import ranged
 from nn2rules import cli, datasets
-from nn2rules.cli.summary import summary as summary_of
+from nn2rules.cli.extract import summary as summary_of
 from nn2rules.engine.progress import COMPILING
 from nn2rules.extraction.extract import ENGINES, FORMS
 from nn2rules.extraction.paper import select_weights
-from nn2rules.files.tables import read_table, table_text
+from nn2rules.files import read_table, table_text
 from nn2rules.models import user_files
 from nn2rules.questions.claims.claim import IndependentOf
 from nn2rules.questions.verify.asker import Asker
@@ -2400,7 +2400,7 @@ def test_values_on_the_command_line(tmp_path: Path):
     pd = pytest.importorskip("pandas")
     from sklearn.linear_model import LogisticRegression
 
-    from nn2rules.cli.models import Given, load
+    from nn2rules.models import Given, load
 
     rows = pd.DataFrame({"age": [20, 31, 64, 999], "pay": [1.5, 2.0, 8.25, 3.0]})
     rows["kids"] = [1, 5, 2, 2]

@@ -34,7 +34,7 @@ from nn2rules import (
 )
 from nn2rules.export import program_of
 from nn2rules.export.bulk import predict_file
-from nn2rules.files.tables import table_text
+from nn2rules.files import table_text
 from nn2rules.rules import OUTSIDE
 
 lenient = st.sampled_from(["none", "default"])

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from export.exportable import HOSTILE_TEXTS, exportable
 from language.test_reading import conditions, features
 from nn2rules import Condition, Domain, DomainError, Feature
-from nn2rules.files.decision_tables.cells import read_cell
-from nn2rules.files.decision_tables.spelling import (
+from nn2rules.files.decision_tables.cells import (
+    cell_text,
     may_change,
+    read_cell,
     spelt,
     spelt_value,
     unspelt,
 )
-from nn2rules.files.decision_tables.writing import cell_text
 from nn2rules.space.conditions import boxes_of, conditions_of
 from nn2rules.space.values import number_of
 from strategies import domains

@@ -12,8 +12,7 @@ from export.cases import CASES, case
 from export.engines.in_nn2rules import read_back
 from export.exportable import exportable
 from nn2rules import FormatError, OptionError
-from nn2rules.files import from_json, to_json
-from nn2rules.files.schemas import schema
+from nn2rules.files import from_json, schema, to_json
 
 RULES = Draft202012Validator(schema("rules"))
 NETWORK = Draft202012Validator(schema("network"))

@@ -11,7 +11,7 @@ from export.exportable import exportable
 from nn2rules import Domain, Feature, RuleList, UnknownValueError
 from nn2rules.export.program import DEFAULT, NOTHING, UNPROVED, program_of
 from nn2rules.export.vectors import vectors_of, vectors_text
-from nn2rules.files.tables import read_table
+from nn2rules.files import read_table
 
 policies = st.sampled_from(["none", "default", "error"])
 

@@ -22,8 +22,15 @@ from nn2rules import (
     save,
 )
 from nn2rules.extraction.certifying import network_digest
-from nn2rules.files import from_json, load_network, load_rules, tables, to_json
-from nn2rules.files.tables import read_table, table_text
+from nn2rules.files import (
+    from_json,
+    load_network,
+    load_rules,
+    read_table,
+    table_text,
+    tables,
+    to_json,
+)
 from strategies import (
     PIECEWISE_LINEAR,
     SMOOTH,
@@ -765,7 +772,7 @@ def test_permissions(tmp_path):
 
 def test_every_format_has_its_reader():
     known = {NETWORK["format"], RULES["format"], "nn2rules-scorecard/1"}
-    assert set(files._READERS) == known
+    assert set(files.loading._READERS) == known
 
 
 @pytest.mark.parametrize("text", ["a;b\n1;2\n", "a;b\n1,5;2,5\n", "a\tb\n1\t2\n"])

@@ -23,8 +23,7 @@ from typer.testing import CliRunner
 
 from nn2rules.cli import app
 from nn2rules.errors import FormatError, MissingExtraError
-from nn2rules.files import parquet, safe_files, workbook
-from nn2rules.files.tables import read_table
+from nn2rules.files import parquet, read_table, safe_files, workbook
 
 FRAME = pd.DataFrame(
     {

@@ -6,7 +6,7 @@ import pytest
 
 import nn2rules
 from nn2rules import Domain, Feature, RuleList
-from nn2rules.cli.summary import summary
+from nn2rules.cli.extract import summary
 from nn2rules.rules import Certificate, certificate_of
 
 DOMAIN = Domain((Feature("size", ("small", "big")),))

@@ -12,7 +12,7 @@ import naive
 import ranged
 import strategies
 from nn2rules import Domain, Feature
-from nn2rules.cli.summary import summary
+from nn2rules.cli.extract import summary
 from nn2rules.files import from_json, to_json
 from nn2rules.language.text import share
 from nn2rules.rules import RuleList, volume

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Domain, DomainError, Feature, UnknownValueError
-from nn2rules.files import from_json, to_json
-from nn2rules.files.tables import read_table
+from nn2rules.files import from_json, read_table, to_json
 from nn2rules.network.layer import Layer
 from nn2rules.network.network import Network
 from nn2rules.space.feature import UNKNOWN, Lookup

@@ -9,14 +9,30 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from nn2rules.batch.inputs import Inputs, at_hand, digest_of, read_inputs, set_apart
-from nn2rules.batch.plan import REPORT, Wish, listed, read_plan
-from nn2rules.batch.report import Entry, Report, read_report
+from nn2rules.batch.batch_report import Entry, Report, read_report
+from nn2rules.batch.plan import (
+    REPORT,
+    Inputs,
+    Wish,
+    at_hand,
+    digest_of,
+    listed,
+    read_inputs,
+    read_plan,
+    set_apart,
+)
 from nn2rules.engine import Meter, Shown, closing_bar, teller
 from nn2rules.engine.parallel import as_done, is_away
 from nn2rules.errors import BudgetExceededError, FormatError, Nn2RulesError, OptionError
 from nn2rules.extraction import extract
-from nn2rules.files import leads_out_of, read_bytes, to_json, uninterrupted, write_text
+from nn2rules.files import (
+    check_folder,
+    leads_out_of,
+    read_bytes,
+    to_json,
+    uninterrupted,
+    write_text,
+)
 from nn2rules.models import Given, class_named, load
 from nn2rules.rules import RuleList, certificate_of
 
@@ -119,14 +135,7 @@ def _threads_each(n_tasks: int, n_jobs: int | None) -> int:
 
 def _before(folder: Path) -> dict[str, Entry]:
     """Return what an earlier run left, and refuse a folder that is someone else's."""
-    target = Path(os.path.realpath(folder))
-    if target.exists() and not target.is_dir():
-        raise FormatError(f"{folder}: this is a file, expected a folder")
-    if not target.parent.is_dir():
-        raise FormatError(f"{folder}: there is no folder {target.parent}")
-    place = target if target.exists() else target.parent
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise FormatError(f"{folder}: no permission to write here")
+    target = check_folder(folder)
     path = target / f"{REPORT}.json"
     if path.exists():
         return read_report(path)

@@ -31,6 +31,9 @@ from nn2rules.cli.options import SHOWING, Workers, expanded
 from nn2rules.cli.output import Visible, drop, visible
 from nn2rules.engine import Bar, Lines
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
+from nn2rules.extraction import other_network
+from nn2rules.network import Network
+from nn2rules.rules import RuleList
 
 
 def _plain_flags(options: list[Any]) -> list[Any]:
@@ -330,3 +333,12 @@ def root(
     if version:
         print(f"nn2rules {nn2rules.__version__}")
         raise typer.Exit
+
+
+def note_other_network(rules: RuleList, network: Network) -> None:
+    """Say on standard error that rules were extracted from another network."""
+    if different := other_network(rules, network):
+        stderr.print(
+            f"note: this is not the network that the rules were extracted from: "
+            f"{different}"
+        )

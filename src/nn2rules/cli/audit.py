@@ -7,12 +7,9 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, working
-from nn2rules.cli.models import (
-    ModelFile,
-    load,
-)
-from nn2rules.cli.options import Help, Limits, ModelOptions
+from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
 from nn2rules.cli.output import width
+from nn2rules.models import load
 
 _CODES = {"clear": 0, "turns": 1, "open": 3}
 

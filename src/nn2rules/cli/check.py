@@ -6,15 +6,11 @@ from typing import Annotated, Any
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command, working
-from nn2rules.cli.models import (
-    ModelFile,
-    load,
-    note_other_network,
-)
-from nn2rules.cli.options import SHOWING, Help, Limits, ModelOptions
+from nn2rules.cli.app import command, note_other_network, working
+from nn2rules.cli.options import SHOWING, Help, Limits, ModelFile, ModelOptions
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.files import load_rules, parse_json, read_text
+from nn2rules.models import load
 
 
 @command("check model.onnx rules.json --data train.csv")

@@ -8,14 +8,10 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, working
-from nn2rules.cli.models import (
-    Given,
-    load,
-    refuse_for_network,
-)
 from nn2rules.cli.options import Help, Limits, ModelOptions
 from nn2rules.cli.output import width
 from nn2rules.files import is_table, read_table
+from nn2rules.models import Given, load, refuse_for_network
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.scorecards import Scorecard

@@ -6,14 +6,10 @@ from typing import Annotated
 import typer
 
 import nn2rules
-from nn2rules.cli.app import command
-from nn2rules.cli.models import (
-    ModelFile,
-    load,
-    note_other_network,
-)
-from nn2rules.cli.options import FILES, SHOWING, WORK, ModelOptions
+from nn2rules.cli.app import command, note_other_network
+from nn2rules.cli.options import FILES, SHOWING, WORK, ModelFile, ModelOptions
 from nn2rules.files import load_rules
+from nn2rules.models import load
 
 
 @command("evaluate model.onnx rules.json --data test.csv --labels y")

@@ -8,16 +8,11 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.models import (
-    ModelFile,
-    class_named,
-    load,
-)
-from nn2rules.cli.options import Help, Limits, ModelOptions
-from nn2rules.cli.order import names_of
+from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions, names_of
 from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
 from nn2rules.files import Node, Table, load_rules, parse_json, read_table, read_text
 from nn2rules.language import count
+from nn2rules.models import class_named, load
 from nn2rules.questions.explain import Explanations
 from nn2rules.space import Domain, did_you_mean, number_of
 

@@ -7,10 +7,16 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.cli.models import ModelFile, load
-from nn2rules.cli.options import FILES, ModelOptions
-from nn2rules.cli.order import ApproximateOption, OrderOption, names_of
+from nn2rules.cli.options import (
+    FILES,
+    ApproximateOption,
+    ModelFile,
+    ModelOptions,
+    OrderOption,
+    names_of,
+)
 from nn2rules.errors import OptionError
+from nn2rules.models import load
 
 
 @command("neurons network.json --layer 0")

@@ -5,6 +5,7 @@ fields; `expanded` does that. A command may say in its own words what an option 
 ``limits: Annotated[Limits, Help(seconds="Seconds for each claim.")]``.
 """
 
+import csv
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -17,6 +18,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 
 import nn2rules
+from nn2rules.errors import OptionError
 from nn2rules.models import Given
 
 READING = "Reading the model"
@@ -213,3 +215,42 @@ def _options(kind: Any, said: Help) -> Iterator[inspect.Parameter]:
             default=each.default,
             annotation=annotation,
         )
+
+
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A network (.json) or a model: .onnx, .keras, .skops; .pt2, .pt, .joblib "
+        "and .pkl with --trust.",
+    ),
+]
+
+OrderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--order",
+        metavar="A,B,C",
+        help="All features in the order in which rules fix them; by default that of "
+        "the paper's authors.",
+    ),
+]
+ApproximateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--approximate",
+        metavar="soft-binary",
+        help="Treat sigmoid units as 0 or 1, as the paper does. No longer exact: the "
+        "output says on how many inputs it differs from the network.",
+    ),
+]
+
+
+def names_of(order: str | None) -> list[str] | None:
+    """Split a list of names at its commas; a name with a comma stands in quotes."""
+    if order is None:
+        return None
+    try:
+        return next(csv.reader([order], skipinitialspace=True, strict=True), [])
+    except csv.Error as error:
+        raise OptionError(f"--order: not a list of names: {error}") from None

@@ -9,15 +9,11 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, working
-from nn2rules.cli.models import (
-    Loaded,
-    ModelFile,
-    load,
-)
-from nn2rules.cli.options import Help, Limits, ModelOptions
+from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
 from nn2rules.errors import ByHeartWarning, OptionError
 from nn2rules.files import check_writable, read_bytes, save, size_text
 from nn2rules.language import count
+from nn2rules.models import Loaded, load
 from nn2rules.questions.audit import SECONDS, protected_names
 from nn2rules.report import Report
 from nn2rules.report import report as made_report

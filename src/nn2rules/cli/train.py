@@ -8,11 +8,11 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.models import typed_frame
 from nn2rules.cli.options import Help, Workers
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
 from nn2rules.files import Results, Table, read_table, table_text, to_json
 from nn2rules.language import count
+from nn2rules.models import typed_frame
 
 _NETWORK, _RULES, _TEXT = "network.json", "rules.json", "rules.txt"
 _PATH, _PLOT = "path.csv", "path.svg"

@@ -8,12 +8,9 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.models import (
-    ModelFile,
-    load,
-)
-from nn2rules.cli.options import Help, Limits, ModelOptions
+from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
 from nn2rules.errors import OptionError
+from nn2rules.models import load
 from nn2rules.questions.claims import read_book
 from nn2rules.questions.verify import Verdict, summary
 

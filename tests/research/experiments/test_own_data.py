@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import nn2rules
-from nn2rules.files.tables import table_text
+from nn2rules.files import table_text
 from research.experiments import lists, readable, run
 from research.experiments.own_data import Own, own_case
 from research.experiments.train import given, trained

@@ -1,9 +1,15 @@
-"""What is allowed by a cell of a decision table, as people write it.
+"""What stands in a cell of a decision table: read, written, and safe from spreadsheets.
 
 The grammar is small, so that a cell can be read in one way only::
 
     cell  =  part ("," part)*   |  part ("or" part)*   |  "all but" part ("," part)*
     part  =  VALUE  |  SIGN VALUE ("and" SIGN VALUE)*  |  "between" VALUE "and" VALUE
+
+A text of the user's stands as it is where it cannot be misread, and in quotation marks,
+as JSON has them, where it could: by whoever reads the table back, or by a spreadsheet.
+That takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and in a
+CSV file ``1-2`` for a date and ``007`` for a number. What begins with a quotation mark
+it leaves alone.
 """
 
 import difflib
@@ -11,9 +17,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from nn2rules.errors import DomainError
+from nn2rules.errors import DomainError, InternalError
 from nn2rules.language import (
     Allowed,
+    allowed_text,
     codes_of_words,
     common,
     compared,
@@ -21,11 +28,21 @@ from nn2rules.language import (
     everything,
     limits_text,
     plain_values,
+    quoted,
     union,
     value_text,
     without,
 )
-from nn2rules.space import Condition, Feature, has_bins, is_number, number_of, text_of
+from nn2rules.space import (
+    Condition,
+    Feature,
+    Span,
+    Value,
+    has_bins,
+    is_number,
+    number_of,
+    text_of,
+)
 
 Token = tuple[str, bool]
 """A piece of a cell, and whether it stood in quotation marks."""
@@ -33,7 +50,7 @@ Token = tuple[str, bool]
 _PIECE = re.compile(r'\s*("(?:[^"\\]|\\.)*"|,|\bor\b|(?:(?!\bor\b)[^",])+|")')
 _BUT = re.compile(r"\s*(all\s+but|not\s+in|≠|!=|<>)\s*", re.IGNORECASE)
 _SIGN = re.compile(r"(<=|>=|≤|≥|<|>)\s*")
-_SIGNS = {"<=": "≤", ">=": "≥"}
+_SPELT_SIGNS = {"<=": "≤", ">=": "≥"}
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 _MOST_SHOWN = 12
 
@@ -160,7 +177,7 @@ def _part(feature: Feature, token: Token) -> Allowed:
             sign = _SIGN.match(comparison)
             if sign is None:
                 raise _unknown(feature, text)
-            pairs.append((_SIGNS.get(sign[1], sign[1]), comparison[sign.end() :]))
+            pairs.append((_SPELT_SIGNS.get(sign[1], sign[1]), comparison[sign.end() :]))
         return _both(feature, pairs, text)
     return _one_number(feature, text)
 
@@ -248,3 +265,195 @@ def _unknown(feature: Feature, text: str) -> DomainError:
         f"{text!r} is no value of this column; it has "
         f"{', '.join(texts[:_MOST_SHOWN])}{more}"
     )
+
+
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_COMMA = re.compile(rf"({_QUOTED}|[^\",]+)(?:, |$)")
+_OR = re.compile(rf"((?:{_QUOTED}|(?! or )[^\"])+)(?: or |$)")
+_SIGNS = ("<", "≤", "≥", ">", "between")
+
+
+def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return the values that a condition allows, as they stand in a cell.
+
+    What is written is read back before it is handed out.
+
+    Examples
+    --------
+    >>> color = Feature("color", ("red", "=1", "blue", "green", "a, b"))
+    >>> cell_text(color, ("red",)), cell_text(color, ("red", "=1"))
+    ('red', 'red, "=1"')
+    >>> cell_text(color, ("red", "blue", "green", "=1"))
+    'all but "a, b"'
+    >>> age = Feature.real("age", 17, 90, whole=True, missing=True)
+    >>> cell_text(age, ((17, 24), (40, 59), None))
+    '≤ 24 or ≥ 40 and ≤ 59 or missing'
+    """
+    wanted = frozenset(values)
+    for text in (_friendly(feature, values), _named(values)):
+        try:
+            found = read_cell(feature, text)
+        except DomainError:  # it would be misread, and is said in another way
+            continue
+        is_same = found is not None and frozenset(found.values) == wanted
+        if is_same and not is_formula(text):
+            return text
+    raise InternalError(
+        f"a condition on feature {feature.name!r} cannot be written into a cell"
+    )
+
+
+def _friendly(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return what rules print, without braces and signs where none are needed."""
+    text = allowed_text(feature, values)
+    for begin, instead in (("in {", ""), ("all but {", "all but ")):
+        if text.startswith(begin):
+            inner = text[len(begin) : -1]
+            return instead + ", ".join(map(_respelt, _COMMA.findall(inner)))
+    for begin, instead in (("= ", ""), ("≠ ", "all but ")):
+        if text.startswith(begin) and len(_OR.findall(text)) == 1:
+            return instead + _respelt(text[len(begin) :])
+    parts = [part.removeprefix("is ") for part in _OR.findall(text)]
+    return " or ".join(map(_respelt, parts))
+
+
+def _respelt(part: str) -> str:
+    """Return a part of what rules print as it stands in a cell."""
+    if part.startswith('"'):
+        return in_quotes(json.loads(part))
+    part = part.removeprefix("= ")
+    is_said = part.partition(" ")[0] in _SIGNS
+    return part if is_said or part in ("missing", "a number") else spelt_value(part)
+
+
+def _named(values: Sequence[Value | Span]) -> str:
+    """Return the values by their own texts, one by one."""
+    texts = [
+        f"≥ {value[0]} and ≤ {value[1]}"
+        if isinstance(value, tuple)
+        else "missing"
+        if value is None
+        else in_quotes(text_of(value))
+        for value in values
+    ]
+    is_list = not any(isinstance(value, tuple) for value in values)
+    return (", " if is_list else " or ").join(texts)
+
+
+_FORMULA = re.compile(r"""['\s]*[=+\-@|%'#]""")
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*[1-9])?", re.ASCII)
+_HIDDEN = re.compile(r""";(?=["'\s]*[=+\-@|%])""")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = 15  # so many does a spreadsheet keep
+_MONTHS = frozenset(
+    (
+        *("jan", "feb", "mar", "apr", "may", "jun"),
+        *("jul", "aug", "sep", "oct", "nov", "dec"),
+    )
+)
+_PARTS_OF_NUMBERS = frozenset(("e", "am", "pm", "a", "p"))
+
+
+def in_quotes(text: str) -> str:
+    r"""Return a text in quotation marks, on one line; `unspelt` undoes it.
+
+    A semicolon before a sign is written by its number: a spreadsheet that parts a file
+    at semicolons would else begin a formula there.
+
+    Examples
+    --------
+    >>> print(in_quotes("=1"), in_quotes("a;=1"))
+    "=1" "a\u003b=1"
+    """
+    return json_cell(text)
+
+
+def json_cell(value: object) -> str:
+    r"""Return JSON on one line, of signs that every file can hold.
+
+    Examples
+    --------
+    >>> print(json_cell({"name": "a;=1"}))
+    {"name": "a\u003b=1"}
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not text.isprintable():
+        text = json.dumps(value, allow_nan=False)
+    return _HIDDEN.sub(r"\\u003b", text)
+
+
+def spelt(text: str) -> str:
+    """Return a name or a label as it stands in a cell of its own.
+
+    Examples
+    --------
+    >>> spelt("age, in years"), spelt("=1+1"), spelt(" x")
+    ('age, in years', '"=1+1"', '" x"')
+    """
+    is_plain = text.isprintable() and text == text.strip() and text[:1] not in ("", '"')
+    if is_plain and not _HIDDEN.search(text) and not may_change(text):
+        return text
+    return in_quotes(text)
+
+
+def spelt_value(text: str) -> str:
+    """Return a value as it stands in a cell, where it may be one of several.
+
+    Examples
+    --------
+    >>> spelt_value("car (new)"), spelt_value("a, b"), spelt_value("-2+3")
+    ('car (new)', '"a, b"', '"-2+3"')
+    """
+    if quoted(text) == text and not may_change(text):
+        return text
+    return in_quotes(text)
+
+
+def unspelt(cell: str) -> str:
+    """Return the text that a cell spells.
+
+    Raises
+    ------
+    ValueError
+        If it begins with a quotation mark and does not end with another.
+    """
+    cell = cell.strip()
+    if not cell.startswith('"'):
+        return cell
+    found = json.loads(cell, strict=False)
+    assert isinstance(found, str), "what begins with a quotation mark is a text"
+    return found
+
+
+def may_change(text: str) -> bool:
+    """Tell whether a spreadsheet might take a text for something else.
+
+    That is a formula, a date, or a number that it would write in another way.
+
+    Examples
+    --------
+    >>> [may_change(text) for text in ("=1", "007", "1-2", "2 May", "1e5", "+1")]
+    [True, True, True, True, True, True]
+    >>> [may_change(text) for text in ("2", "-0.5", "5more", "17–41", ">50K")]
+    [False, False, False, False, False]
+    """
+    if _NUMBER.fullmatch(text):
+        return sum(sign.isdigit() for sign in text) > _DIGITS or text == "-0"
+    if is_formula(text):
+        return True
+    if not any(sign.isdigit() for sign in text) or text[:1] in "<>":
+        return False
+    words = [word.lower() for word in _LETTERS.findall(text)]
+    is_date = all(w in _PARTS_OF_NUMBERS or w[:3] in _MONTHS for w in words)
+    return is_date and re.fullmatch(r"\d+–\d+", text) is None
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet might take a text for a formula.
+
+    Examples
+    --------
+    >>> is_formula("-1, unknown"), is_formula("-1"), is_formula("≥ -1")
+    (True, False, False)
+    """
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)

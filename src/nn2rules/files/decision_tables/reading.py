@@ -5,9 +5,8 @@ import warnings
 from typing import Any
 
 from nn2rules.errors import CertificateWarning, DomainError, FormatError, Nn2RulesError
-from nn2rules.files.decision_tables.cells import read_cell
+from nn2rules.files.decision_tables.cells import read_cell, spelt, unspelt
 from nn2rules.files.decision_tables.sheets import Row, Sheets
-from nn2rules.files.decision_tables.spelling import spelt, unspelt
 from nn2rules.files.decision_tables.writing import (
     BOOK,
     CERTIFICATE,

@@ -5,22 +5,13 @@ form and the scope, and what is known of each rule. Cells of spreadsheets hold s
 characters, so a long text stands in several cells.
 """
 
-import json
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from nn2rules.errors import DomainError, InternalError, OptionError
-from nn2rules.files.decision_tables.cells import read_cell
-from nn2rules.files.decision_tables.spelling import (
-    in_quotes,
-    is_formula,
-    json_cell,
-    spelt,
-    spelt_value,
-)
+from nn2rules.errors import OptionError
+from nn2rules.files.decision_tables.cells import cell_text, json_cell, spelt
 from nn2rules.files.domain_json import domain_to_object
 from nn2rules.language import (
     allowed_text,
@@ -32,80 +23,7 @@ from nn2rules.language import (
     value_text,
 )
 from nn2rules.rules import FACTS, Rule, RuleList
-from nn2rules.space import Feature, Span, Value, text_of
-
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_COMMA = re.compile(rf"({_QUOTED}|[^\",]+)(?:, |$)")
-_OR = re.compile(rf"((?:{_QUOTED}|(?! or )[^\"])+)(?: or |$)")
-_SIGNS = ("<", "≤", "≥", ">", "between")
-
-
-def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return the values that a condition allows, as they stand in a cell.
-
-    What is written is read back before it is handed out.
-
-    Examples
-    --------
-    >>> color = Feature("color", ("red", "=1", "blue", "green", "a, b"))
-    >>> cell_text(color, ("red",)), cell_text(color, ("red", "=1"))
-    ('red', 'red, "=1"')
-    >>> cell_text(color, ("red", "blue", "green", "=1"))
-    'all but "a, b"'
-    >>> age = Feature.real("age", 17, 90, whole=True, missing=True)
-    >>> cell_text(age, ((17, 24), (40, 59), None))
-    '≤ 24 or ≥ 40 and ≤ 59 or missing'
-    """
-    wanted = frozenset(values)
-    for text in (_friendly(feature, values), _named(values)):
-        try:
-            found = read_cell(feature, text)
-        except DomainError:  # it would be misread, and is said in another way
-            continue
-        is_same = found is not None and frozenset(found.values) == wanted
-        if is_same and not is_formula(text):
-            return text
-    raise InternalError(
-        f"a condition on feature {feature.name!r} cannot be written into a cell"
-    )
-
-
-def _friendly(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return what rules print, without braces and signs where none are needed."""
-    text = allowed_text(feature, values)
-    for begin, instead in (("in {", ""), ("all but {", "all but ")):
-        if text.startswith(begin):
-            inner = text[len(begin) : -1]
-            return instead + ", ".join(map(_respelt, _COMMA.findall(inner)))
-    for begin, instead in (("= ", ""), ("≠ ", "all but ")):
-        if text.startswith(begin) and len(_OR.findall(text)) == 1:
-            return instead + _respelt(text[len(begin) :])
-    parts = [part.removeprefix("is ") for part in _OR.findall(text)]
-    return " or ".join(map(_respelt, parts))
-
-
-def _respelt(part: str) -> str:
-    """Return a part of what rules print as it stands in a cell."""
-    if part.startswith('"'):
-        return in_quotes(json.loads(part))
-    part = part.removeprefix("= ")
-    is_said = part.partition(" ")[0] in _SIGNS
-    return part if is_said or part in ("missing", "a number") else spelt_value(part)
-
-
-def _named(values: Sequence[Value | Span]) -> str:
-    """Return the values by their own texts, one by one."""
-    texts = [
-        f"≥ {value[0]} and ≤ {value[1]}"
-        if isinstance(value, tuple)
-        else "missing"
-        if value is None
-        else in_quotes(text_of(value))
-        for value in values
-    ]
-    is_list = not any(isinstance(value, tuple) for value in values)
-    return (", " if is_list else " or ").join(texts)
-
+from nn2rules.space import Feature, text_of
 
 FORMAT = "nn2rules-book/1"
 DEFAULT = "default"
