@@ -47,6 +47,14 @@ def _tests(path: Path) -> list[doctest.DocTest]:
     return [parser.get_doctest(path.read_text("utf-8"), names, path.name, str(path), 0)]
 
 
+def _shortened(printed: str) -> str:
+    """Return what was printed; of a traceback, its first line and its last."""
+    lines = printed.rstrip("\n").split("\n")
+    if lines[0].startswith("Traceback"):
+        lines = [lines[0], "...", lines[-1]]
+    return "\n".join(lines)
+
+
 def rewrite(path: Path) -> int:
     """Rewrite one file; return how many examples were changed."""
     recorder = _Recorder()
@@ -60,7 +68,7 @@ def rewrite(path: Path) -> int:
         stop = start + example.want.count("\n")
         shown = [
             " " * example.indent + text if text else "<BLANKLINE>"
-            for text in got.rstrip("\n").split("\n")
+            for text in _shortened(got).split("\n")
         ]
         lines[start:stop] = [text.rstrip() for text in shown]
     path.write_text("\n".join(lines), "utf-8")

@@ -160,7 +160,7 @@ def test_an_error_in_one_model_does_not_stop_the_others():
         "gone         error: gone.onnx: there is no such file",
         "odd          error: target: there is no class 'blue'; the classes are unripe, "
         "ripe",
-        "network      error: threshold is for models; a network file has it inside",
+        "network      error: threshold is for models; a network file contains it",
         "2 of 6 models done, 4 failed",
     ]
     files, report = content()

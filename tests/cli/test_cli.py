@@ -1004,7 +1004,7 @@ def test_compare_says_which_line_or_option_is_wrong():
     Path("rows.csv").write_text("color\nred\n")
     assert "size" in refused(*asked, "--data", "rows.csv")
     assert refused(*asked, "--classes", "a,b") == (
-        "--classes is for models; a network file has it inside"
+        "--classes is for models; a network file contains it"
     )
 
 
@@ -1257,7 +1257,7 @@ def test_brackets_are_printed_as_they_are_written():
     assert "[low, high]" in done("explain", "--help")
 
 
-MODEL_OPTIONS = {"data", "values", "encoder", "classes", "threshold", "gives"}
+MODEL_OPTIONS = {"data", "values", "encoder", "classes", "threshold", "model_output"}
 MODEL_OPTIONS |= {"other", "trust"}
 
 

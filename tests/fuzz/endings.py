@@ -64,7 +64,7 @@ def read_endings(rng: Generator) -> int:
     threshold = float(rng.choice([0.5, 0.5, 0.3, 0.95]))
     with torch.no_grad():
         outputs = model(torch.tensor(codes.astype(np.float32))).numpy()[:, 0]
-    options = {} if given == "nothing" else {"gives": str(given)}
+    options = {} if given == "nothing" else {"output": str(given)}
     if given != "score":
         options["threshold"] = threshold
     try:

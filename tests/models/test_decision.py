@@ -186,17 +186,17 @@ def check(network, theirs, limit, most=0.9):
 @pytest.mark.parametrize("name", ASKED)
 def test_an_output_that_could_be_anything_is_asked_about(name, made):
     model, theirs = made(ASKED[name])
-    with pytest.raises(UnsupportedModelError, match="say gives='score'"):
+    with pytest.raises(UnsupportedModelError, match="give output='score'"):
         read_network(model, domain=DOMAIN)
     if name != "regression":
-        with pytest.raises(UnsupportedModelError, match="say gives='score'"):
+        with pytest.raises(UnsupportedModelError, match="give output='score'"):
             read_network(model, domain=DOMAIN, classes=("no", "yes"))
     for threshold in (0.5, 0.3):
-        options = {"gives": "probability", "threshold": threshold}
+        options = {"output": "probability", "threshold": threshold}
         network = read_network(model, domain=DOMAIN, **options)
         check(network, theirs[:, 0], threshold)
     most = 0.3 if name in ("rectified", "hard sigmoid") else 0.9
-    network = read_network(model, domain=DOMAIN, gives="score")
+    network = read_network(model, domain=DOMAIN, output="score")
     check(network, theirs[:, 0], 0.0, most)
 
 
@@ -208,11 +208,11 @@ def test_a_sigmoid_at_the_end_is_a_probability(name, made):
         network = read_network(model, domain=DOMAIN, threshold=threshold)
         check(network, theirs[:, 0], threshold)
         said = read_network(
-            model, domain=DOMAIN, threshold=threshold, gives="probability"
+            model, domain=DOMAIN, threshold=threshold, output="probability"
         )
         assert said == network
     with pytest.raises(OptionError, match="ends in a sigmoid"):
-        read_network(model, domain=DOMAIN, gives="score")
+        read_network(model, domain=DOMAIN, output="score")
 
 
 @framework
@@ -230,9 +230,9 @@ def test_classes_say_that_an_output_of_both_signs_is_a_score(made):
 )
 def test_several_outputs_between_0_and_1_may_be_several_questions(name, made):
     model, theirs = made(ASKED[name], 3)
-    with pytest.raises(UnsupportedModelError, match=r"multi-label.* gives='score'"):
+    with pytest.raises(UnsupportedModelError, match=r"multi-label.* output='score'"):
         read_network(model, domain=DOMAIN, classes=("a", "b", "c"))
-    network = read_network(model, domain=DOMAIN, gives="score")
+    network = read_network(model, domain=DOMAIN, output="score")
     ranked = np.sort(theirs, axis=1)
     sure = ranked[:, -1] - ranked[:, -2] > 1e-5
     assert sure.mean() > 0.3
@@ -261,7 +261,7 @@ def test_the_certificate_says_what_the_output_was_taken_for(made):
     if found["framework"] == "onnx":
         assert found["run_by"] == f"onnxruntime {onnxruntime.__version__}"
     model, _ = made(ASKED["regression"])
-    found = read_network(model, domain=DOMAIN, gives="score")
+    found = read_network(model, domain=DOMAIN, output="score")
     assert found.origin["output"] == "a score: the second class above 0"
     assert nn2rules.extract(found).certificate["model"] == found.origin
     model, _ = made(ASKED["regression"], 3)
@@ -292,9 +292,9 @@ def test_pairs_of_shares_in_either_order():
 
 
 LOSSES = {
-    "mean_squared_error": "trained to predict a number",
-    "mse": "trained to predict a number",
-    "huber": "trained to predict a number",
+    "mean_squared_error": "trained with a regression loss",
+    "mse": "trained with a regression loss",
+    "huber": "trained with a regression loss",
     "binary_crossentropy": "without a sigmoid",
 }
 
@@ -306,7 +306,7 @@ def test_a_loss_says_what_an_output_is():
         with pytest.raises(UnsupportedModelError, match=message):
             read_network(model, domain=DOMAIN)
     model.compile(loss=keras.losses.MeanSquaredError())
-    with pytest.raises(UnsupportedModelError, match="trained to predict a number"):
+    with pytest.raises(UnsupportedModelError, match="trained with a regression loss"):
         read_network(model, domain=DOMAIN, classes=("no", "yes"))
     model.compile(loss=keras.losses.BinaryCrossentropy(from_logits=True))
     check(read_network(model, domain=DOMAIN), theirs[:, 0], 0.0)
@@ -321,14 +321,14 @@ def test_a_loss_says_what_an_output_is():
 
 def test_logarithms_of_a_probability_are_no_scores():
     model, _ = in_torch(lambda _f, z: nn.functional.logsigmoid(z))
-    with pytest.raises(UnsupportedModelError, match="gives='score'"):
+    with pytest.raises(UnsupportedModelError, match="output='score'"):
         read_network(model, domain=DOMAIN, classes=("no", "yes"))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gives": "logit"}, "gives: 'logit', expected 'score'"),
+        ({"output": "logit"}, "output: 'logit', expected 'score'"),
         ({"threshold": 1}, "threshold: 1, expected a number between 0 and 1"),
         ({"threshold": "half"}, "threshold: 'half'"),
         ({"threshold": np.nan}, "threshold: nan"),

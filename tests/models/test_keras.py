@@ -213,8 +213,8 @@ def test_endings(last):
     model = randomize(
         sequential([layers.Dense(5, "tanh")], units, last.partition(",")[0]), seed=1
     )
-    gives = "score" if last == "linear" else None
-    network = read_network(model, domain=WORDS, gives=gives)
+    output = "score" if last == "linear" else None
+    network = read_network(model, domain=WORDS, output=output)
     assert network.is_binary == (units == 1)
     assert network.classes == tuple(range(max(units, 2)))
     answers = check_everywhere(model, network, one_hot)
@@ -271,7 +271,7 @@ def test_numbers_and_weights_are_those_that_the_format_holds():
         [keras.Input((1,)), layers.Dense(1, dtype="mixed_float16")]
     )
     model.layers[0].kernel.assign([[0.1]])
-    network = read_network(model, domain={"x": [1.0001, 257.3]}, gives="score")
+    network = read_network(model, domain={"x": [1.0001, 257.3]}, output="score")
     held = np.float16([1.0001, 257.3]).astype(float) * float(np.float16(0.1))
     assert network.layers[0].weights[:, 0].tolist() == held.tolist()
 

@@ -228,8 +228,8 @@ def test_labels_that_the_model_does_not_name(folder, people):
     given = ("line.pt2", "--trust", "--data", "rows.csv", "--labels", "label")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
-    assert "predict a number; if it tells two classes apart" in text
-    given = (*given, "--gives", "score")
+    assert "as regression models do; if it separates two classes" in text
+    given = (*given, "--model-output", "score")
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert (

@@ -402,7 +402,7 @@ def test_torch(name):
         model.norm.running_mean.copy_(torch.tensor([40.0, 3000.0]))
         model.norm.running_var.copy_(torch.tensor([400.0, 4e6]))
     rows = people()[["age", "amount"]]
-    network = read_network(model, data=rows, gives="score")
+    network = read_network(model, data=rows, output="score")
     is_bent = name in ("bent", "squared")
     assert network.domain.feature("age").limits == (18, 79)
     assert (network.domain.feature("amount").limits is None) == is_bent
@@ -445,7 +445,7 @@ def test_torch_behind_encode(kind):
     model = torch.nn.Sequential(
         torch.nn.Linear(5, 6), torch.nn.ReLU(), torch.nn.Linear(6, 1)
     ).eval()
-    network = read_network(model, data=rows, encode=encode, gives="score")
+    network = read_network(model, data=rows, encode=encode, output="score")
     assert limits_of(network)["age"] == (18, 79)
     assert limits_of(network)["home"] is None
     probed = network.origin.get("probed", [])
@@ -472,7 +472,7 @@ def test_encode_that_looks_numbers_up():
         return np.stack([places, rows["amount"] / 1e4], 1).astype(np.float32)
 
     model = torch.nn.Linear(2, 2).eval()
-    network = read_network(model, data=rows, encode=encode, gives="score")
+    network = read_network(model, data=rows, encode=encode, output="score")
     assert network.domain.feature("months").values == tuple(known)
     assert network.domain.feature("amount").limits is not None
     assert network.origin["not_along_a_line"] == ["months"]
@@ -485,7 +485,7 @@ def test_one_hot_columns_beside_a_number():
     home = Feature("home", ("own", "rent", "free"))
     domain = Domain((Feature.real("age", 18, 79), home))
     model = torch.nn.Linear(4, 2).eval()
-    network = read_network(model, domain=domain, gives="score")
+    network = read_network(model, domain=domain, output="score")
     assert network.domain == domain
     assert (network.layers[0].weights == model.weight.detach().numpy().T).all()
 
@@ -497,7 +497,7 @@ def test_keras():
     norm = keras.layers.Normalization(mean=[40.0, 3000.0], variance=[400.0, 4e6])
     layers = [norm, keras.layers.Dense(6, activation="relu"), keras.layers.Dense(1)]
     model = keras.Sequential([keras.Input((2,)), *layers])
-    network = read_network(model, data=rows, gives="score")
+    network = read_network(model, data=rows, output="score")
     assert all(limits_of(network).values())
     assert "probed" not in network.origin
 
@@ -517,7 +517,7 @@ def test_keras_with_bins():
     model = keras.Model([age, amount], keras.layers.Dense(2)(joined))
     rows = people()[["age", "amount"]]
     with pytest.warns(UserWarning, match="feature 'age' has 61 numbers"):
-        network = read_network(model, data=rows, gives="score")
+        network = read_network(model, data=rows, output="score")
     assert network.domain.feature("age").limits is None
     assert network.domain.feature("amount").limits is not None
     assert network.origin["not_along_a_line"] == ["age"]
@@ -565,7 +565,7 @@ def test_onnx():
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
     onnx.checker.check_model(model)
     rows = people()[["age", "pay", "home"]]
-    network = read_network(model, data=rows, gives="score")
+    network = read_network(model, data=rows, output="score")
     assert network.domain.features[1] == Feature.real(
         "pay", rows.pay.min(), rows.pay.max(), missing=True
     )
@@ -715,7 +715,7 @@ def test_an_error_that_is_no_matter_of_ranges_is_raised_as_it_is():
     model = torch.nn.Linear(7, 2).eval()
     message = "the model takes 7 numbers; the data have 2 features with 3 values in all"
     with pytest.raises(UnsupportedModelError, match=re.escape(message)):
-        read_network(model, data=rows, gives="score")
+        read_network(model, data=rows, output="score")
 
 
 @pytest.mark.parametrize("cell", [7, "x"])

@@ -1442,10 +1442,10 @@ def test_a_number_or_a_score():
     nodes = [node("Gemm", "g W2 B2", "z")]
     model = headed(nodes, [tensor("z", shape=(None, 1))], ONE)
     with pytest.raises(
-        UnsupportedModelError, match=r"predict a number; .* gives='score'"
+        UnsupportedModelError, match=r"as regression models do; .* output='score'"
     ):
         read_network(model, domain=DOMAIN)
-    network = read_network(model, domain=DOMAIN, classes=["no", "yes"], gives="score")
+    network = read_network(model, domain=DOMAIN, classes=["no", "yes"], output="score")
     check_scores(network, one_hot()[0], run(model, x=one_hot()[1])[0][:, 0])
 
 

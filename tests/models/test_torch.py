@@ -44,7 +44,7 @@ ACTIVATIONS = {
 
 def read_scores(model, **options):
     """Read a model that ends in a score, without a sigmoid."""
-    return read(model, gives="score", **options)
+    return read(model, output="score", **options)
 
 
 @pytest.fixture(autouse=True, scope="module")

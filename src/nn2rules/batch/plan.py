@@ -24,7 +24,7 @@ from nn2rules.version import __version__
 FILES = ("model", "data", "test", "encoder")
 """What is a path, as seen from the file."""
 
-_TEXTS = ("labels", "gives", "form", "engine", "scope", "target", "approximate")
+_TEXTS = ("labels", "model_output", "form", "engine", "scope", "target", "approximate")
 _LISTS = ("values", "classes", "order")
 _NUMBERS = ("threshold", "fidelity", "time")
 _WHOLE = ("max_rules", "effort", "seed")

@@ -249,7 +249,7 @@ def _rules(
         values=tuple(listed(options, "values") or ()),
         classes=_joined(options, "classes"),
         threshold=options.get("threshold"),
-        gives=options.get("gives"),
+        model_output=options.get("model_output"),
         other=options.get("other", False),
         trust=trust,
         sign="",

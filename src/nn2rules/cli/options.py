@@ -84,11 +84,11 @@ class ModelOptions:
             rich_help_panel=READING,
         ),
     ] = None
-    gives: Annotated[
+    model_output: Annotated[
         Literal["score", "probability"] | None,
         typer.Option(
-            help="What a single output without a sigmoid is: a score, class 1 above 0, "
-            "or a probability.",
+            help="What a single output without a sigmoid means: a score (class 1 above "
+            "0) or a probability.",
             rich_help_panel=READING,
         ),
     ] = None
@@ -109,7 +109,7 @@ class ModelOptions:
             values=tuple(self.values or ()),
             classes=self.classes,
             threshold=self.threshold,
-            gives=self.gives,
+            model_output=self.model_output,
             other=self.other,
             trust=self.trust,
             **files,

@@ -63,8 +63,8 @@ from nn2rules.files import check_writable
 from nn2rules.language import Impossible
 from nn2rules.models import (
     GivenRows,
-    Gives,
     ModelOptions,
+    ModelOutput,
     by_support,
     given_rows,
     needs_rows,
@@ -133,7 +133,7 @@ def extract(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     form: Form | None = None,
     scope: Scope | None = None,
@@ -295,7 +295,7 @@ def extract(
         encode=encode,
         classes=classes,
         threshold=threshold,
-        gives=gives,
+        output=output,
         other=other,
         is_curved=takes_curves(form, engine, proofs),
     )

@@ -8,7 +8,7 @@ the model computes, `confirm` compares the network with the model before it is u
 
 from nn2rules.models.adapters import network_of, read_network
 from nn2rules.models.model_files import load_model
-from nn2rules.models.options import Gives, ModelOptions, takes_curves
+from nn2rules.models.options import ModelOptions, ModelOutput, takes_curves
 from nn2rules.models.user_files import (
     Given,
     Loaded,
@@ -31,9 +31,9 @@ from nn2rules.rules.data_rows import (
 __all__ = [
     "Given",
     "GivenRows",
-    "Gives",
     "Loaded",
     "ModelOptions",
+    "ModelOutput",
     "by_support",
     "class_named",
     "given_rows",

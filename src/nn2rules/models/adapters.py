@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.models.options import Gives, ModelOptions
+from nn2rules.models.options import ModelOptions, ModelOutput
 from nn2rules.network import Network
 from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain, Rows, Value
@@ -36,7 +36,7 @@ def read_network(
     encode: Callable[[Rows], Any] | Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
 ) -> Network:
     """Return the `Network` that computes what `model` computes.
@@ -58,10 +58,10 @@ def read_network(
         Where the model has none; by default 0, 1, ….
     threshold : float
         Of a model with a single output: class 1 iff its probability is larger.
-    gives : {"score", "probability"}, optional
-        What a single output is that no sigmoid gives: a score, class 1 above 0, or a
-        probability, class 1 above the threshold. Such a model is refused if neither it
-        nor you say it.
+    output : {"score", "probability"}, optional
+        What a single output without a sigmoid means: a score (class 1 above 0) or a
+        probability (class 1 above the threshold). A model that does not tell is
+        refused unless you say it.
     other : bool, or sequence of feature names
         Whether features of words get a value `other`, for all that are not listed.
 
@@ -76,7 +76,7 @@ def read_network(
         encode=encode,
         classes=classes,
         threshold=threshold,
-        gives=gives,
+        output=output,
         other=other,
     )
     return network_of(model, options)

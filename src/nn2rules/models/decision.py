@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError, UnsupportedModelError
-from nn2rules.models.options import Gives, ModelOptions
+from nn2rules.models.options import ModelOptions, ModelOutput
 from nn2rules.models.tracing import Tensor, Trace
 from nn2rules.network import ACTIVATIONS, Network, certified
 from nn2rules.space import Value
@@ -42,9 +42,9 @@ Said: TypeAlias = Literal["score", "number"]
 _TRIED = 2000
 _NEAR = 1e-6  # constants are stored in float32
 _SOLUTION = (
-    "if it tells two classes apart, say gives='score' (--gives score) where an output "
-    "above 0 means the second class, or gives='probability' where one above the "
-    "threshold does"
+    "if it separates two classes, give output='score' (--model-output score) when a "
+    "value above 0 means the second class, or output='probability' when a value above "
+    "the threshold does"
 )
 
 
@@ -133,7 +133,7 @@ def decide(
     size = math.prod(tensor.shape)
     if how.threshold != 0.5 and size > 1 and not _is_pair(tensor):
         raise OptionError(
-            "a threshold is for models of one probability; leave out `threshold`"
+            "a threshold needs a model with a single probability; leave out `threshold`"
         )
     if tensor.ending is not None:
         scores, form = _before(trace, tensor, how)
@@ -142,12 +142,11 @@ def decide(
             _refuse_questions(trace, tensor, how, said)
         scores, form = tensor, "scores"
     else:
-        gives: Gives | None = "score" if is_classifier and said == "score" else None
-        gives = gives or _understood(
-            trace, tensor, how, said, has_classes=is_classifier
-        )
+        meaning: ModelOutput = "score"
+        if not (is_classifier and said == "score"):
+            meaning = _understood(trace, tensor, how, said, has_classes=is_classifier)
         scores, form = tensor, "score"
-        if gives == "probability":
+        if meaning == "probability":
             scores, form = trace.scale(tensor, 1.0, -how.threshold), "share"
     network = trace.network(
         scores,
@@ -173,13 +172,13 @@ def _before(trace: Trace, tensor: Tensor, how: ModelOptions) -> tuple[Tensor, Fo
     assert ending is not None, "there is a last step"
     if size > 1 and ending.kind in ("sigmoid", "complement"):
         raise UnsupportedModelError(
-            f"the model ends in {size} sigmoid units, so it answers several yes-no "
-            f"questions at once (multi-label); train one model for each"
+            f"the model ends in {size} sigmoid units, so it is a multi-label model; "
+            f"train one model for each label"
         )
-    if how.gives == "score" and not ending.is_softmax:
+    if how.output == "score" and not ending.is_softmax:
         raise OptionError(
-            "gives='score': the model ends in a sigmoid, so that its output is a "
-            "probability; leave out `gives`"
+            "output='score': the model ends in a sigmoid, so its output is a "
+            "probability; leave out `output`"
         )
     scores = ending.scores
     if ending.kind in ("complement", "mirrored pair"):  # 1 - sigmoid(z) = sigmoid(-z)
@@ -201,29 +200,28 @@ def _understood(
     how: ModelOptions,
     said: Said | None,
     has_classes: bool,
-) -> Gives:
+) -> ModelOutput:
     """Return what one output is that no sigmoid gave, or ask."""
-    if how.gives is not None:
-        return how.gives
+    if how.output is not None:
+        return how.output
     plain = trace.network(tensor, (0, 1), unit=2.0**-53)
     if _is_share(plain):
         raise UnsupportedModelError(
-            f"the model's output lies between 0 and 1 and is not that of one last "
-            f"sigmoid, so that it may be a probability or a predicted number; "
-            f"{_SOLUTION}"
+            f"the model's output lies between 0 and 1 but does not come from a final "
+            f"sigmoid, so it may be a probability or a predicted number; {_SOLUTION}"
         )
     if said == "score":
         return "score"
     if said == "number":
         raise UnsupportedModelError(
-            f"the model was trained to predict a number, by its loss; {_SOLUTION}"
+            f"the model was trained with a regression loss; {_SOLUTION}"
         )
     has_classes = has_classes or how.classes is not None
     if has_classes and _has_both_signs(plain):
         return "score"
     raise UnsupportedModelError(
-        f"the model ends in one number without a sigmoid, as models do that predict a "
-        f"number; {_SOLUTION}"
+        f"the model ends in one number without a sigmoid, as regression models do; "
+        f"{_SOLUTION}"
     )
 
 
@@ -233,20 +231,20 @@ def _refuse_questions(
     """Refuse several outputs that need not be those of classes."""
     size = math.prod(tensor.shape)
     solution = (
-        "if each is that of one class and the largest answers, say gives='score' "
-        "(--gives score)"
+        "if there is one output per class and the largest wins, give output='score' "
+        "(--model-output score)"
     )
-    if how.gives is not None:
+    if how.output is not None:
         return
     if _is_share(trace.network(tensor, tuple(range(size)), unit=2.0**-53)):
         raise UnsupportedModelError(
-            f"each of the model's {size} outputs lies between 0 and 1, and no softmax "
-            f"gave them, so that they may answer several yes-no questions at once "
-            f"(multi-label); {solution}"
+            f"each of the model's {size} outputs lies between 0 and 1 without a "
+            f"softmax, so it may be a multi-label model; {solution}"
         )
     if said == "number" and how.classes is None:
         raise UnsupportedModelError(
-            f"the model was trained to predict {size} numbers, by its loss; {solution}"
+            f"the model was trained to predict {size} numbers (regression loss); "
+            f"{solution}"
         )
 
 

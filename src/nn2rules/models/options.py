@@ -11,10 +11,10 @@ from nn2rules.errors import OptionError, RowsError
 from nn2rules.network import Network
 from nn2rules.space import Domain, Rows, Value
 
-Gives: TypeAlias = Literal["score", "probability"]
+ModelOutput: TypeAlias = Literal["score", "probability"]
 
-GIVES = ("score", "probability")
-"""What the output of a model may be said to be."""
+OUTPUTS = ("score", "probability")
+"""What a model's output can be declared as."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class ModelOptions:
     encode: Callable[[Rows], Any] | Any = None
     classes: Sequence[Value] | None = None
     threshold: float = 0.5
-    gives: Gives | None = None
+    output: ModelOutput | None = None
     other: bool | Sequence[str] = False
     is_curved: bool = False
 
     def __post_init__(self) -> None:
-        if self.gives not in (None, *GIVES):
+        if self.output not in (None, *OUTPUTS):
             raise OptionError(
-                f"gives: {self.gives!r}, expected 'score' where a model's output above "
-                f"0 means the second class, or 'probability'"
+                f"output: {self.output!r}, expected 'score' (above 0 means the second "
+                f"class) or 'probability'"
             )
         object.__setattr__(self, "threshold", _share(self.threshold))
 
@@ -49,7 +49,7 @@ class ModelOptions:
         """Refuse what is said of a model when there is a `Network` already."""
         if self.domain is not None and self.domain != network.domain:
             raise OptionError("a Network has its own domain; leave out `domain`")
-        for name in ("encode", "classes", "gives"):
+        for name in ("encode", "classes", "output"):
             if getattr(self, name) is not None:
                 raise OptionError(f"a Network needs none; leave out `{name}`")
         if self.threshold not in (0.5, network.threshold):

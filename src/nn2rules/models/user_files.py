@@ -31,11 +31,15 @@ class Given:
     values: tuple[str, ...] = ()
     classes: str | None = None
     threshold: float | None = None
-    gives: Literal["score", "probability"] | None = None
+    model_output: Literal["score", "probability"] | None = None
     other: bool = False
     trust: bool = False
     sign: str = "--"
     is_curved: bool = False
+
+    def option(self, name: str) -> str:
+        """Return how an option is written where the user gave it."""
+        return f"{self.sign}{name.replace('_', '-')}" if self.sign else name
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def _network(model: Any, given: Given, rows: Any) -> Network:
         encode=encode,
         classes=None if given.classes is None else _values(given.classes),
         threshold=0.5 if given.threshold is None else given.threshold,
-        gives=given.gives,
+        output=given.model_output,
         other=given.other,
         is_curved=given.is_curved,
     )
@@ -154,11 +158,11 @@ def refuse_for_network(given: Given) -> None:
         ("classes", given.classes),
         ("other", given.other),
         ("threshold", given.threshold is not None),
-        ("gives", given.gives),
+        ("model_output", given.model_output),
     ):
         if value:
             raise OptionError(
-                f"{given.sign}{name} is for models; a network file has it inside"
+                f"{given.option(name)} is for models; a network file contains it"
             )
 
 

@@ -217,8 +217,10 @@ def _refuse_options(final: Any, first: Any, source: Source, how: ModelOptions) -
     """Refuse to be told what a fitted classifier says itself."""
     if how.classes is not None:
         raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
-    if how.gives is not None:
-        raise OptionError("a scikit-learn model knows what it gives; leave out `gives`")
+    if how.output is not None:
+        raise OptionError(
+            "a scikit-learn model defines its own output; leave out `output`"
+        )
     refuse_threshold(final, how.threshold)
     if first is not None and source.encode is not None:
         raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")

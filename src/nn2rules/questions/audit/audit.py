@@ -16,7 +16,7 @@ from nn2rules.engine import (
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Limits, check_labels
 from nn2rules.language import read_impossible
-from nn2rules.models import GivenRows, Gives, given_rows, read_network
+from nn2rules.models import GivenRows, ModelOutput, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.audit.feature_effects import (
     Askers,
@@ -62,7 +62,7 @@ def audit(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     impossible: Sequence[Mapping[str, Any] | str] | None = None,
     engine: Engine = "auto",
@@ -133,7 +133,7 @@ def audit(
         encode=encode,
         classes=classes,
         threshold=threshold,
-        gives=gives,
+        output=output,
         other=other,
     )
     refuse_curves(network.domain.features, "audit")

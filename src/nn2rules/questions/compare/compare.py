@@ -22,7 +22,7 @@ from nn2rules.engine import (
 )
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.extraction import Limits
-from nn2rules.models import Gives, read_network
+from nn2rules.models import ModelOutput, read_network
 from nn2rules.network import Network
 from nn2rules.questions.compare.by_search import compare_by_search
 from nn2rules.questions.compare.by_table import compare_tables
@@ -102,7 +102,7 @@ def compare(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     common: bool = False,
     decided: bool = False,
@@ -181,7 +181,7 @@ def compare(
         "encode": encode,
         "classes": classes,
         "threshold": threshold,
-        "gives": gives,
+        "output": output,
         "other": other,
     }
     both = _read(old, new, data, domain, said)

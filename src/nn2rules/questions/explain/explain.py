@@ -6,7 +6,7 @@ from typing import Any, Literal
 from nn2rules.engine import Budget, Shown, judge_of, session, teller
 from nn2rules.errors import OptionError
 from nn2rules.extraction import Limits
-from nn2rules.models import Gives, read_network
+from nn2rules.models import ModelOutput, read_network
 from nn2rules.questions.explain.options import (
     Wanted,
     checked_rules,
@@ -38,7 +38,7 @@ def explain(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     reasons: int = 1,
     smallest: bool = False,
@@ -149,7 +149,7 @@ def explain(
         encode=encode,
         classes=classes,
         threshold=threshold,
-        gives=gives,
+        output=output,
         other=other,
     )
     refuse_curves(network.domain.features, "explain")

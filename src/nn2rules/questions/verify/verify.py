@@ -17,7 +17,7 @@ from nn2rules.engine import (
 from nn2rules.errors import DomainError, OptionError, ParseError
 from nn2rules.extraction import Limits
 from nn2rules.language import Said
-from nn2rules.models import Gives, given_rows, read_network
+from nn2rules.models import ModelOutput, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.claims import CLAIMS, Claim, read_claim
 from nn2rules.questions.verify.asker import Asker, Engine, On
@@ -40,7 +40,7 @@ def verify(
     encode: Any = None,
     classes: Sequence[Value] | None = None,
     threshold: float = 0.5,
-    gives: Gives | None = None,
+    output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     within: Said = None,
     impossible: Any = None,
@@ -122,7 +122,7 @@ def verify(
         encode=encode,
         classes=classes,
         threshold=threshold,
-        gives=gives,
+        output=output,
         other=other,
     )
     refuse_curves(network.domain.features, "verify")
