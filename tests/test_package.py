@@ -3,8 +3,10 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import nn2rules
 from nn2rules.extraction.extract import ENGINES, FORMS
 from nn2rules.models.adapters import ADAPTERS
+from nn2rules.version import INSTALL
 
 HEAVY = (
     "keras",
@@ -52,6 +55,26 @@ def test_importing_and_loading_need_no_framework(code):
     loaded = modules_after(code)
     assert "nn2rules" in loaded
     assert loaded & set(HEAVY) == set()
+
+
+def test_install_commands_work_in_a_clone():
+    """The package is not on PyPI: every message and page installs from a clone."""
+    root = Path(__file__).parent.parent
+    pages = [root / "README.md", *(root / "docs").rglob("*.md")]
+    for file in [*pages, *(root / "src").rglob("*.py")]:
+        found = re.findall(r"nn2rules\[\w|pip install nn2rules", file.read_text())
+        assert not found, f"{file}: {found}"
+    commands = [
+        command
+        for page in pages
+        for command in re.findall(r'pip install "([^"]*\[.*?)"', page.read_text())
+    ]
+    assert len(commands) > 10
+    extras = set(metadata("nn2rules").get_all("Provides-Extra") or ())
+    for command in commands:
+        place, _, named = command.removesuffix("]").partition("[")
+        assert INSTALL.startswith(f'pip install "{place}[')
+        assert set(named.split(",")) <= extras
 
 
 def test_public_names_are_sorted_and_exist():

@@ -1,50 +1,52 @@
-"""Every exception nn2rules raises on purpose.
+"""Every exception and warning that nn2rules raises on purpose.
 
 Nn2RulesError
-├── DomainError             the features or values are inconsistent
-│   └── UnknownValueError   a row holds a value its feature does not have
-├── RowsError               rows of data cannot be read: a column is missing, …
-│   └── OpenRowsError       rules of scope "support" leave a row undecided
-├── FormatError             a file is not what it claims to be; names the place
-├── ParseError              a text is no condition, or no claim; points at the place
-├── UnsupportedModelError   no adapter or engine reads this model, or this layer
-├── MissingExtraError       an optional library is needed; gives the pip command
-├── NoSuchRuleError         there is no rule of this name
-├── OptionError             an option, or two options together, make no sense
-├── BudgetExceededError     the work outgrew its limit; nothing approximate is returned
-├── ClusterError            workers cannot be reached, or fail again and again
-├── InternalError           a result failed its own check, and is not returned
-└── UndecidedError          a score is too near to a tie for any arithmetic we have
+├── DomainError                 features or values are inconsistent
+│   └── UnknownValueError       a row holds a value that its feature does not have
+├── RowsError                   rows of data cannot be read: a column is missing, …
+│   └── UncoveredRowsError      no rule covers a row
+├── FormatError                 a file is not valid; names the place
+├── ParseError                  a condition or claim is not valid; points at the place
+├── UnsupportedModelError       this model, or this layer, is not supported
+├── MissingExtraError           an optional library is needed; gives the pip command
+├── NoSuchRuleError             there is no rule with this name
+├── OptionError                 an option is invalid, or two options conflict
+├── BudgetExceededError         the work exceeded its limit
+├── ClusterError                workers cannot be reached, or fail repeatedly
+├── InternalError               a result failed its own check and is not returned
+└── UndecidedError              a score is too close to a tie to tell its class
 
 Nn2RulesWarning
-├── BinsWarning             the model seems to have bins that it does not name
-├── ByHeartWarning          the network needs about one rule a row
-├── CertificateWarning      a certificate belongs to other rules, and is left out
-├── OpenRowsWarning         no rule covers some rows, whose prediction is None
-├── RetryWarning            a worker was lost, and its work is done again
-└── SpecialValueWarning     a number in a range looks like a code, such as 999
+├── BinsWarning                 the model seems to put numbers into bins
+├── CertificateWarning          a certificate belongs to other rules and is left out
+├── OverfittingWarning          the network needs about one rule per row
+├── RetryWarning                a worker was lost, and its work is repeated
+├── SpecialValueWarning         a number in a range looks like a code, such as 999
+└── UncoveredRowsWarning        no rule covers some rows; their prediction is None
 
-All carry one message for people: what is wrong, where, and what would be right.
+Every message says what is wrong, where, and what would be right.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_GRID = 6  # so many numbers are a grid, and not the codes of a few categories
+from nn2rules.version import install_command
+
+_MIN_GRID = 6  # this many numbers form a grid; fewer may be codes of categories
 
 
 class Nn2RulesError(Exception):
     """Base of every error that nn2rules raises on purpose."""
 
     def __reduce__(self) -> Any:
-        """Let errors come back from other processes, whatever they are made from."""
+        """Make every error picklable, so that it can come from another process."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: Any, args: tuple[Any, ...], facts: dict[str, Any]) -> Any:
+def _restored(kind: Any, args: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     error = kind.__new__(kind, *args)
-    error.__dict__.update(facts)
+    error.__dict__.update(attributes)
     return error
 
 
@@ -58,10 +60,10 @@ class UnknownValueError(DomainError):
     Attributes
     ----------
     feature, value, values, row
-        The feature's name, the value found, the values known, and the index of the
-        row (from 0), or None when no row is concerned. Of a feature that is a range of
-        numbers, the message names its limits; of a missing cell in a spelling that the
-        model does not take for missing (`is_refused`), it says so.
+        The name of the feature, the value in the row, the values that the feature has,
+        and the index of the row (from 0), or None when there is no row. For a range of
+        numbers the message names the limits. For a spelling of missing that the model
+        does not treat as missing (`is_refused`) it says so.
     fact : str
         The message without the row.
     """
@@ -81,8 +83,8 @@ class UnknownValueError(DomainError):
         self.row = row
         if is_refused:
             self.fact = (
-                f"feature {feature!r} holds {value!r}, which the model tells from its "
-                f"missing value; write missing cells as the model's training data did, "
+                f"feature {feature!r} holds {value!r}, which the model does not treat "
+                f"as missing; write missing cells as in the model's training data, "
                 f"such as float('nan')"
             )
         elif limits is not None and not _is_missing(value):
@@ -105,36 +107,36 @@ class RowsError(Nn2RulesError, ValueError):
     """Rows of data cannot be read."""
 
 
-class OpenRowsError(RowsError):
-    """No rule decides a row, and the rules claim nothing about it.
+class UncoveredRowsError(RowsError):
+    """No rule covers a row, so the rules claim nothing about it.
 
     Attributes
     ----------
-    row, open_rows, n_rows : int
-        The first such row (from 0), their number, and that of all rows.
+    row, n_uncovered, n_rows : int
+        The first such row (from 0), the number of such rows, and that of all rows.
     """
 
-    def __init__(self, row: int, open_rows: int, n_rows: int) -> None:
-        self.row, self.open_rows, self.n_rows = row, open_rows, n_rows
+    def __init__(self, row: int, n_uncovered: int, n_rows: int) -> None:
+        self.row, self.n_uncovered, self.n_rows = row, n_uncovered, n_rows
         super().__init__(
-            f"row {row} is decided by no rule ({open_rows:,} of {n_rows:,} rows are "
-            f"not), and these rules claim nothing about such rows; ask the model for "
-            f"them, with undecided=model"
+            f"no rule covers row {row} ({n_uncovered:,} of {n_rows:,} rows are not "
+            f"covered), and the rules claim nothing about such rows; to get the "
+            f"model's prediction for them, use undecided=model"
         )
 
 
 class FormatError(Nn2RulesError, ValueError):
-    """A file, or a JSON document, is not what it claims to be."""
+    """A file or a JSON document is not valid."""
 
 
 class ParseError(Nn2RulesError, ValueError):
-    """A text is no condition, or no claim, as rules print them.
+    """A text is not a valid condition or claim.
 
     Attributes
     ----------
     text : str
     place : int
-        Where in the text it cannot be read.
+        The position of the mistake in the text.
     reason : str
         What is wrong there.
     """
@@ -149,9 +151,9 @@ class ParseError(Nn2RulesError, ValueError):
 
 
 class UnsupportedModelError(Nn2RulesError, TypeError):
-    """No adapter or engine reads this model, or this layer.
+    """The model, or a layer of it, is not supported.
 
-    Attribute `feature`: the feature whose values the model cannot take, or None.
+    Attribute `feature`: the feature whose values the model does not accept, or None.
     """
 
     def __init__(self, message: str, *, feature: str | None = None) -> None:
@@ -160,29 +162,29 @@ class UnsupportedModelError(Nn2RulesError, TypeError):
 
 
 class NoSuchRuleError(Nn2RulesError, LookupError):
-    """Rules have no rule of this name."""
+    """There is no rule with this name."""
 
 
 class OptionError(Nn2RulesError, ValueError):
-    """An option, or two options together, make no sense."""
+    """An option is invalid, or two options conflict."""
 
 
 class BudgetExceededError(Nn2RulesError, RuntimeError):
-    """The work outgrew its limit.
+    """The work exceeded its limit; no approximate result is returned.
 
     Attribute `rules`: a rule list with what was proved so far, or None. Each of its
-    rules is right on every input; the inputs left to its default are not decided.
+    rules is true for every input that it covers; nothing is claimed about the others.
     """
 
     rules: Any = None
 
 
 class ClusterError(Nn2RulesError, RuntimeError):
-    """Workers elsewhere cannot be reached, or fail again and again."""
+    """Workers of a cluster cannot be reached, or fail repeatedly."""
 
 
 class InternalError(Nn2RulesError, RuntimeError):
-    """A result failed its own check. This is a bug; nothing is returned."""
+    """A result failed its own check. This is a bug, and the result is not returned."""
 
     def __init__(self, fact: str) -> None:
         super().__init__(
@@ -191,29 +193,30 @@ class InternalError(Nn2RulesError, RuntimeError):
 
 
 class MissingExtraError(Nn2RulesError, ImportError):
-    """An optional library is needed for this and is not installed."""
+    """An optional library is needed and is not installed."""
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         self.library, self.extra = library, extra
         super().__init__(
-            f"{purpose} needs {library}, which is not installed; "
-            f'install it with: pip install "nn2rules[{extra}]"'
+            f"{purpose} needs {library}, which is not installed; install it with: "
+            f"{install_command(extra)}"
         )
 
 
 class UndecidedError(Nn2RulesError, ArithmeticError):
-    """A score is too near to a tie to tell its class.
+    """A score is too close to a tie to tell its class.
 
-    This happens only in networks with smooth activations, whose scores have no exact
-    finite form. Attribute `row`: the input concerned.
+    This happens only in networks with smooth activations, whose scores have no finite
+    exact form. Attribute `row`: the input.
     """
 
     def __init__(self, row: Mapping[str, object]) -> None:
         self.row = row
         values = ", ".join(f"{name} = {_shown(v)}" for name, v in row.items())
         super().__init__(
-            f"the score of the input ({values}) is so near to a tie that 8,192 bits "
-            f"of precision cannot tell its class; nudge a weight or the threshold"
+            f"the score of the input ({values}) is so close to a tie that 8,192 "
+            f"bits of precision cannot tell its class; change a weight or the "
+            f"threshold slightly"
         )
 
 
@@ -225,24 +228,24 @@ class BinsWarning(Nn2RulesWarning):
     """The model seems to put numbers into bins that it does not name."""
 
 
-class ByHeartWarning(Nn2RulesWarning):
-    """A network needs about one rule a row, so that its rules say little."""
-
-
 class CertificateWarning(Nn2RulesWarning):
-    """A certificate does not belong to the rules that carry it, and is left out."""
+    """A certificate belongs to other rules than these, and is left out."""
 
 
-class OpenRowsWarning(Nn2RulesWarning):
-    """No rule covers some rows, so their prediction is None."""
+class OverfittingWarning(Nn2RulesWarning):
+    """A network needs about one rule per row, so its rules summarise little."""
 
 
 class RetryWarning(Nn2RulesWarning):
-    """A worker was lost, and the work that it had is done again."""
+    """A worker was lost, and its work is repeated."""
 
 
 class SpecialValueWarning(Nn2RulesWarning):
     """A number in a range looks like a code, such as 999 for *unknown*."""
+
+
+class UncoveredRowsWarning(Nn2RulesWarning):
+    """No rule covers some rows, so their prediction is None."""
 
 
 def _absent(value: object) -> str:
@@ -252,7 +255,7 @@ def _absent(value: object) -> str:
 
 
 def _off_range(value: object, limits: tuple[float, float], whole: bool) -> str:
-    """Say why a cell is no number of a range."""
+    """Say why a cell is not in a range of numbers."""
     low, high = limits
     kind = "whole number" if whole else "number"
     try:
@@ -260,7 +263,7 @@ def _off_range(value: object, limits: tuple[float, float], whole: bool) -> str:
     except (TypeError, ValueError):
         return f"{value!r}, expected a {kind} from {low} to {high}"
     except OverflowError:
-        return f"beyond every 64-bit number, outside of {low} to {high}"
+        return f"larger than any 64-bit number, outside of {low} to {high}"
     if low <= number <= high:
         return f"{value}, expected a {kind} from {low} to {high}"
     return f"{value}, outside of {low} to {high}"
@@ -273,26 +276,28 @@ def _is_missing(value: object) -> bool:
 
 
 def _hint(value: object, values: Sequence[object]) -> str:
-    """Say how an empty cell, or a number between others, can get an answer."""
+    """Suggest how an empty cell, or a number between others, gets a prediction."""
     if _is_missing(value):
-        return "; fill the cell, or give the feature the value None, for missing"
-    if len(values) < _GRID or not _is_number(value):
+        return "; fill the cell, or add None (missing) to the values of the feature"
+    if len(values) < _MIN_GRID or not _is_number(value):
         return ""
     if not all(item is None or _is_number(item) for item in values):
         return ""
     return (
-        "; to take every number between them, make the feature a range, (low, high), "
-        "where the model goes along a straight line"
+        "; to allow every number between them, declare the feature as a range, (low, "
+        "high), if the model is linear in it"
     )
 
 
 def _whole_hint(value: object, values: Sequence[object]) -> str:
-    """Say why a number is in no bin: only bins of whole numbers leave any out."""
+    """Explain why a number is in no bin: only bins of whole numbers leave any out."""
     is_binned = isinstance(values[0], str) and values[0].startswith("(-inf, ")
-    return ", as its numbers are whole" if is_binned and _is_broken(value) else ""
+    return (
+        ", because its numbers are whole" if is_binned and _is_fraction(value) else ""
+    )
 
 
-def _is_broken(value: object) -> bool:
+def _is_fraction(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value % 1 != 0
 
 

@@ -36,6 +36,7 @@ from nn2rules.files import read_table, table_text
 from nn2rules.models import user_files
 from nn2rules.questions.claims.claim import IndependentOf
 from nn2rules.questions.verify.asker import Asker
+from nn2rules.version import install_command
 
 COMMANDS = [
     str(command.name or command.callback.__name__.replace("_", "-"))
@@ -1373,7 +1374,7 @@ def test_doctor_names_extras_and_what_is_missing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         "nn2rules.cli.doctor._is_installed", lambda name: name != "onnx"
     )
-    assert '  onnx    no onnx: pip install "nn2rules[onnx]"\n' in done("doctor")
+    assert f"  onnx    no onnx: {install_command('onnx')}\n" in done("doctor")
 
 
 def test_evaluate_prints_what_the_function_returns():

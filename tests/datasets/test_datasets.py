@@ -423,7 +423,7 @@ def test_an_empty_part_keeps_its_columns():
 
 def test_to_frame_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "nn2rules\[pandas\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install ".\[pandas\]"'):
         load("tomato").train.to_frame()
 
 

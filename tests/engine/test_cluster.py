@@ -33,6 +33,7 @@ from nn2rules.cli import app
 from nn2rules.engine import Meter, build_table
 from nn2rules.engine import parallel as clusters_module
 from nn2rules.engine.parallel.spread import as_done, is_away, spread, workers_kept
+from nn2rules.version import install_command
 
 LIBRARIES = {
     "dask": ["distributed"],
@@ -248,7 +249,7 @@ def test_a_missing_library_is_told(kind, monkeypatch):
         nn2rules.cluster(f"{kind}://local"),
     ):
         pass
-    assert str(raised.value).endswith(f'pip install "nn2rules[{kind}]"')
+    assert str(raised.value).endswith(install_command(kind))
 
 
 def test_threads_and_processes():

@@ -457,7 +457,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path):
 def test_without_duckdb_the_extra_is_named(tmp_path, monkeypatch):
     rows = _written(tmp_path / "r.parquet", color=["red"], size=[1.0])
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(MissingExtraError, match=r"pip install \"nn2rules\[sql\]\""):
+    with pytest.raises(MissingExtraError, match=r"pip install \".\[sql\]\""):
         predict_file(_tomatoes(), rows, tmp_path / "out.parquet")
 
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 import naive
 from nn2rules import (
-    ByHeartWarning,
     Domain,
     Feature,
     Layer,
     Network,
     OptionError,
+    OverfittingWarning,
     UnsupportedModelError,
     datasets,
     extract,
@@ -140,7 +140,7 @@ def test_nothing_of_the_user_is_changed():
     assert rows == [{"color": "red", "size": "big"}]
 
 
-def learnt_by_heart():
+def overfitted():
     rng = np.random.default_rng(0)
     domain = Domain(tuple(Feature(f"x{i}", ("a", "b", "c")) for i in range(13)))
     hidden = Layer(rng.normal(0, 3, (39, 8)), rng.normal(0, 1, 8), "relu")
@@ -149,9 +149,11 @@ def learnt_by_heart():
     return Network(domain, (hidden, last), ("no", "yes")), rows
 
 
-def test_a_network_that_needs_a_rule_a_row_is_said_to():
-    network, rows = learnt_by_heart()
-    with pytest.warns(ByHeartWarning, match=r"1\.\d rows a rule.*ReadableClassifier"):
+def test_overfitting_is_reported():
+    network, rows = overfitted()
+    with pytest.warns(
+        OverfittingWarning, match=r"1\.\d rows a rule.*ReadableClassifier"
+    ):
         rules = extract(network, rows, scope="support", form="set")
     assert 50 <= len(rules) < 110
     assert any("LEARNT BY HEART" in line for line in rules.warnings())

@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import nn2rules
 from nn2rules import OptionError, RuleList, UnknownValueError, UnsupportedModelError
 from nn2rules.learn.rule_list_classifier import RuleListClassifier
+from nn2rules.version import install_command
 
 CHECKED = [
     RuleListClassifier(LogisticRegression(), numbers=6, effort=0),
@@ -361,5 +362,5 @@ def test_a_missing_library_gives_the_command():
     )
     assert done.stdout.strip() == (
         "RuleListClassifier needs scikit-learn, which is not installed; install it "
-        'with: pip install "nn2rules[sklearn]"'
+        f"with: {install_command('sklearn')}"
     )

@@ -47,8 +47,8 @@ def test_none_that_an_imputer_passes_on_is_refused_by_rules_and_explain():
     rules = nn2rules.extract(fitted, data=ROWS)
     assert list(rules.predict([as_nan])) == ["good"]
     told = (
-        "row 0: feature 'job' holds None, which the model tells from its missing "
-        "value; write missing cells as the model's training data did, such as "
+        "row 0: feature 'job' holds None, which the model does not treat as "
+        "missing; write missing cells as in the model's training data, such as "
         "float('nan')"
     )
     with pytest.raises(UnknownValueError) as caught:
@@ -103,7 +103,7 @@ def test_a_text_that_the_model_tells_from_missing_is_refused(text):
     frame = pd.DataFrame([row, {"job": NAN, "age": 40.0}])
     assert list(fitted.predict(frame)) == ["bad", "good"]  # else nothing is shown
     rules = nn2rules.extract(fitted, data=ROWS)
-    told = f"feature 'job' holds {text!r}, which the model tells from its missing value"
+    told = f"feature 'job' holds {text!r}, which the model does not treat as missing"
     for rows in ([row], frame):
         with pytest.raises(UnknownValueError, match=told):
             rules.predict(rows)

@@ -665,7 +665,9 @@ def test_bins_of_whole_numbers_have_whole_edges():
     assert (age.whole, pay.whole) == (True, False)
     rules = extract(model, data=rows)
     assert not re.search(r"age [<≥] \d+\.", str(rules))
-    with pytest.raises(UnknownValueError, match="as its numbers are whole; it has"):
+    with pytest.raises(
+        UnknownValueError, match="because its numbers are whole; it has"
+    ):
         rules.predict(rows[:1].assign(age=20.5))
     assert read_network(model, data=rows.astype(float)).domain.feature("age").edges == (
         tuple(edges.tolist())

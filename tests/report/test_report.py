@@ -279,7 +279,7 @@ def test_a_missing_extra_gives_the_command():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert 'pip install "nn2rules[report]"' in done.stdout
+    assert 'pip install ".[report]"' in done.stdout
     assert issubclass(MissingExtraError, ImportError)
 
 

@@ -208,7 +208,7 @@ def test_a_curve_needs_numbers():
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"nn2rules\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r".\[plot\]"):
         extract(TOMATO).plot()
 
 

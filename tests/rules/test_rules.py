@@ -19,12 +19,12 @@ from nn2rules import (
     Feature,
     MissingExtraError,
     Nn2RulesError,
-    OpenRowsError,
-    OpenRowsWarning,
     OptionError,
     RowsError,
     Rule,
     RuleList,
+    UncoveredRowsError,
+    UncoveredRowsWarning,
     UnknownValueError,
 )
 from nn2rules.files import from_json, to_json
@@ -546,8 +546,8 @@ class Model:
         return ["ripe" for _ in range(len(rows))]
 
 
-def test_open_rows_are_none_with_a_warning():
-    with pytest.warns(OpenRowsWarning) as found:
+def test_uncovered_rows_are_none_with_a_warning():
+    with pytest.warns(UncoveredRowsWarning) as found:
         assert OPEN.predict(INSIDE).tolist() == ["ripe", None]
     assert str(found[0].message) == (
         "no rule covers 1 of 2 rows; the prediction there is None (undecided='default' "
@@ -562,20 +562,21 @@ def test_open_rows_are_none_with_a_warning():
         assert asked.tolist() == ["ripe", "unripe"]
 
 
-def test_open_rows_are_none_or_an_error():
+def test_uncovered_rows_are_none_or_an_error():
     assert OPEN.predict(INSIDE, undecided="none").tolist() == ["ripe", None]
-    with pytest.raises(OpenRowsError) as error:
+    with pytest.raises(UncoveredRowsError) as error:
         OPEN.predict([*INSIDE, ROWS[2]], undecided="error")
-    assert (error.value.row, error.value.open_rows, error.value.n_rows) == (1, 2, 3)
+    assert (error.value.row, error.value.n_uncovered, error.value.n_rows) == (1, 2, 3)
     assert str(error.value) == (
-        "row 1 is decided by no rule (2 of 3 rows are not), and these rules claim "
-        "nothing about such rows; ask the model for them, with undecided=model"
+        "no rule covers row 1 (2 of 3 rows are not covered), and the rules claim "
+        "nothing about such rows; to get the model's prediction for them, use "
+        "undecided=model"
     )
     for undecided in ("default", "none", "error", Model()):
         assert RULES.predict(INSIDE, undecided=undecided).tolist() == ["ripe", "unripe"]
 
 
-def test_a_model_is_asked_about_open_rows():
+def test_a_model_is_asked_about_uncovered_rows():
     for rows in as_frames(INSIDE, DOMAIN.names):
         model = Model()
         assert OPEN.predict(rows, undecided=model).tolist() == ["ripe", "ripe"]
@@ -587,7 +588,7 @@ def test_a_model_is_asked_about_open_rows():
     assert rules.predict(rows, undecided=network).tolist() == answers
 
 
-def test_rows_outside_the_domain_are_not_open():
+def test_rows_outside_the_domain_are_not_uncovered():
     options = {"unknown": "default", "undecided": "none"}
     assert OPEN.predict(ROWS, **options).tolist() == ["ripe", "unripe", None]
     options = {"unknown": "none", "undecided": Model()}
@@ -595,7 +596,7 @@ def test_rows_outside_the_domain_are_not_open():
 
 
 @pytest.mark.parametrize("undecided", ["ask", 3, np.array(["none"])])
-def test_what_to_do_with_open_rows_is_known(undecided):
+def test_what_to_do_with_uncovered_rows_is_known(undecided):
     with pytest.raises(OptionError, match=r"undecided: .*, expected 'none', 'default'"):
         RULES.predict(INSIDE, undecided=undecided)
 

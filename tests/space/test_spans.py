@@ -282,7 +282,7 @@ def test_an_empty_cell_without_a_value_for_missing():
         domain.encode([{"age": None}])
     assert str(caught.value) == (
         "row 0: feature 'age' has an empty cell, and no value for missing; fill the "
-        "cell, or give the feature the value None, for missing"
+        "cell, or add None (missing) to the values of the feature"
     )
 
 

@@ -12,6 +12,7 @@ from nn2rules.cli.app import command
 from nn2rules.extraction._kernels.greedy import climb
 from nn2rules.extraction._kernels.growth import grow
 from nn2rules.space._kernels.compiled import is_cached
+from nn2rules.version import install_command
 
 _REQUIRED = ("numpy", "numba", "narwhals", "typer", "rich")
 
@@ -27,7 +28,7 @@ def doctor() -> None:
     for extra, packages in _extras().items():
         missing = [name for name in packages if not _is_installed(name)]
         if missing:
-            what = f'no {", ".join(missing)}: pip install "nn2rules[{extra}]"'
+            what = f"no {', '.join(missing)}: {install_command(extra)}"
         else:
             what = ", ".join(f"{name} {version(name)}" for name in packages)
         print(f"  {extra:<8}{what}")

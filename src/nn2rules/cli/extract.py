@@ -25,9 +25,9 @@ from nn2rules.cli.options import (
 from nn2rules.cli.output import Shown, check_places, partial_place, show
 from nn2rules.errors import (
     BudgetExceededError,
-    ByHeartWarning,
     Nn2RulesError,
     OptionError,
+    OverfittingWarning,
 )
 from nn2rules.files import check_writable, read_table, save
 from nn2rules.language import count, label_text, share
@@ -227,7 +227,7 @@ def extract(
     if network is not None:
         save(found.network, network)
     if output is None:  # the page that is printed says it
-        warnings.simplefilter("ignore", ByHeartWarning)
+        warnings.simplefilter("ignore", OverfittingWarning)
     started = time.perf_counter()
     try:
         with (

@@ -10,7 +10,7 @@ import typer
 import nn2rules
 from nn2rules.cli.app import command, working
 from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
-from nn2rules.errors import ByHeartWarning, OptionError
+from nn2rules.errors import OptionError, OverfittingWarning
 from nn2rules.files import check_writable, read_bytes, save, size_text
 from nn2rules.language import count
 from nn2rules.models import Loaded, load
@@ -104,7 +104,7 @@ def report(
     seconds = limits.seconds
     if seconds is None and scope == "support":
         seconds = SECONDS
-    warnings.simplefilter("ignore", ByHeartWarning)  # the page says it
+    warnings.simplefilter("ignore", OverfittingWarning)  # the page says it
     with working(limits) as progress, loaded.naming_lines():
         found = nn2rules.extract(
             loaded.network,

@@ -28,8 +28,8 @@ from nn2rules.engine import (
 )
 from nn2rules.errors import (
     BudgetExceededError,
-    ByHeartWarning,
     OptionError,
+    OverfittingWarning,
     UnsupportedModelError,
 )
 from nn2rules.extraction._kernels.nearness import holds_any
@@ -345,7 +345,7 @@ def extract(
             rules = in_user_units(covered)
             meter.keep(lambda: rules)
             for sentence in by_heart(rules):
-                warnings.warn(ByHeartWarning(sentence), stacklevel=2)
+                warnings.warn(OverfittingWarning(sentence), stacklevel=2)
             if proofs is not None:
                 if time is not None:  # it was for the rules; proofs have as much
                     meter.started = monotonic()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import OpenRowsError, OpenRowsWarning, OptionError
+from nn2rules.errors import OptionError, UncoveredRowsError, UncoveredRowsWarning
 from nn2rules.language import count
 from nn2rules.network import labels_array
 from nn2rules.rules.matching import NO_RULE
@@ -122,7 +122,7 @@ def _open_positions(
     """Return the positions of the answers to the rows that no rule decides."""
     where, n_rows = np.flatnonzero(is_open), len(is_open)
     if undecided == "error":
-        raise OpenRowsError(int(where[0]), len(where), n_rows)
+        raise UncoveredRowsError(int(where[0]), len(where), n_rows)
     if undecided == "default":
         return rules.classes.index(rules.default)
     if undecided is None:
@@ -130,7 +130,7 @@ def _open_positions(
             f"no rule covers {len(where):,} of {count(n_rows, 'row')}; the prediction "
             f"there is None (undecided='default' gives {rules.default!r}, which is not "
             f"proved; undecided=model asks the model)",
-            OpenRowsWarning,
+            UncoveredRowsWarning,
             stacklevel=4,
         )
     if undecided is None or undecided == "none":

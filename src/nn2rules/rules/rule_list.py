@@ -378,11 +378,11 @@ class RuleList:
             the default class, or None.
         undecided : {"none", "default", "error"}, or a model with predict, optional
             Rules of scope "support" claim nothing about a row that none of them
-            covers. By default it gets None, with an `OpenRowsWarning` that counts such
-            rows; "none" does the same without the warning. "default" gives it the
-            default class, which is not proved; "error" raises `OpenRowsError`; a model
-            is asked about such rows. Where the default is proved, a row that no rule
-            covers has that class.
+            covers. By default it gets None, with an `UncoveredRowsWarning` that counts
+            such rows; "none" does the same without the warning. "default" gives it the
+            default class, which is not proved; "error" raises `UncoveredRowsError`; a
+            model is asked about such rows. Where the default is proved, a row that no
+            rule covers has that class.
         """
         return predictions(self, rows, unknown, undecided)
 

@@ -925,7 +925,7 @@ def test_frames_of_other_libraries(monkeypatch):
     monkeypatch.setattr(frames.nw, "from_dict", absent)
     with pytest.raises(MissingExtraError) as missing:
         found.to_frame("polars")
-    assert 'pip install "nn2rules[polars]"' in str(missing.value)
+    assert 'pip install ".[polars]"' in str(missing.value)
 
 
 # Mistakes

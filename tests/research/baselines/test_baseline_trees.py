@@ -171,7 +171,7 @@ def test_without_scikit_learn_the_command_is_given(monkeypatch):
         if name.startswith("research.baselines"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "nn2rules\[sklearn\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install ".\[sklearn\]"'):
         importlib.import_module("research.baselines")
 
 

@@ -223,5 +223,5 @@ def test_a_missing_library_is_one_sentence():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert 'pip install "nn2rules[plot]"' in done.stderr
+    assert 'pip install ".[plot]"' in done.stderr
     assert "Traceback" not in done.stderr
