@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nn2rules.errors import Nn2RulesError
-from nn2rules.learn.readable_classifier import ReadableClassifier
+from nn2rules.learn import ReadableClassifier
 from nn2rules.space.values import text_of
 from research.experiments.case import Case
 

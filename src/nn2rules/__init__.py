@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from nn2rules.extraction.influence import influences
     from nn2rules.extraction.proofs import write_proofs
     from nn2rules.files import load, load_rules, save
-    from nn2rules.learn.readable_classifier import ReadableClassifier
-    from nn2rules.learn.rule_list_classifier import RuleListClassifier
+    from nn2rules.learn import ReadableClassifier, RuleListClassifier
     from nn2rules.models import load_model, read_network
     from nn2rules.network.layer import Layer
     from nn2rules.network.network import Network
@@ -134,8 +133,7 @@ _HOMES = {
     "errors": [name for name in __all__ if name.endswith(("Error", "Warning"))],
     "extraction": ["extract", "influences", "write_proofs"],
     "files": ["load", "load_rules", "save"],
-    "learn.readable_classifier": ["ReadableClassifier"],
-    "learn.rule_list_classifier": ["RuleListClassifier"],
+    "learn": ["ReadableClassifier", "RuleListClassifier"],
     "models": ["load_model", "read_network"],
     "network": ["Layer", "Network"],
     "questions.audit": ["audit"],

@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nn2rules
 from nn2rules import OptionError, RuleList, UnknownValueError, UnsupportedModelError
-from nn2rules.learn.rule_list_classifier import RuleListClassifier
+from nn2rules.learn import RuleListClassifier
 from nn2rules.version import install_command
 
 CHECKED = [
@@ -354,13 +354,13 @@ def test_a_missing_library_gives_the_command():
     code = (
         "import sys; sys.modules['sklearn'] = None\n"
         "import nn2rules\n"
-        "try:\n    import nn2rules.learn.rule_list_classifier\n"
+        "try:\n    import nn2rules.learn\n"
         "except nn2rules.MissingExtraError as error:\n    print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == (
-        "RuleListClassifier needs scikit-learn, which is not installed; install it "
+        "nn2rules.learn needs scikit-learn, which is not installed; install it "
         f"with: {install_command('sklearn')}"
     )

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import nn2rules
 from nn2rules import OptionError, ReadableClassifier, UnknownValueError
 from nn2rules.learn.training import Path, Point, chosen
-from nn2rules.learn.training.monotone import follows
+from nn2rules.learn.training.learning import follows
 
 QUICK = {"questions": 6, "cuts": 4, "units": 3, "folds": 3}
 

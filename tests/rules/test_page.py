@@ -9,7 +9,7 @@ import nn2rules
 from nn2rules import Condition, Domain, Feature, Rule, RuleList, extract
 from nn2rules.errors import NoSuchRuleError, OptionError
 from nn2rules.files import from_json, to_json
-from nn2rules.output.wrapping import cells, filled
+from nn2rules.output.text import cells, filled
 from nn2rules.rules import Facts
 from strategies import rule_lists
 

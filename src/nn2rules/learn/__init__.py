@@ -1,6 +1,18 @@
-"""Classifiers that are trained together with their rules, in scikit-learn's manner.
+"""LEARN: scikit-learn classifiers that are trained together with their rules.
 
 `ReadableClassifier` trains small networks with short exact rule lists;
-`RuleListClassifier` wraps another classifier and predicts with its rules. Imports
-`extraction` and everything below.
+`RuleListClassifier` wraps another classifier and predicts with its rules. Needs
+scikit-learn, and may import everything below `export` and `report`.
 """
+
+from nn2rules.errors import MissingExtraError
+
+try:
+    import sklearn  # noqa: F401
+except ModuleNotFoundError:
+    raise MissingExtraError("scikit-learn", "sklearn", "nn2rules.learn") from None
+
+from nn2rules.learn.readable_classifier import ReadableClassifier
+from nn2rules.learn.rule_list_classifier import RuleListClassifier
+
+__all__ = ["ReadableClassifier", "RuleListClassifier"]

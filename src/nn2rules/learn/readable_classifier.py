@@ -6,16 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from nn2rules.errors import InternalError, MissingExtraError, OptionError
-
-try:
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.utils.validation import check_is_fitted
-except ModuleNotFoundError:
-    raise MissingExtraError("scikit-learn", "sklearn", "ReadableClassifier") from None
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.engine import Shown, closing_bar, teller
+from nn2rules.errors import InternalError, OptionError
 from nn2rules.learn.tabular import TabularClassifier
 from nn2rules.learn.training import (
     MOST_RULES,
@@ -26,7 +21,7 @@ from nn2rules.learn.training import (
     learn,
     shares_of,
 )
-from nn2rules.learn.training.monotone import follows
+from nn2rules.learn.training.learning import follows
 from nn2rules.learn.training.peers import Peer, peers_of
 from nn2rules.space import whole_number
 

@@ -5,20 +5,16 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
-from nn2rules.errors import MissingExtraError, OptionError
+from nn2rules.errors import OptionError
 from nn2rules.space import Rows
-
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import (
-        check_consistent_length,
-        column_or_1d,
-        validate_data,
-    )
-except ModuleNotFoundError:
-    raise MissingExtraError("scikit-learn", "sklearn", "our classifiers") from None
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

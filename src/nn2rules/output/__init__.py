@@ -25,9 +25,8 @@ from nn2rules.output.document import (
     ShownCondition,
     ShownRule,
 )
-from nn2rules.output.frames import Backend, frame_of
 from nn2rules.output.html import html_of
-from nn2rules.output.result import Result
+from nn2rules.output.result import Backend, Result, frame_of
 from nn2rules.output.text import text_of
 
 __all__ = [

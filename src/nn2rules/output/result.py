@@ -1,10 +1,13 @@
-"""What every result can do, by its document and its plain values."""
+"""What every result can do, by its document and its plain values; and data frames."""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeAlias
 
+import narwhals as nw
+
+from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.output.document import Document
 from nn2rules.output.html import html_of
 from nn2rules.output.text import text_of
@@ -40,3 +43,21 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         return html_of(self.document())
+
+
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+"""The library of a frame; it must be installed."""
+
+
+def frame_of(
+    columns: Callable[[], Mapping[str, Sequence[object]]], backend: Backend
+) -> Any:
+    """Return a data frame; its columns are made only once the library is known."""
+    if backend not in ("pandas", "polars", "pyarrow"):
+        raise OptionError(
+            f"backend: {backend!r}, expected 'pandas', 'polars' or 'pyarrow'"
+        )
+    try:
+        return nw.from_dict(columns(), backend=backend).to_native()
+    except ModuleNotFoundError:
+        raise MissingExtraError(backend, backend, "to_frame()") from None

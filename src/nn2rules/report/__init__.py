@@ -6,7 +6,6 @@ are the library's own::
     rules, a model, rows ──▶ Subject ──▶ a part for each section ──▶ one page
 """
 
-from nn2rules.report.entry import report
-from nn2rules.report.result import Report
+from nn2rules.report.entry import Report, report
 
 __all__ = ["Report", "report"]

@@ -2,25 +2,53 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nn2rules.engine import Shown
 from nn2rules.errors import OptionError
 from nn2rules.extraction import check_labels
-from nn2rules.files import check_writable
+from nn2rules.files import check_writable, size_text, write_text
+from nn2rules.language import count
 from nn2rules.models import needs_rows
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit, audit, protected_names
 from nn2rules.report.evidence import evidence_of
 from nn2rules.report.html import embedded, page
-from nn2rules.report.result import Report
-from nn2rules.report.sections import curve_of, examples_of, features_of, mistakes_of
-from nn2rules.report.shown_rules import plain_rules
+from nn2rules.report.script_data import curve_of, examples_of, plain_rules
+from nn2rules.report.sections import features_of, mistakes_of
 from nn2rules.report.subject import Subject, counted_on, network_of, rows_of
 from nn2rules.report.summary import summary_of
 from nn2rules.report.what_if import what_if_of
 from nn2rules.rules import RuleList
 from nn2rules.space import Rows, Value, listed_rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """One self-contained HTML page.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    data : mapping
+        What the page computes with: features, rules, rows, the curve; plain JSON.
+    """
+
+    html: str
+    data: Mapping[str, Any]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_text(path, self.html)
+
+    def __repr__(self) -> str:
+        n_bytes = len(self.html.encode("utf-8", "replace"))
+        return (
+            f"<Report: {count(len(self.data['rules']), 'rule')}, {size_text(n_bytes)}>"
+        )
+
 
 SCRIPTS = (
     "elements.js",

@@ -1,53 +1,16 @@
-"""Rows of the data that stand below rules: some that fit, and some that are wrong.
-
-A report is mailed, so it holds few rows, and none if that was asked for.
-"""
+"""What features do, by the audit or the certificate, and where the model is wrong."""
 
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import UndecidedError
 from nn2rules.language import count, label_text, percent, quoted, share
-from nn2rules.models import GivenRows
 from nn2rules.output import Heading, Paragraph, Part, RuleTable, ShownRule
 from nn2rules.questions.audit import INFLUENCE, Audit, Influence
 from nn2rules.report.subject import Subject
 from nn2rules.rules import is_right, n_rows, shown_rule, turned_rows
-from nn2rules.space import plain_number
-
-
-def curve_of(subject: Subject) -> dict[str, Any] | None:
-    """Return shares for each number of first rules, from 0; None if nobody counted.
-
-    ``decided`` is what the first rules decide, of rows or else of inputs; the others
-    are as in `RuleList.curve`, None where there is no share.
-    """
-    rules = subject.counted
-    if not len(rules):
-        return None
-    if subject.rows is not None and len(subject.rows):
-        found = rules.curve(subject.data, subject.labels)
-        names = ("decided", "fidelity", "accuracy", "accuracy_on_decided")
-        kept = {name: _shares_of(found[name]) for name in names if name in found}
-        return {"noun": "rows", "whole": len(subject.rows), **kept}
-    for name, noun, whole in (
-        ("support", "rows", n_rows(rules)),
-        ("inputs", "inputs", None if rules.domain.has_ranges else rules.n_possible),
-    ):
-        decided = [getattr(facts, name) for facts in rules.facts]
-        if None not in decided and whole:
-            shares = [part / whole for part in accumulate(decided, initial=0)]
-            return {"noun": noun, "whole": whole, "decided": shares}
-    return None
-
-
-def _shares_of(shares: NDArray[np.float64]) -> list[float | None]:
-    return [None if np.isnan(share) else float(share) for share in shares]
-
 
 _TOP = 5  # rules of each way in which a protected feature turns
 
@@ -259,73 +222,3 @@ def _shown(subject: Subject, index: int) -> ShownRule:
     remark = "open: no rule decides" if is_open else "otherwise: no rule holds"
     then = "" if is_open else label_text(rules.default)
     return ShownRule("", then, (), remark, ())
-
-
-_ROWS = 4000  # in the whole page, about
-_MOST_examples = 8  # below one rule, of each kind
-
-
-def examples_of(subject: Subject) -> dict[str, Any]:
-    """Return some rows, and for each rule which of them stand below it.
-
-    Of equal rows with equal labels one stands for all, with their number. ``fit`` are
-    the most frequent ones that a rule decides, ``wrong`` those of them whose label is
-    not its class.
-    """
-    rows, rules = subject.rows, subject.counted
-    if rows is None or not subject.shows_rows or not len(rules):
-        return {"cells": [], "times": [], "labels": [], "fit": [], "wrong": []}
-    first, times, labels = _different(rows)
-    fired = rules.match(rows.codes_in(rules.domain)[first])
-    most = max(1, min(_MOST_examples, _ROWS // (2 * len(rules))))
-    order = np.argsort(-times, kind="stable")
-    order = order[np.argsort(fired[order], kind="stable")]
-    fit: list[list[int]] = [[] for _ in range(len(rules))]
-    wrong: list[list[int]] = [[] for _ in range(len(rules))]
-    kept: dict[int, int] = {}
-    for place in order[fired[order] >= 0].tolist():
-        rule = int(fired[place])
-        is_wrong = labels is not None and labels[place] != rules.answers[rule]
-        for chosen, wanted in ((fit[rule], True), (wrong[rule], is_wrong)):
-            if wanted and len(chosen) < most:
-                chosen.append(kept.setdefault(place, len(kept)))
-    places = np.array([*kept], dtype=np.int64)
-    return {
-        "cells": _cells(rows, first[places]),
-        "times": times[places].tolist(),
-        "labels": [] if labels is None else labels[places].tolist(),
-        "fit": fit,
-        "wrong": wrong,
-    }
-
-
-def _different(
-    rows: GivenRows,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return where the different rows come first, how often, and their labels."""
-    if rows.labels is None:
-        codes, _ = rows.distinct
-        first = np.full(len(codes), len(rows), dtype=np.int64)
-        np.minimum.at(first, rows.places, np.arange(len(rows)))
-        return first, rows.weights, None
-    both = np.stack([rows.places, rows.labels], axis=1)
-    _, first, times = np.unique(both, axis=0, return_index=True, return_counts=True)
-    return first, times, rows.labels[first]
-
-
-def _cells(rows: GivenRows, places: NDArray[np.int64]) -> list[list[Any]]:
-    """Return the cells of rows: codes; of ranges a number, or the code as text."""
-    columns: list[list[Any]] = []
-    for index, feature in enumerate(rows.domain.features):
-        codes = rows.codes[places, index].tolist()
-        if feature.limits is None or rows.numbers is None:
-            columns.append(codes)
-            continue
-        numbers = rows.numbers[places, index].tolist()
-        columns.append(
-            [
-                str(code) if code else plain_number(number)
-                for code, number in zip(codes, numbers, strict=True)
-            ]
-        )
-    return [list(cells) for cells in zip(*columns, strict=True)]

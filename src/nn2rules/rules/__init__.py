@@ -1,17 +1,14 @@
 """RULES: rules, lists of them, and what can be done with a list."""
 
-from nn2rules.rules.answering import OUTSIDE, covers, label_positions
-from nn2rules.rules.caveats import by_heart, origin_warnings
 from nn2rules.rules.certificate import (
     Certificate,
     certificate_of,
+    features_content,
     of_any,
     of_some,
     own_certificate,
 )
-from nn2rules.rules.choosing import shortened
 from nn2rules.rules.description import Description
-from nn2rules.rules.digest import features_content
 from nn2rules.rules.facts import (
     by_influence,
     class_counts,
@@ -28,15 +25,19 @@ from nn2rules.rules.facts import (
     undecided_inputs,
     undecided_rows,
 )
+from nn2rules.rules.first_rules import shortened
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.page import Top, shown_rule, unless_text
+from nn2rules.rules.predicting import OUTSIDE, covers, label_positions
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList, Scope
 from nn2rules.rules.volume import covered
 from nn2rules.rules.wording import (
+    by_heart,
     classes_text,
     coverage_of,
     order_text,
+    origin_warnings,
     proof_of,
     proved_of,
     question_of,

@@ -5,12 +5,22 @@ have more in, and which other programs may have written. Here it is read, once f
 whatever is not of the kind that it must be is as if it was not said.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nn2rules.errors import OptionError
 from nn2rules.rules.description import Description
+from nn2rules.rules.rule import FACTS, Facts
+from nn2rules.space import Domain
+
+if TYPE_CHECKING:
+    from nn2rules.rules.rule_list import RuleList
+
 
 _PROVING = ("table", "search", "paper")
 """The engines whose rules are right, unless they are approximate."""
@@ -253,3 +263,40 @@ _COUNTED = (
 def of_some(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """Return a certificate without what does not hold for some of the rules."""
     return {key: v for key, v in certificate.items() if key not in _COUNTED}
+
+
+def digest_of(rules: "RuleList") -> str:
+    """Return the sha256 of rules: equal for equal ones, also once they were stored.
+
+    It is of the domain, the boxes and their answers, the default, the classes, the form
+    and the scope, and of what is known of each rule. The certificate is no part of it.
+    """
+    said = (
+        features_content(rules.domain),
+        rules.classes,
+        rules.default,
+        rules.form,
+        rules.scope,
+        rules.answers.tolist(),
+        [_known(facts) for facts in rules.facts],
+    )
+    digest = hashlib.sha256(json.dumps(said).encode())
+    digest.update(np.packbits(rules.boxes, axis=1).tobytes())
+    return digest.hexdigest()
+
+
+def features_content(domain: Domain) -> list[tuple[Any, ...]]:
+    """Return what a digest covers of a domain, as plain values."""
+    return [
+        (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
+        + (() if f.limits is None else (f.limits, f.whole))
+        + (() if f.groups is None else (f.groups,))
+        for f in domain.features
+    ]
+
+
+def _known(facts: Facts) -> tuple[Any, ...]:
+    """Return what is known of a rule; what came later counts where it is known."""
+    first = (facts.support, facts.inputs, facts.probability, facts.accuracy)
+    later = ((name, getattr(facts, name)) for name in FACTS[len(first) :])
+    return (*first, *(known for known in later if known[1] is not None))

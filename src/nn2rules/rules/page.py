@@ -31,8 +31,8 @@ from nn2rules.rules.facts import (
     n_agreeing,
     n_rows,
 )
-from nn2rules.rules.head import head_of
 from nn2rules.rules.names import classes_in_order
+from nn2rules.rules.page_head import head_of
 from nn2rules.rules.wording import order_text, proof_of
 from nn2rules.space import box_sizes, whole_number
 

@@ -18,22 +18,30 @@ from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.language import count
 from nn2rules.network import checked_classes
 from nn2rules.output import Backend, Document, frame_of, html_of, text_of
-from nn2rules.rules.answering import (
+from nn2rules.rules.certificate import (
+    certificate_of,
+    digest_of,
+    of_any,
+    own_certificate,
+)
+from nn2rules.rules.first_rules import (
+    curve_of,
+    plot_of,
+    sorted_by_support,
+    taken,
+    top_of,
+)
+from nn2rules.rules.frame import columns_of
+from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
+from nn2rules.rules.names import names_of, position_of
+from nn2rules.rules.page import Top, page_of, text_of_rule
+from nn2rules.rules.predicting import (
     OUTSIDE,
     Undecided,
     covers,
     label_positions,
     predictions,
 )
-from nn2rules.rules.caveats import warnings_of
-from nn2rules.rules.certificate import certificate_of, of_any, own_certificate
-from nn2rules.rules.choosing import sorted_by_support, taken, top_of
-from nn2rules.rules.curve import curve_of, plot_of
-from nn2rules.rules.digest import digest_of
-from nn2rules.rules.frame import columns_of
-from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
-from nn2rules.rules.names import names_of, position_of
-from nn2rules.rules.page import Top, page_of, text_of_rule
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.validation import (
     check_domain,
@@ -44,6 +52,7 @@ from nn2rules.rules.validation import (
     checked_rules,
 )
 from nn2rules.rules.volume import Volume, volume_of
+from nn2rules.rules.wording import warnings_of
 from nn2rules.space import (
     UNKNOWN,
     Domain,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from nn2rules.engine import Meter
+from nn2rules.engine import Meter, build_table
 from nn2rules.engine.parallel import is_away, spread, workers_kept
 from nn2rules.errors import OptionError
 from nn2rules.extraction import extract
@@ -257,3 +257,20 @@ def _right(taught: Taught, fold: _Fold, _meter: Meter) -> Floats:
             for stage in found
         ]
     )
+
+
+def follows(network: Network, name: str, sign: int) -> bool:
+    """Tell whether class 1 never goes away as a column grows, or with -1, falls.
+
+    A column that the network does not look at turns no answer. Missing, and whatever
+    else has no place in the order, is not compared.
+    """
+    domain = network.domain
+    if name not in domain.names:
+        return True
+    axis, feature = domain.names.index(name), domain.feature(name)
+    classes = build_table(network).classes.reshape(domain.sizes)
+    n_ordered = feature.n_plain if feature.groups is None else len(feature)
+    ordered = np.moveaxis(classes, axis, 0)[:n_ordered]
+    steps = np.diff(ordered.astype(np.int64), axis=0)
+    return bool((sign * steps >= 0).all())
