@@ -120,7 +120,7 @@ class Growth:
 
     Examples
     --------
-    >>> from nn2rules.space.domain import Domain, Feature
+    >>> from nn2rules.space import Domain, Feature
     >>> class Reds:
     ...     def predict(self, rows):
     ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]

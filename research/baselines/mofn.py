@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, xlogy
 
-from nn2rules.language.text import condition_text
-from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature
+from nn2rules.language import condition_text
+from nn2rules.space import Domain, Feature
 
 SIGNIFICANCE = 0.05
 """How often a literal that tells nothing may get into a test."""

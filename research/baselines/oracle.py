@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError
-from nn2rules.network.network import Network
-from nn2rules.space.domain import Domain
-from nn2rules.space.frames import Rows
-from nn2rules.space.spans import refuse_ranges
-from nn2rules.space.values import Value, value_of
+from nn2rules.network import Network
+from nn2rules.space import Domain, Rows, Value, refuse_ranges, value_of
 
 
 class TreeOracle:
@@ -41,7 +38,7 @@ class TreeOracle:
 
     Examples
     --------
-    >>> from nn2rules.space.domain import Feature
+    >>> from nn2rules.space import Feature
     >>> class Reds:
     ...     def predict(self, rows):
     ...         return ["ripe" if row["color"] == "red" else "unripe" for row in rows]

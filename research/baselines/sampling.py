@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
-from nn2rules.space.domain import Domain
+from nn2rules.space import Domain
 from research.baselines.mofn import MofN
 
 Path: TypeAlias = tuple[tuple[MofN, bool], ...]
@@ -33,7 +33,7 @@ def marginals_of(
 
     Examples
     --------
-    >>> from nn2rules.space.domain import Feature
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature("color", ("red", "yellow")),))
     >>> marginals_of(domain, np.array([[0], [1], [1], [1]]), np.ones(4))
     (array([0.25, 0.75]),)

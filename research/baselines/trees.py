@@ -14,10 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.errors import OptionError, RowsError
-from nn2rules.network.network import labels_array
-from nn2rules.space.domain import Domain
-from nn2rules.space.frames import Rows
-from nn2rules.space.values import Value, text_of
+from nn2rules.network import labels_array
+from nn2rules.space import Domain, Rows, Value, text_of
 from research.baselines.oracle import (
     TreeOracle,
     agreement,
@@ -40,7 +38,7 @@ def one_hot(domain: Domain, codes: NDArray[np.int64]) -> NDArray[np.float32]:
 
     Examples
     --------
-    >>> from nn2rules.space.domain import Feature
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature("color", ("red", "yellow")),
     ...                  Feature("size", ("small", "medium", "big"))))
     >>> one_hot(domain, np.array([[1, 2], [0, 0]]))

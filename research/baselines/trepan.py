@@ -15,11 +15,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nn2rules.errors import OptionError
-from nn2rules.language.text import label_text
-from nn2rules.network.network import labels_array
-from nn2rules.space.domain import Domain
-from nn2rules.space.frames import Rows
-from nn2rules.space.values import Value
+from nn2rules.language import label_text
+from nn2rules.network import labels_array
+from nn2rules.space import Domain, Rows, Value
 from research.baselines.growth import Growth, Leaf, Limits, Split
 from research.baselines.oracle import (
     TreeOracle,

@@ -9,23 +9,24 @@ from numpy.typing import NDArray
 
 from nn2rules.questions.evaluate import Evaluation, evaluate
 from nn2rules.rules import RuleList
-from research.experiments.first import (
+from research.experiments.first_rules import (
     FirstRules,
     first_rules,
     fitted_default,
     fixed_default,
 )
-from research.experiments.lists import (
+from research.experiments.methods import (
+    Readable,
     Seconds,
     extracted,
+    grown,
     is_small,
     methods_for,
     refuse_inexact,
     time_the_paper,
+    tree_answers,
 )
-from research.experiments.readable import Readable
 from research.experiments.train import Trial
-from research.experiments.trees import grown, tree_answers
 
 Report = Callable[[str], None]
 

@@ -5,10 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nn2rules.report.html import page as filled
-from research.experiments.drawing import Drawing
-from research.experiments.findings import better_printed, findings, largest_gaps
-from research.experiments.prose import introduction, making, reasons
+from research.experiments.figures import Drawing
 from research.experiments.results import Results
+from research.experiments.sentences import (
+    better_printed,
+    findings,
+    introduction,
+    largest_gaps,
+    making,
+    reasons,
+)
 from research.experiments.table import ResultTable
 
 _SECTIONS = {

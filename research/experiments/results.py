@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from research.experiments.case import Case
+from research.experiments.cases import Case
 from research.experiments.measure import Measured, Score
+from research.experiments.methods import Readable
 from research.experiments.printed import METHODS, Method
-from research.experiments.readable import Readable
 from research.experiments.table import Cell, Kind, ResultColumn, Spread
 
 

@@ -1,4 +1,4 @@
-"""Run the experiments: train, extract, compare, and write everything to a folder."""
+"""The files of a run of the experiments."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -7,20 +7,63 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from nn2rules.errors import OptionError, RowsError, UnknownValueError
-from research.experiments import figures
-from research.experiments.case import PAPER_SETS, Case, paper_cases
-from research.experiments.counts import timings
-from research.experiments.folder import PAGE, RESULTS
-from research.experiments.lists import Seconds, timed, warm_up
+from nn2rules.files import Results as ResultFolder
+from research.experiments.cases import (
+    PAPER_SETS,
+    Case,
+    FilePath,
+    Own,
+    own_case,
+    paper_cases,
+)
+from research.experiments.figures import figure_files, figures_of
 from research.experiments.measure import Measured, measure
-from research.experiments.own_data import FilePath, Own, own_case
+from research.experiments.methods import Readable, Seconds, readable, timed, warm_up
 from research.experiments.page import page
 from research.experiments.printed import METHODS, NAMES
-from research.experiments.readable import Readable, readable
 from research.experiments.results import Result, Results
 from research.experiments.table import files_of
-from research.experiments.tables import tables_of
+from research.experiments.tables import tables_of, timings
 from research.experiments.train import Trial, given, trained
+
+MARK = '<meta name="generator" content="python -m research">'
+"""What tells a page of ours from others."""
+
+PAGE = "index.html"
+
+TABLES = (
+    "data-sets",
+    "fidelity",
+    "fidelity-on-the-domain",
+    "accuracy",
+    "number-of-rules",
+    "with-and-without",
+    "fidelity-on-errors",
+    "side-by-side",
+    "support-at-the-same-number-of-rules",
+    "rules-needed",
+    "differences",
+)
+FIGURES = (
+    "fidelity-bars",
+    "fidelity-by-rules",
+    "accuracy-by-rules",
+    "errors-bars",
+    "rules-needed",
+)
+OURS = frozenset(
+    (
+        PAGE,
+        *(f"timings{ending}" for ending in (".md", ".csv", ".json")),
+        *(f"tables/{name}{end}" for name in TABLES for end in (".md", ".csv", ".json")),
+        *(f"figures/{name}{ending}" for name in FIGURES for ending in (".png", ".svg")),
+    )
+)
+"""Every file that a run may write."""
+
+RESULTS = ResultFolder(OURS, PAGE, MARK)
+"""The folder of a run."""
+
 
 Progress: TypeAlias = Callable[[str, float], None]
 
@@ -179,11 +222,11 @@ def _to_be_read(case: Case, seed: int, seconds: Seconds) -> tuple[Readable | Non
 
 def _files(results: Results) -> dict[str, bytes]:
     """Return every file of the folder."""
-    tables, drawings = tables_of(results), figures.figures_of(results)
+    tables, drawings = tables_of(results), figures_of(results)
     text = page(results, tables, drawings)
     return {
         PAGE: text.encode(),
         **files_of(tables, "tables/"),
         **files_of([timings(results)]),
-        **figures.files_of(drawings),
+        **figure_files(drawings),
     }

@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from nn2rules.errors import OptionError
 from nn2rules.models import load_model, read_network
-from nn2rules.network.network import Network
-from nn2rules.space.values import Value
-from research.experiments.case import Case, Part
+from nn2rules.network import Network
+from nn2rules.space import Value
+from research.experiments.cases import Case, Part
 
 SETTINGS: dict[str, Any] = {
     "hidden_layer_sizes": (6, 3),

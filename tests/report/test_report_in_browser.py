@@ -14,7 +14,7 @@ from nn2rules import Layer, Network, RuleList
 from nn2rules.report.html import page
 from nn2rules.report.what_if import COMPUTED
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
-from research.experiments.drawing import saved
+from research.experiments.figures import saved
 from research.experiments.page import inline
 from research.experiments.table import ResultColumn, ResultTable
 

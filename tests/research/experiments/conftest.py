@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from nn2rules import ReadableClassifier
-from research.experiments import readable
+from research.experiments import methods
 
 QUICK = {"units": 2, "cuts": 2, "questions": 4, "folds": 2}
 
@@ -15,5 +15,5 @@ def _quick():
     """Train small networks to be read; the default takes seconds each."""
     with pytest.MonkeyPatch.context() as patch:
         quick = partial(ReadableClassifier, **QUICK)
-        patch.setattr(readable, "ReadableClassifier", quick)
+        patch.setattr(methods, "ReadableClassifier", quick)
         yield

@@ -12,10 +12,10 @@ import pytest
 import nn2rules
 from research.baselines import SimpleTrepan
 from research.experiments import run
-from research.experiments.case import paper_case
-from research.experiments.folder import FIGURES, MARK, OURS, TABLES
+from research.experiments.cases import paper_case
+from research.experiments.methods import readable
 from research.experiments.printed import NAMES
-from research.experiments.readable import readable
+from research.experiments.study import FIGURES, MARK, OURS, TABLES
 from research.experiments.train import trained
 
 SEEDS = 2

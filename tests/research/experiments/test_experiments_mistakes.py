@@ -13,7 +13,7 @@ import nn2rules
 from nn2rules.files import folder as folders
 from research.__main__ import app
 from research.experiments import run
-from research.experiments.folder import MARK, RESULTS
+from research.experiments.study import MARK, RESULTS
 
 FILES = {"index.html": MARK.encode(), "tables/fidelity.md": b"new", "timings.md": b"1"}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nn2rules
-from research.experiments.first import first_rules, fitted_default, fixed_default
+from research.experiments.first_rules import first_rules, fitted_default, fixed_default
 from research.experiments.table import Figure, ResultColumn, ResultTable, Spread
 
 NETWORK = nn2rules.load(nn2rules.datasets.network_file("car"))

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 import nn2rules
 from nn2rules.files import table_text
 from research.experiments import lists, readable, run
-from research.experiments.own_data import Own, own_case
+from research.experiments.cases import Own, own_case
 from research.experiments.train import given, trained
 
 HEADER = ["age", "income", "ki|ds", "<town>", "y"]

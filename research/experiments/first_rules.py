@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.network.network import Network
-from nn2rules.rules import RuleList
-from nn2rules.rules.matching import NO_RULE
+from nn2rules.network import Network
+from nn2rules.rules import NO_RULE, RuleList
 
 Counts = NDArray[np.int64]
 
