@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.models import GivenRows
-from nn2rules.rules import RuleList, covers
+from nn2rules.rules import RuleList
 from nn2rules.space import UNKNOWN, Rows
 
 FEWEST = 50
@@ -104,5 +104,5 @@ def on_test(rules: RuleList, test: Rows) -> dict[str, Any]:
     codes = rules.domain.encode(test, unknown="mark")
     inside = (codes != UNKNOWN).all(axis=1)
     covered = inside.copy()
-    covered[inside] = covers(rules, rules.match(codes[inside]))
+    covered[inside] = rules.predictions(codes[inside]).is_covered
     return {"on": "test rows", "rows": len(codes), "covered": int(covered.sum())}

@@ -20,7 +20,7 @@ from nn2rules.extraction import Form, Scope, extract
 from nn2rules.learn.tabular import TabularClassifier
 from nn2rules.models import read_network
 from nn2rules.network import Network
-from nn2rules.rules import NO_RULE, RuleList, covers, label_positions
+from nn2rules.rules import RuleList, label_positions
 from nn2rules.space import (
     Domain,
     Feature,
@@ -201,8 +201,9 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         elsewhere. Rules of scope "support" claim nothing about a row that none of them
         decides: there the model answers, so that both always agree.
         """
-        moved, fired, is_open = self._fired(X)
-        labels: NDArray[Any] = self.classes_[self._answers(fired)]
+        moved, fired = self._fired(X)
+        answers, is_covered = self.rules_.predictions_by(fired)
+        is_open, labels = ~is_covered, np.asarray(self.classes_[answers])
         if is_open.any():
             asked = picked_rows(moved, np.flatnonzero(is_open))
             labels[is_open] = self.estimator_.predict(asked)
@@ -217,8 +218,9 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         other classes have equal shares of the rest. Where rules of scope "support"
         claim nothing, these are the model's own shares, if it has any.
         """
-        moved, fired, is_open = self._fired(X)
-        n_classes, answers = len(self.classes_), self._answers(fired)
+        moved, fired = self._fired(X)
+        answers, is_covered = self.rules_.predictions_by(fired)
+        is_open, n_classes = ~is_covered, len(self.classes_)
         asked = picked_rows(moved, np.flatnonzero(is_open))
         if is_open.any():
             told = self.estimator_.predict(asked)
@@ -247,17 +249,10 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
-    def _fired(self, X: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.bool_]]:  # noqa: N803
-        """Return the moved rows, the rule that decides each, and which are open."""
+    def _fired(self, X: Any) -> tuple[Any, NDArray[np.int64]]:  # noqa: N803
+        """Return the moved rows, and the rule that decides each."""
         moved = self.moved(X)
-        fired = self.rules_.apply(self._rows(moved))
-        return moved, fired, ~covers(self.rules_, fired)
-
-    def _answers(self, fired: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the position of the class that each rule answers."""
-        default = self.rules_.classes.index(self.rules_.default)
-        assert NO_RULE == -1, "the default is found at the end"
-        return np.append(self.rules_.answers, default)[fired]
+        return moved, self.rules_.apply(self._rows(moved))
 
     def _learned_grid(self, table: Any) -> dict[str, Grid]:
         """Return the numbers to which those of each column are moved."""

@@ -176,11 +176,8 @@ def _answers(subject: Subject) -> NDArray[np.int64] | None:
         except UndecidedError:
             return None
     fired = rules.match(rows.codes_in(rules.domain))
-    is_open = rules.scope == "support" and bool((fired < 0).any())
-    if not is_right(rules) or is_open:
-        return None
-    default = rules.classes.index(rules.default)
-    return np.append(rules.answers, default)[fired]
+    answers, is_covered = rules.predictions_by(fired)
+    return answers if is_right(rules) and is_covered.all() else None
 
 
 def _by_rule(

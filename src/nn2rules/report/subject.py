@@ -134,10 +134,9 @@ def _forgotten(rules: RuleList) -> RuleList:
 def _labelled(rules: RuleList, rows: GivenRows) -> RuleList:
     """Say what rules that answer every row as the network does know of the labels."""
     fired = rules.match(rows.codes_in(rules.domain))
-    if rules.scope == "support" and (fired < 0).any():
+    answers, is_covered = rules.predictions_by(fired)
+    if not is_covered.all():
         return rules
-    default = rules.classes.index(rules.default)
-    answers = np.append(rules.answers, default)[fired]
     counts = np.bincount(answers, minlength=len(rules.classes))
     certificate = {
         **rules.certificate,

@@ -8,7 +8,7 @@ from nn2rules.rules.certificate import (
     of_some,
     own_certificate,
 )
-from nn2rules.rules.description import Description
+from nn2rules.rules.description import Description, Predictions, Scope
 from nn2rules.rules.facts import (
     by_influence,
     class_counts,
@@ -28,9 +28,10 @@ from nn2rules.rules.facts import (
 from nn2rules.rules.first_rules import shortened
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.page import Top, shown_rule, unless_text
-from nn2rules.rules.predicting import OUTSIDE, covers, label_positions
+from nn2rules.rules.page_head import head_of
+from nn2rules.rules.predicting import OUTSIDE, label_positions
 from nn2rules.rules.rule import FACTS, Facts, Rule
-from nn2rules.rules.rule_list import RuleList, Scope
+from nn2rules.rules.rule_list import RuleList
 from nn2rules.rules.volume import covered
 from nn2rules.rules.wording import (
     by_heart,
@@ -50,6 +51,7 @@ __all__ = [
     "Certificate",
     "Description",
     "Facts",
+    "Predictions",
     "Rule",
     "RuleList",
     "Scope",
@@ -64,10 +66,10 @@ __all__ = [
     "classes_text",
     "coverage_of",
     "covered",
-    "covers",
     "decided_by",
     "features_content",
     "first_match",
+    "head_of",
     "is_counted",
     "is_right",
     "is_true_alone",

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nn2rules.errors import OptionError
-from nn2rules.rules.description import Description
 from nn2rules.rules.rule import FACTS, Facts
 from nn2rules.space import Domain
 
 if TYPE_CHECKING:
+    from nn2rules.rules.description import Description
     from nn2rules.rules.rule_list import RuleList
 
 
@@ -153,7 +153,7 @@ _NUMBERS = (
 )
 
 
-def certificate_of(rules: Description) -> Certificate:
+def certificate_of(rules: "Description") -> Certificate:
     """Return the certificate of rules, or another description, as a typed value.
 
     Examples

@@ -248,8 +248,7 @@ def _undecided(rules: RuleList) -> dict[str, int]:
 
 def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:
     """Certify on how many rows the rules answer otherwise than the network."""
-    answers = np.append(rules.answers, rules.classes.index(rules.default))
-    found = answers[rules.match(rows.distinct_codes(rules.domain))]
+    found = rules.predictions(rows.distinct_codes(rules.domain)).classes
     wrong = found != rows.answers(network)
     certificate = {
         **rules.certificate,

@@ -8,17 +8,18 @@ from nn2rules.rules.rule import Facts, Rule
 from nn2rules.space import Condition
 
 if TYPE_CHECKING:
+    from nn2rules.rules.description import Description
     from nn2rules.rules.rule_list import RuleList
 
 
-def is_counted(rules: "RuleList") -> bool:
+def is_counted(rules: "Description") -> bool:
     """Tell whether it is known how many inputs can occur."""
     known = certificate_of(rules)
     is_known = not known.has_impossible or known.possible is not None
     return is_known and not rules.domain.has_ranges
 
 
-def class_inputs(rules: "RuleList") -> list[int] | None:
+def class_inputs(rules: "Description") -> list[int] | None:
     """Return for each class the number of inputs that the network answers so."""
     known = certificate_of(rules)
     if known.engine == "paper" and not known.is_right:
@@ -28,24 +29,13 @@ def class_inputs(rules: "RuleList") -> list[int] | None:
     return list(known.class_inputs)
 
 
-def class_rows(rules: "RuleList") -> list[int] | None:
+def class_rows(rules: "Description") -> list[int] | None:
     """Return for each class the number of rows that the network answers so."""
     known = certificate_of(rules)
-    if known.class_rows is not None:
-        return list(known.class_rows)
-    support = [facts.support for facts in rules.facts]
-    if not known.is_right or known.rows is None or known.rows_decided != known.rows:
-        return None
-    if None in support:
-        return None
-    # Each row is decided by a rule that is right.
-    found = [0] * len(rules.classes)
-    for answer, number in zip(rules.answers.tolist(), support, strict=True):
-        found[answer] += number or 0
-    return found
+    return None if known.class_rows is None else list(known.class_rows)
 
 
-def class_counts(rules: "RuleList") -> tuple[list[int] | None, str]:
+def class_counts(rules: "Description") -> tuple[list[int] | None, str]:
     """Return how often the network gives each class, and of what: rows, or inputs."""
     rows = class_rows(rules)
     return (class_inputs(rules), "possible inputs") if rows is None else (rows, "rows")
@@ -70,7 +60,7 @@ def n_agreeing(known: Facts | Rule) -> int | None:
     )
 
 
-def n_rows(rules: "RuleList") -> int | None:
+def n_rows(rules: "Description") -> int | None:
     """Return how many rows of data what is known of the rules was counted on."""
     rows = certificate_of(rules).rows
     if rows is not None:
@@ -79,12 +69,12 @@ def n_rows(rules: "RuleList") -> int | None:
     return None if listed is None else sum(listed)
 
 
-def is_right(rules: "RuleList") -> bool:
+def is_right(rules: "Description") -> bool:
     """Tell whether the certificate says that rules are right wherever they decide."""
     return certificate_of(rules).is_right
 
 
-def is_whole_domain(rules: "RuleList") -> bool:
+def is_whole_domain(rules: "Description") -> bool:
     """Tell whether rules, with their default, answer every input as proved."""
     known = certificate_of(rules)
     return known.is_right and known.is_complete and rules.scope == "domain"
@@ -124,7 +114,7 @@ def is_true_alone(rules: "RuleList") -> bool:
     return rules.form == "set" or len(set(rules.answers.tolist())) <= 1
 
 
-def turned_rows(rules: "RuleList") -> tuple[int, dict[str, int]]:
+def turned_rows(rules: "Description") -> tuple[int, dict[str, int]]:
     """Return on how many rows it was counted, and of how many each feature turns.
 
     Nothing of a certificate that says something else there.
@@ -136,7 +126,7 @@ def turned_rows(rules: "RuleList") -> tuple[int, dict[str, int]]:
     return influence.rows, {name: of[name] for name in names if name in of}
 
 
-def features_in_order(rules: "RuleList") -> list[str]:
+def features_in_order(rules: "Description") -> list[str]:
     """Return the features' names, those that turn the answer of most rows first.
 
     Where nothing is known they stay in the order of the domain.
@@ -145,7 +135,7 @@ def features_in_order(rules: "RuleList") -> list[str]:
     return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
 
 
-def by_influence(rules: "RuleList") -> Callable[[Condition], int]:
+def by_influence(rules: "Description") -> Callable[[Condition], int]:
     """Return a key that sorts conditions by how much their features matter."""
     rank = {name: place for place, name in enumerate(features_in_order(rules))}
     return lambda condition: rank[condition.feature]

@@ -18,7 +18,7 @@ from nn2rules.language import (
     quoted,
     share,
 )
-from nn2rules.output import Block, Document, RuleTable, ShownCondition, ShownRule
+from nn2rules.output import Block, Document, Part, RuleTable, ShownCondition, ShownRule
 from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
     by_influence,
@@ -27,12 +27,15 @@ from nn2rules.rules.facts import (
     decided_by,
     is_decided,
     is_right,
+    is_true_alone,
     is_whole_domain,
     n_agreeing,
     n_rows,
+    undecided_inputs,
+    undecided_rows,
 )
 from nn2rules.rules.names import classes_in_order
-from nn2rules.rules.page_head import head_of
+from nn2rules.rules.page_head import head_of, short_head_of
 from nn2rules.rules.wording import order_text, proof_of
 from nn2rules.space import box_sizes, whole_number
 
@@ -57,10 +60,99 @@ def page_of(rules: "RuleList", top: Top, *, verbose: bool) -> Document:
     columns = _columns(rules, verbose=verbose)
     has_rows = n_rows(rules) is not None or any("rows" in title for title in columns)
     is_small = len(rules) <= 5 and not (has_rows and certificate_of(rules).is_given)
-    head = head_of(rules, is_small=is_small, has_labels="labels agree" in columns)
+    head = _head(rules, is_small=is_small, has_labels="labels agree" in columns)
     blocks = _blocks(rules, columns, top, is_small=is_small)
     rest = _otherwise(rules, columns)
     return Document((head, RuleTable(rules.form, tuple(columns), blocks, rest)))
+
+
+_LABELS = (
+    "“Labels agree” is about the network: where a label differs, the rule still says "
+    "what the network says."
+)
+
+
+def _head(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Part, ...]:
+    """Return what stands above rules; of few, without rows, hardly anything."""
+    if is_small or not certificate_of(rules).is_given:
+        words = proof_of(rules) if rules.form == "set" else ""
+        return short_head_of(rules, f"{words}." if words else "")
+    proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
+    labels = _LABELS if has_labels and is_right(rules) else ""
+    return head_of(rules, (proved, _reading(rules), labels))
+
+
+def _proved(rules: "RuleList") -> str:
+    """Say what is proved of each rule, and of all together."""
+    if not is_right(rules):
+        return ""
+    each = "Each rule is proved where it decides"
+    if is_true_alone(rules):
+        each = "Each rule is proved, and true on its own"
+    if not len(rules):
+        always = f"Proved: every possible input is {label_text(rules.default)}."
+        return always if is_whole_domain(rules) else "There are no rules."
+    if not is_whole_domain(rules):
+        return f"{each}."
+    if is_decided(rules) and is_true_alone(rules):
+        return f"{each}. Together they decide every possible input."
+    if is_true_alone(rules):
+        rest = f"whatever fits none is {label_text(rules.default)}"
+        return f"{each}; {rest}, which is proved, too."
+    return "Proved: the list answers as the network does on every possible input."
+
+
+def _reading(rules: "RuleList") -> str:
+    """Say how a list is read."""
+    if is_true_alone(rules) or not is_right(rules):
+        return ""
+    if any(rule.unless is not None for rule in rules):
+        return (
+            "The first rule that holds answers. What stands behind “unless” is needed: "
+            "without it the rule is false when read alone."
+        )
+    return "The first rule that holds answers: read alone, a rule may be false."
+
+
+def _open(rules: "RuleList") -> str:
+    """Say how many rows and inputs no rule decides."""
+    if rules.scope != "support" or not is_right(rules):
+        return ""
+    stopped = not certificate_of(rules).is_complete
+    left, rows = undecided_rows(rules), n_rows(rules)
+    is_all = bool(rows) and left == 0
+    text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
+    if is_all:
+        text = f"all rows are decided, as rules are made for them; {text}"
+    elif left and rows:
+        verb = "is" if left == 1 else "are"
+        text = f"{left:,} of {count(rows, 'row')} {verb} left open; {text}"
+    return f"Stopped early: {text}" if stopped else text[0].upper() + text[1:]
+
+
+def _open_inputs(rules: "RuleList", remark: str) -> str:
+    """Say how many inputs are open: counted, bounded, or a share of the volume."""
+    inputs, exact = rules.n_possible, undecided_inputs(rules)
+    known = certificate_of(rules)
+    least, most = known.undecided_at_least, known.undecided_at_most
+    if exact == 0:
+        return "no possible input is left open"
+    if exact is not None:
+        verb = "is" if exact == 1 else "are"
+        part = f" ({share(exact, inputs)})"
+        return f"{count(exact, 'possible input')}{part}{remark} {verb} left open"
+    if most is not None:
+        bound = f"at most {most:,} possible inputs ({share(most, inputs)})"
+        if least:
+            shares = f"{share(least, inputs)} to {share(most, inputs)}"
+            bound = f"{least:,} to {most:,} possible inputs ({shares})"
+        return f"{bound}{remark} are left open"
+    if rules.domain.has_ranges:
+        return (
+            f"the rules decide {rules.volume} of the volume, numbers evenly spread, "
+            f"and leave the rest open"
+        )
+    return "what no rule decides is left open"
 
 
 def _blocks(

@@ -1,4 +1,4 @@
-"""What stands above rules: what they decide, what is proved, and what is left open."""
+"""What stands above a description: the network, what is proved, and of what."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,60 +10,63 @@ from nn2rules.rules.facts import (
     class_counts,
     features_in_order,
     is_counted,
-    is_decided,
     is_right,
-    is_true_alone,
-    is_whole_domain,
     n_rows,
     turned_rows,
-    undecided_inputs,
-    undecided_rows,
 )
-from nn2rules.rules.wording import coverage_of, large_text, proof_of, question_of
+from nn2rules.rules.wording import coverage_of, large_text, question_of
 
 if TYPE_CHECKING:
-    from nn2rules.rules.rule_list import RuleList
+    from nn2rules.rules.description import Description
 
 _NAMED = 6  # classes that a title names
 _INFLUENCES = 12
 
 
-_LABELS = (
-    "“Labels agree” is about the network: where a label differs, the rule still says "
-    "what the network says."
-)
+def head_of(description: "Description", claims: Sequence[str]) -> tuple[Part, ...]:
+    """Return what stands above a description.
 
-
-def head_of(rules: "RuleList", *, is_small: bool, has_labels: bool) -> tuple[Part, ...]:
-    """Return what stands above rules; of few, without rows, hardly anything."""
-    warnings = [Paragraph(text, "warning") for text in rules.warnings()]
-    numbers = [*_impossible(rules), *_numbers(rules)]
-    known = certificate_of(rules)
-    if is_small or not known.is_given:
-        words = proof_of(rules) if rules.form == "set" else ""
-        proof = [f"{words}."] * bool(words)
-        covered = [coverage_of(rules)] * (known.coverage is not None)
-        short = filter(None, (*proof, *numbers, *covered))
-        return (*warnings, *map(Paragraph, short))
-    proved = " ".join(part for part in (_proved(rules), _open(rules)) if part)
-    labels = _LABELS if has_labels and is_right(rules) else ""
+    Parameters
+    ----------
+    description : Description
+    claims : sequence of str
+        Sentences on what is proved of it, and how it is read.
+    """
     said = [
-        _network(rules),
-        _different_rows(rules),
-        proved,
-        _reading(rules),
-        labels,
-        *numbers,
-        coverage_of(rules),
+        _network(description),
+        _different_rows(description),
+        *claims,
+        *limits_of(description),
+        coverage_of(description),
     ]
-    title = Line(
-        (Piece(question_of(rules, _NAMED), "title"), GAP, Piece(_size(rules), "faint"))
+    question = Piece(question_of(description, _NAMED), "title")
+    title = Line((question, GAP, Piece(_size(description), "faint")))
+    return (
+        *_warnings(description),
+        title,
+        *map(Paragraph, filter(None, said)),
+        *_influences(description),
     )
-    sentences = map(Paragraph, filter(None, said))
-    return (*warnings, title, *sentences, *_influences(rules))
 
 
-def _size(rules: "RuleList") -> str:
+def short_head_of(description: "Description", claim: str) -> tuple[Part, ...]:
+    """Return what stands above very few rules without rows: hardly anything."""
+    has_coverage = certificate_of(description).coverage is not None
+    covered = [coverage_of(description)] * has_coverage
+    short = filter(None, (claim, *limits_of(description), *covered))
+    return (*_warnings(description), *map(Paragraph, short))
+
+
+def limits_of(description: "Description") -> list[str]:
+    """Say of which inputs nothing is claimed, and which numbers there are."""
+    return [*_impossible(description), *_numbers(description)]
+
+
+def _warnings(description: "Description") -> list[Part]:
+    return [Paragraph(text, "warning") for text in description.warnings()]
+
+
+def _size(rules: "Description") -> str:
     """Say how many features, inputs and rows there are."""
     parts = [count(len(rules.domain.features), "feature")]
     n_ranges = sum(f.limits is not None for f in rules.domain.features)
@@ -75,80 +78,7 @@ def _size(rules: "RuleList") -> str:
     return " · ".join([*parts, *([] if rows is None else [count(rows, "row")])])
 
 
-def _proved(rules: "RuleList") -> str:
-    """Say what is proved of each rule, and of all together."""
-    if not is_right(rules):
-        return ""
-    each = "Each rule is proved where it decides"
-    if is_true_alone(rules):
-        each = "Each rule is proved, and true on its own"
-    if not len(rules):
-        always = f"Proved: every possible input is {label_text(rules.default)}."
-        return always if is_whole_domain(rules) else "There are no rules."
-    if not is_whole_domain(rules):
-        return f"{each}."
-    if is_decided(rules) and is_true_alone(rules):
-        return f"{each}. Together they decide every possible input."
-    if is_true_alone(rules):
-        rest = f"whatever fits none is {label_text(rules.default)}"
-        return f"{each}; {rest}, which is proved, too."
-    return "Proved: the list answers as the network does on every possible input."
-
-
-def _reading(rules: "RuleList") -> str:
-    """Say how a list is read."""
-    if is_true_alone(rules) or not is_right(rules):
-        return ""
-    if any(rule.unless is not None for rule in rules):
-        return (
-            "The first rule that holds answers. What stands behind “unless” is needed: "
-            "without it the rule is false when read alone."
-        )
-    return "The first rule that holds answers: read alone, a rule may be false."
-
-
-def _open(rules: "RuleList") -> str:
-    """Say how many rows and inputs no rule decides."""
-    if rules.scope != "support" or not is_right(rules):
-        return ""
-    stopped = not certificate_of(rules).is_complete
-    left, rows = undecided_rows(rules), n_rows(rules)
-    is_all = bool(rows) and left == 0
-    text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
-    if is_all:
-        text = f"all rows are decided, as rules are made for them; {text}"
-    elif left and rows:
-        verb = "is" if left == 1 else "are"
-        text = f"{left:,} of {count(rows, 'row')} {verb} left open; {text}"
-    return f"Stopped early: {text}" if stopped else text[0].upper() + text[1:]
-
-
-def _open_inputs(rules: "RuleList", remark: str) -> str:
-    """Say how many inputs are open: counted, bounded, or a share of the volume."""
-    inputs, exact = rules.n_possible, undecided_inputs(rules)
-    known = certificate_of(rules)
-    least, most = known.undecided_at_least, known.undecided_at_most
-    if exact == 0:
-        return "no possible input is left open"
-    if exact is not None:
-        verb = "is" if exact == 1 else "are"
-        part = f" ({share(exact, inputs)})"
-        return f"{count(exact, 'possible input')}{part}{remark} {verb} left open"
-    if most is not None:
-        bound = f"at most {most:,} possible inputs ({share(most, inputs)})"
-        if least:
-            shares = f"{share(least, inputs)} to {share(most, inputs)}"
-            bound = f"{least:,} to {most:,} possible inputs ({shares})"
-        return f"{bound}{remark} are left open"
-    if rules.domain.has_ranges:
-        return (
-            f"the rules decide {rules.volume} of the volume, numbers evenly spread, "
-            f"and leave the rest open"
-        )
-    return "what no rule decides is left open"
-
-
-def _network(rules: "RuleList") -> str:
+def _network(rules: "Description") -> str:
     """Say how often the network gives each class, and how often labels agree."""
     counts, noun = class_counts(rules)
     whole = n_rows(rules) if noun == "rows" else rules.n_possible
@@ -168,7 +98,7 @@ def _network(rules: "RuleList") -> str:
     return f"{said}."
 
 
-def _different_rows(rules: "RuleList") -> str:
+def _different_rows(rules: "Description") -> str:
     """Say on how many rows rules that are not the network's answer differ from it."""
     different = certificate_of(rules).rows_different
     rows = n_rows(rules)
@@ -182,7 +112,7 @@ def _listed(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1])] * (len(texts) > 1) + [texts[-1]])
 
 
-def _influences(rules: "RuleList") -> tuple[Part, ...]:
+def _influences(rules: "Description") -> tuple[Part, ...]:
     """Say for each feature on which share of rows it alone can turn the answer."""
     whole, counts = turned_rows(rules)
     if not whole or not counts:
@@ -196,7 +126,7 @@ def _influences(rules: "RuleList") -> tuple[Part, ...]:
     return Paragraph(""), Paragraph(title), Items(items, GAP, 2)
 
 
-def _impossible(rules: "RuleList") -> list[str]:
+def _impossible(rules: "Description") -> list[str]:
     """Say that nothing is claimed of inputs that cannot occur."""
     if not certificate_of(rules).impossible:
         return []
@@ -213,7 +143,7 @@ def _impossible(rules: "RuleList") -> list[str]:
     return [f"Nothing is claimed of {which} declared impossible{rest}."]
 
 
-def _numbers(rules: "RuleList") -> list[str]:
+def _numbers(rules: "Description") -> list[str]:
     """Say which numbers there are: ranges, or only those that occur."""
     bent = certificate_of(rules).model.get("not_along_a_line")
     texts = []

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError, UncoveredRowsError, UncoveredRowsWarning
 from nn2rules.language import count
 from nn2rules.network import labels_array
-from nn2rules.rules.matching import NO_RULE
-from nn2rules.space import Rows, Value, columns_for, picked_rows
+from nn2rules.space import UNKNOWN, Rows, Value, columns_for, picked_rows
 
 if TYPE_CHECKING:
-    from nn2rules.rules.rule_list import RuleList, Unknown
+    from nn2rules.rules.description import Description
 
 
 def label_positions(
@@ -75,34 +74,52 @@ OUTSIDE = -2
 Undecided: TypeAlias = Literal["default", "none", "error"]
 """What to do with an open row, unless a model is asked."""
 
-
-def covers(rules: "RuleList", fired: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which inputs are covered, by the rule that is the first to match each.
-
-    Rules for the whole domain cover every input: the default is their prediction where
-    no rule matches. Of rules for rows it is no more than a guess.
-    """
-    return np.asarray((fired != NO_RULE) | (rules.scope == "domain"))
+Unknown: TypeAlias = Literal["error", "default", "none"]
+"""What to do with a row whose value is outside the domain."""
 
 
-def predictions(
-    rules: "RuleList", rows: Rows, unknown: "Unknown", undecided: Any
+def check_unknown(unknown: object) -> None:
+    """Refuse what says nothing about rows outside the domain."""
+    if unknown not in ("error", "default", "none"):
+        raise OptionError(
+            f"unknown: {unknown!r}, expected 'error', 'default' or 'none'"
+        )
+
+
+def numbers_for(description: "Description", rows: Rows) -> NDArray[np.float64] | None:
+    """Return the numbers of rows, if a description needs them to predict."""
+    domain = description.domain
+    is_needed = description.needs_numbers and domain.has_ranges
+    return domain.numbers(rows) if is_needed else None
+
+
+def predicted_labels(
+    description: "Description", rows: Rows, unknown: Unknown, undecided: Any
 ) -> NDArray[Any]:
-    """Return what `RuleList.predict` does."""
+    """Return what `Description.predict` does."""
     _check(undecided)
-    fired = rules.apply(rows, unknown="error" if unknown == "error" else "none")
-    is_outside = fired == OUTSIDE
-    is_open = ~covers(rules, fired)
-    # Positions -1 (default) and -2 (no answer) count from the end.
-    nothing, default = len(rules.classes), rules.classes.index(rules.default)
-    positions = np.array([*rules.answers.tolist(), nothing, default])[fired]
-    if unknown == "default":
-        positions[is_outside] = default
+    check_unknown(unknown)
+    domain, classes = description.domain, description.classes
+    is_default = isinstance(undecided, str) and undecided == "default"
+    if description.default is None and (is_default or unknown == "default"):
+        raise OptionError("'default': there is no default class; expected 'none'")
+    codes = domain.encode(rows, unknown="error" if unknown == "error" else "mark")
+    inside = (codes != UNKNOWN).all(axis=1)
+    numbers = numbers_for(description, rows)
+    found = description.predictions(
+        codes[inside], None if numbers is None else numbers[inside]
+    )
+    nothing = len(classes)
+    outside = classes.index(description.default) if unknown == "default" else nothing
+    positions = np.full(len(codes), outside, dtype=np.int64)
+    positions[inside] = found.classes
+    is_open = np.zeros(len(codes), dtype=np.bool_)
+    is_open[inside] = ~found.is_covered
     if is_open.any():
-        positions[is_open] = _open_positions(rules, rows, is_open, undecided)
+        positions[is_open] = _open_positions(description, rows, is_open, undecided)
     if (positions == nothing).any():
-        return np.asarray(labels_array((*rules.classes, None))[positions])
-    return np.asarray(labels_array(rules.classes)[positions])
+        return np.asarray(labels_array((*classes, None))[positions])
+    return np.asarray(labels_array(classes)[positions])
 
 
 def _check(undecided: Any) -> None:
@@ -117,7 +134,7 @@ def _check(undecided: Any) -> None:
 
 
 def _open_positions(
-    rules: "RuleList", rows: Rows, is_open: NDArray[np.bool_], undecided: Any
+    rules: "Description", rows: Rows, is_open: NDArray[np.bool_], undecided: Any
 ) -> Any:
     """Return the positions of the answers to the rows that no rule decides."""
     where, n_rows = np.flatnonzero(is_open), len(is_open)

@@ -4,11 +4,9 @@ A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are 
 from the same boxes, so what is printed cannot drift from the behaviour.
 """
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from nn2rules.errors import CertificateWarning, OptionError
 from nn2rules.language import count
 from nn2rules.network import checked_classes
-from nn2rules.output import Backend, Document, frame_of, html_of, text_of
+from nn2rules.output import Backend, Document, frame_of, text_of
 from nn2rules.rules.certificate import (
-    certificate_of,
     digest_of,
     of_any,
     own_certificate,
 )
+from nn2rules.rules.description import Description, Predictions, Scope
+from nn2rules.rules.facts import is_decided
 from nn2rules.rules.first_rules import (
     curve_of,
     plot_of,
@@ -37,10 +36,8 @@ from nn2rules.rules.names import names_of, position_of
 from nn2rules.rules.page import Top, page_of, text_of_rule
 from nn2rules.rules.predicting import (
     OUTSIDE,
-    Undecided,
-    covers,
-    label_positions,
-    predictions,
+    Unknown,
+    check_unknown,
 )
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.validation import (
@@ -52,7 +49,7 @@ from nn2rules.rules.validation import (
     checked_rules,
 )
 from nn2rules.rules.volume import Volume, volume_of
-from nn2rules.rules.wording import warnings_of
+from nn2rules.rules.wording import by_heart
 from nn2rules.space import (
     UNKNOWN,
     Domain,
@@ -64,9 +61,6 @@ from nn2rules.space import (
 )
 
 Form: TypeAlias = Literal["list", "set"]
-Scope: TypeAlias = Literal["domain", "support"]
-Unknown: TypeAlias = Literal["error", "default", "none"]
-"""What to do with a row whose value is outside the domain."""
 
 _NOT_THEIRS = (
     "the certificate does not belong to these rules: they were changed after it was "
@@ -75,7 +69,7 @@ _NOT_THEIRS = (
 )
 
 
-class RuleList:
+class RuleList(Description):
     """Rules tried in order, then a default. Immutable.
 
     Parameters
@@ -114,12 +108,7 @@ class RuleList:
     array(['ripe', 'unripe'], dtype='<U6')
     """
 
-    domain: Domain
-    classes: tuple[Value, ...]
-    default: Value
     form: Form
-    scope: Scope
-    certificate: Mapping[str, Any]
     boxes: NDArray[np.bool_]
     """For each rule which values it allows, of shape (n_rules, n_columns)."""
     answers: NDArray[np.int64]
@@ -268,12 +257,6 @@ class RuleList:
         return bit_rows(self.boxes)
 
     @property
-    def n_possible(self) -> int:
-        """The number of inputs that can occur; those of ranges cannot be counted."""
-        possible = certificate_of(self).possible
-        return self.domain.n_inputs if possible is None else possible
-
-    @property
     def is_two_sided(self) -> bool:
         """Whether this is a set with rules for every class, also the default's.
 
@@ -281,6 +264,11 @@ class RuleList:
         """
         is_set = self.form == "set"
         return is_set and self.classes.index(self.default) in self.answers
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether every possible input is covered, as was proved."""
+        return super().is_everywhere or is_decided(self)
 
     @cached_property
     def volume(self) -> Volume:
@@ -338,10 +326,7 @@ class RuleList:
         -----
         See `nn2rules.rules.matching` for the cost.
         """
-        if unknown not in ("error", "default", "none"):
-            raise OptionError(
-                f"unknown: {unknown!r}, expected 'error', 'default' or 'none'"
-            )
+        check_unknown(unknown)
         mode = "error" if unknown == "error" else "mark"
         codes = self.domain.encode(rows, unknown=mode)
         outside = (codes == UNKNOWN).any(axis=1)
@@ -359,49 +344,23 @@ class RuleList:
         """Return what `apply` does, for inputs given as codes; see `Domain.encode`."""
         return self.match(self.domain.checked_codes(codes))
 
-    def predict_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the position of the class of each input, given as codes.
-
-        As in `Network.predict_codes`. What no rule decides gets the default, whatever
-        the scope; `apply_codes` tells where.
-        """
-        answers = np.append(self.answers, self.classes.index(self.default))
-        assert NO_RULE == -1, "the default is found at the end"
-        return answers[self.apply_codes(codes)]
-
-    def predict(
+    def predictions(
         self,
-        rows: Rows,
-        *,
-        unknown: Unknown = "error",
-        undecided: Undecided | Any = None,
-    ) -> NDArray[Any]:
-        """Return the class label of each row.
+        codes: NDArray[np.int64],
+        numbers: NDArray[np.float64] | None = None,  # noqa: ARG002
+    ) -> Predictions:
+        """Return the class of each input, and whether it is covered.
 
-        Parameters
-        ----------
-        rows : frame, list of dicts, or one row as a dict
-            See `Domain.encode`.
-        unknown : {"error", "default", "none"}
-            A row with a value outside the domain raises `UnknownValueError`, or gets
-            the default class, or None.
-        undecided : {"none", "default", "error"}, or a model with predict, optional
-            Rules of scope "support" claim nothing about a row that none of them
-            covers. By default it gets None, with an `UncoveredRowsWarning` that counts
-            such rows; "none" does the same without the warning. "default" gives it the
-            default class, which is not proved; "error" raises `UncoveredRowsError`; a
-            model is asked about such rows. Where the default is proved, a row that no
-            rule covers has that class.
+        Of ranges the codes say in which cell between the rules' edges a number is.
         """
-        return predictions(self, rows, unknown, undecided)
+        return self.predictions_by(self.match(codes))
 
-    def covers(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows the rules cover: of all others they claim nothing.
-
-        Rules of scope "domain" cover every row, those of scope "support" the rows that
-        a rule decides.
-        """
-        return covers(self, self.apply(rows))
+    def predictions_by(self, fired: NDArray[np.int64]) -> Predictions:
+        """Return what is predicted where these rules, as `match` gives them, decide."""
+        assert NO_RULE == -1, "the default is found at the end"
+        classes = np.append(self.answers, self.classes.index(self.default))[fired]
+        # Of scope "domain" the default is a prediction, of scope "support" a guess.
+        return Predictions(classes, (fired != NO_RULE) | (self.scope == "domain"))
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""
@@ -423,13 +382,6 @@ class RuleList:
         certificate still holds: the order of others is part of their meaning.
         """
         return sorted_by_support(self, rows)
-
-    def positions(self, labels: Sequence[Value], n_rows: int) -> NDArray[np.int64]:
-        """Return the positions of the classes that `labels`, one a row, name.
-
-        The text of a CSV file finds the class that it spells.
-        """
-        return label_positions(self.classes, labels, n_rows)
 
     def top(self, k: int) -> "RuleList":
         """Return the list of the first `k` rules, with the best default for the rest.
@@ -478,58 +430,6 @@ class RuleList:
         """
         return plot_of(self, axes)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rules to a file, whole or not at all; `nn2rules.load` reads it."""
-        # Files stand above rules, so they are looked for when one is written.
-        import_module("nn2rules.files").save(self, path)
-
-    def export(
-        self,
-        format: str,  # noqa: A002  the word that users know
-        path: str | os.PathLike[str] | None = None,
-        **options: Any,
-    ) -> str | bytes:
-        """Return the rules in the language of another engine, or write them to a file.
-
-        Parameters
-        ----------
-        format : str
-            One of `nn2rules.export.EXPORTERS`, such as "sql", "dmn" or "python".
-        path : str or path, optional
-            Where to write it, whole or not at all.
-        unknown : {"none", "default", "error"}
-            What a row gets with a value outside the domain. Not every engine has
-            errors; one that has none says so.
-        undecided : {"none", "default", "error"}
-            What a row gets that no rule of scope "support" decides.
-        tests : int, optional
-            Write so many test vectors beside it: inputs, with their class and rule.
-        **options
-            Those of the format.
-
-        Examples
-        --------
-        >>> from nn2rules import Domain, Feature, RuleList
-        >>> domain = Domain((Feature("color", ("red", "yellow")),))
-        >>> text = RuleList(domain, (), "ripe", ("unripe", "ripe")).export("python")
-        >>> module = {}
-        >>> exec(text, module)
-        >>> module["predict"]({"color": "red"})
-        'ripe'
-        """
-        made: str | bytes = import_module("nn2rules.export").export(
-            self, format, path, **options
-        )
-        return made
-
-    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Put all there is to know of the rules into one HTML page, and write it.
-
-        ``rules.report("report.html", model=network, data=rows, labels=classes)`` says
-        most. See `nn2rules.report.report` for all options, and what it returns.
-        """
-        return import_module("nn2rules.report").report(self, path, **options)
-
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with a row for each rule, and one for the default.
 
@@ -562,17 +462,11 @@ class RuleList:
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before trusting the rules, if anything."""
-        return warnings_of(self)
+        return [*super().warnings(), *by_heart(self)]
 
     def rule_text(self, rule: Rule) -> str:
         """Return one rule as a sentence."""
         return text_of_rule(self, rule)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return html_of(self.document())
 
     def __repr__(self) -> str:
         return f"<RuleList: {count(len(self), 'rule')}, otherwise {self.default!r}>"

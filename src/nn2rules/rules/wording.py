@@ -11,7 +11,6 @@ from nn2rules.language import count, label_text, share
 from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import (
     is_counted,
-    is_decided,
     is_right,
     is_true_alone,
     is_whole_domain,
@@ -19,13 +18,14 @@ from nn2rules.rules.facts import (
 from nn2rules.space import wilson
 
 if TYPE_CHECKING:
+    from nn2rules.rules.description import Description
     from nn2rules.rules.rule_list import RuleList
 
 
 _HUGE = 10**15
 
 
-def classes_text(rules: "RuleList", most: int) -> str:
+def classes_text(rules: "Description", most: int) -> str:
     """Name the classes, or say how many there are if they are more than `most`."""
     names = [label_text(label) for label in rules.classes]
     if len(names) > most:
@@ -33,7 +33,7 @@ def classes_text(rules: "RuleList", most: int) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def question_of(rules: "RuleList", most: int) -> str:
+def question_of(rules: "Description", most: int) -> str:
     """Return the question that rules answer, with the names of `most` classes."""
     asked = classes_text(rules, most)
     return f"Which of {asked}?" if len(rules.classes) > most else f"{asked}?"
@@ -58,7 +58,7 @@ def large_text(number: int) -> str:
     return f"about {number / 10**power:.1f} × 10^{power}"
 
 
-def proof_of(rules: "RuleList") -> str:
+def proof_of(rules: "Description") -> str:
     """Say in a few words what is proved; nothing if nothing is."""
     if not is_right(rules):
         return ""
@@ -94,14 +94,14 @@ def proved_of(rules: "RuleList") -> str:
     )
 
 
-def coverage_of(rules: "RuleList") -> str:
+def coverage_of(rules: "Description") -> str:
     """Say how many new rows are covered; nothing where nothing is proved of rules."""
     found = certificate_of(rules).coverage
     if not is_right(rules):
         return ""
     if found is not None and found.rows and found.covered is not None:
         return _counted(found.covered, found.rows, found.on)
-    if is_whole_domain(rules) or is_decided(rules):
+    if rules.is_everywhere:
         return ""
     reason = "no rows were held out" if found is None else found.reason
     return f"How many new rows are covered is not estimated: {reason}."
@@ -134,8 +134,8 @@ _FEW_ROWS, _MANY_RULES = 2, 50
 """Many rules that decide fewer rows than that each are no description."""
 
 
-def warnings_of(rules: "RuleList") -> list[str]:
-    """Return what `RuleList.warnings` does."""
+def caveats_of(rules: "Description") -> list[str]:
+    """Return what `Description.warnings` does."""
     found, known = [], certificate_of(rules)
     if known.different:
         inputs = rules.n_possible
@@ -149,8 +149,7 @@ def warnings_of(rules: "RuleList") -> list[str]:
             f"APPROXIMATE ({known.method}): a rule may give another answer than the "
             f"network"
         )
-    read = origin_warnings(known.model)
-    return [*found, *read, *by_heart(rules)]
+    return [*found, *origin_warnings(known.model)]
 
 
 def origin_warnings(origin: object) -> list[str]:

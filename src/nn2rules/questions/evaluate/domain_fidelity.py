@@ -29,13 +29,12 @@ from nn2rules.questions.evaluate.predictions import (
     Codes,
     Translation,
     class_positions,
-    given_classes,
     model_answers,
     rows_like,
     translation,
 )
 from nn2rules.questions.evaluate.result import DomainFidelity
-from nn2rules.rules import Certificate, RuleList, certificate_of, covers
+from nn2rules.rules import Certificate, RuleList, certificate_of
 from nn2rules.space import (
     Condition,
     Rows,
@@ -235,9 +234,8 @@ def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
     rules, possible = claims.rules, claims.possible(codes)
     n_drawn = len(codes)
     codes, answers = codes[possible], answers[possible]
-    fired = rules.match(codes)
-    is_covered = covers(rules, fired)
-    wrong = (given_classes(rules, fired) != answers) & is_covered
+    given, is_covered = rules.predictions(codes)
+    wrong = (given != answers) & is_covered
     n_uncovered = len(codes) - int(is_covered.sum())
     return Compared(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
 

@@ -10,12 +10,11 @@ from nn2rules.errors import OptionError, RowsError
 from nn2rules.questions.evaluate.domain_fidelity import domain_fidelity
 from nn2rules.questions.evaluate.predictions import (
     Codes,
-    given_classes,
     label_positions,
     model_answers,
 )
 from nn2rules.questions.evaluate.result import ClassEvaluation, Evaluation, RowFigures
-from nn2rules.rules import NO_RULE, RuleList, bit_rows, covers
+from nn2rules.rules import NO_RULE, RuleList, bit_rows
 from nn2rules.space import Rows, whole_number
 
 _CHUNK = 1 << 15  # rows at a time
@@ -88,8 +87,8 @@ def evaluate(
     truth = None if y is None else label_positions(rules, y, len(codes), "y")
     wanted = model_answers(model, rules, X, len(codes))
     fired = rules.match(codes)
-    is_covered, holding = covers(rules, fired), _holding(rules, codes)
-    compared = _Compared(rules, given_classes(rules, fired), wanted, truth)
+    given, is_covered = rules.predictions_by(fired)
+    compared, holding = _Compared(rules, given, wanted, truth), _holding(rules, codes)
     return Evaluation(
         scope=rules.scope,
         n_rows=len(codes),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.language import count
 from nn2rules.network import Network
-from nn2rules.rules import NO_RULE, RuleList, covers
+from nn2rules.rules import RuleList
 from nn2rules.space import (
     UNKNOWN,
     Domain,
@@ -56,27 +56,21 @@ def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
     return label_positions(rules, classes, len(classes), "the model's answers")
 
 
-def given_classes(rules: RuleList, fired: Codes) -> Codes:
-    """Return the position of the class of each rule; of no rule, of the default."""
-    assert NO_RULE == -1, "the default is found at the end"
-    return np.append(rules.answers, rules.classes.index(rules.default))[fired]
-
-
 def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
     """Return for each row the position of the class that the model answers."""
     if isinstance(model, Network):
         answers = model.predict_codes(*model.domain.inputs_of(rows))
         return class_positions(model, rules)[answers]
     if isinstance(model, RuleList):
-        fired = model.match(model.domain.encode(rows))
-        n_covered = int(covers(model, fired).sum())
+        given, is_covered = model.predictions(model.domain.encode(rows))
+        n_covered = int(is_covered.sum())
         if n_covered < n_rows:
             raise OptionError(
                 f"the model is a rule list that covers only {n_covered:,} of "
                 f"{count(n_rows, 'row')}; give a model that predicts every row, or "
                 f"only the rows it covers"
             )
-        return class_positions(model, rules)[given_classes(model, fired)]
+        return class_positions(model, rules)[given]
     if not callable(getattr(model, "predict", None)):
         raise UnsupportedModelError(
             f"the model is a {type(model).__name__}, which has no predict method; give "
