@@ -14,7 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import nn2rules
 from nn2rules.files import table_text
-from research.experiments import methods, run
+from research.experiments import methods as experiment_methods
+from research.experiments import run
 from research.experiments.cases import Own, own_case
 from research.experiments.train import given, trained
 
@@ -97,7 +98,7 @@ def test_three_classes_have_no_rules_of_the_paper(tmp_path):
 
 
 def test_a_large_domain_has_a_support_list_only(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(methods, "LARGEST_DOMAIN", 100)
+    monkeypatch.setattr(experiment_methods, "LARGEST_DOMAIN", 100)
     page = run(tmp_path / "out", data=data, labels="y", seeds=1)
     methods = [row["method"] for row in table(page.parent, "fidelity")]
     assert methods[-1] == "nn2rules support list"
@@ -133,7 +134,7 @@ def test_a_pipeline_of_the_user(data, tmp_path, monkeypatch):
     def refused(**_options):
         raise nn2rules.OptionError("there is nothing to learn from")
 
-    monkeypatch.setattr(methods, "ReadableClassifier", refused)
+    monkeypatch.setattr(experiment_methods, "ReadableClassifier", refused)
     case = own_case(Own(data, "y"), 0)
     chosen = ColumnTransformer([("few", OneHotEncoder(), ["ki|ds", "<town>"])])
     network = MLPClassifier((3,), max_iter=500, random_state=0, solver="lbfgs")
