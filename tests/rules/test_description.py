@@ -113,7 +113,7 @@ def test_another_form_has_the_page_and_the_certificate_of_every_description():
         "",
         "age > 40",
     ]
-    assert "age &gt; 40" in found._repr_html_()
+    assert "age &gt;\N{NO-BREAK SPACE}40" in found._repr_html_()
     assert found.positions(["old"], 1).tolist() == [1]
     approximate = Threshold({"engine": "regions", "approximate": True})
     assert approximate.warnings()[0].startswith("APPROXIMATE")

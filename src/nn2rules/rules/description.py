@@ -110,6 +110,13 @@ class Description(Result):
         """Whether every possible input is covered, as was proved."""
         return is_whole_domain(self)
 
+    def class_support(self) -> list[int] | None:
+        """Return how many rows of data it predicts each class for, if it counts them.
+
+        None unless all of the rows are covered.
+        """
+        return None
+
     def predict_codes(
         self,
         codes: NDArray[np.integer[Any]],

@@ -32,7 +32,10 @@ def class_inputs(rules: "Description") -> list[int] | None:
 def class_rows(rules: "Description") -> list[int] | None:
     """Return for each class the number of rows that the network answers so."""
     known = certificate_of(rules)
-    return None if known.class_rows is None else list(known.class_rows)
+    if known.class_rows is not None:
+        return list(known.class_rows)
+    is_certain = known.is_right and known.rows is not None
+    return rules.class_support() if is_certain else None
 
 
 def class_counts(rules: "Description") -> tuple[list[int] | None, str]:

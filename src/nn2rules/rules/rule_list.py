@@ -17,6 +17,7 @@ from nn2rules.language import count
 from nn2rules.network import checked_classes
 from nn2rules.output import Backend, Document, frame_of, text_of
 from nn2rules.rules.certificate import (
+    certificate_of,
     digest_of,
     of_any,
     own_certificate,
@@ -361,6 +362,17 @@ class RuleList(Description):
         classes = np.append(self.answers, self.classes.index(self.default))[fired]
         # Of scope "domain" the default is a prediction, of scope "support" a guess.
         return Predictions(classes, (fired != NO_RULE) | (self.scope == "domain"))
+
+    def class_support(self) -> list[int] | None:
+        """Return how many rows of data the rules of each class decide.
+
+        None unless the rules carry their support, and decide all rows.
+        """
+        known, support = certificate_of(self), [facts.support for facts in self.facts]
+        if known.rows_decided != known.rows or None in support:
+            return None
+        counts = np.bincount(self.answers, support, minlength=len(self.classes))  # type: ignore[arg-type]
+        return [int(number) for number in counts]
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
         """Return, for each rule, the number of rows that it decides."""

@@ -35,7 +35,7 @@ from nn2rules import (
     evaluate,
     extract,
 )
-from nn2rules.output import frames
+from nn2rules.output import result as output_result
 from nn2rules.questions.evaluate import DomainFidelity, domain_fidelity
 from nn2rules.space.intervals import wilson
 from strategies import (
@@ -922,7 +922,7 @@ def test_frames_of_other_libraries(monkeypatch):
     def absent(*_args, **_options):
         raise ModuleNotFoundError
 
-    monkeypatch.setattr(frames.nw, "from_dict", absent)
+    monkeypatch.setattr(output_result.nw, "from_dict", absent)
     with pytest.raises(MissingExtraError) as missing:
         found.to_frame("polars")
     assert 'pip install ".[polars]"' in str(missing.value)
