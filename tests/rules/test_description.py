@@ -7,11 +7,11 @@ from nn2rules import (
     Condition,
     Domain,
     Feature,
-    OpenRowsError,
-    OpenRowsWarning,
     OptionError,
     Rule,
     RuleList,
+    UncoveredRowsError,
+    UncoveredRowsWarning,
     UnknownValueError,
 )
 from nn2rules.output import Document, Paragraph, html_of, text_of
@@ -88,9 +88,9 @@ def test_another_form_predicts_as_rules_do():
         "young",
         "old",
     ]
-    with pytest.warns(OpenRowsWarning, match="1 of 3 rows"):
+    with pytest.warns(UncoveredRowsWarning, match="1 of 3 rows"):
         assert found.predict(AGES).tolist() == ["young", None, "old"]
-    with pytest.raises(OpenRowsError):
+    with pytest.raises(UncoveredRowsError):
         found.predict(AGES, undecided="error")
     rows = [*AGES, {"age": 101}]
     given = found.predict(rows, unknown="default", undecided="none")

@@ -146,12 +146,11 @@ class Description(Result):
             A row with a value outside the domain raises `UnknownValueError`, or gets
             the default class, or None.
         undecided : {"none", "default", "error"}, or a model with predict, optional
-            Rules of scope "support" claim nothing about a row that none of them
-            covers. By default it gets None, with an `OpenRowsWarning` that counts such
-            rows; "none" does the same without the warning. "default" gives it the
-            default class, which is not proved; "error" raises `OpenRowsError`; a model
-            is asked about such rows. Where the default is proved, a row that no rule
-            covers has that class.
+            What to do with a row that is not covered, as rules of scope "support" leave
+            some. By default it gets None, with an `UncoveredRowsWarning` that counts
+            such rows; "none" does the same without the warning. "default" gives it the
+            default class, which is not proved there; "error" raises
+            `UncoveredRowsError`; a model is asked for its prediction.
         """
         return predicted_labels(self, rows, unknown, undecided)
 
