@@ -19,6 +19,7 @@ import bench_compare
 import bench_engine
 import bench_explain
 import bench_export
+import bench_headline
 import bench_models
 import bench_numbers
 import bench_predict
@@ -28,6 +29,7 @@ import bench_rules
 import bench_spread
 
 SECTIONS = {
+    "headline": bench_headline.headline,
     "lists": bench_rules.lists,
     "support": bench_rules.support,
     "chess": bench_rules.chess,

@@ -3,12 +3,17 @@
 Usage: ``python scripts/rewrite_examples.py FILE…``
 
 Examples in pages (.md) and in docstrings (.py) are run, and where one prints something
-else than the file says, the file is changed. Read the difference before you commit it.
+else than the file says, the file is changed. In README examples have no prompts: there a
+``python`` block is followed by a ``text`` block with what it prints. Read the difference
+before you commit it.
 """
 
+import contextlib
 import doctest
 import importlib
+import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,8 +60,33 @@ def _shortened(printed: str) -> str:
     return "\n".join(lines)
 
 
+_PAIR = re.compile(r"^```python\n(.*?)^```\n(\n```text\n(.*?)^```\n)?", re.M | re.S)
+
+
+def with_output(page: str) -> str:
+    """Return a page whose ``text`` blocks say what the block in front of each prints.
+
+    The blocks of a page share their names, as the cells of a notebook do.
+    """
+    names: dict[str, Any] = {"__name__": "__main__"}
+
+    def run(match: re.Match[str]) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(match[1], "an example", "exec"), names)
+        if match[2] is None:
+            return match[0]
+        lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
+        return f"```python\n{match[1]}```\n\n```text\n" + "\n".join(lines) + "\n```\n"
+
+    return _PAIR.sub(run, page)
+
+
 def rewrite(path: Path) -> int:
     """Rewrite one file; return how many examples were changed."""
+    if path.name == "README.md":
+        text = path.read_text("utf-8")
+        path.write_text(with_output(text), "utf-8")
+        return int(with_output(text) != text)
     recorder = _Recorder()
     for test in _tests(path):
         recorder.run(test, clear_globs=False)

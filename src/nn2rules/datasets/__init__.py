@@ -32,12 +32,14 @@ __all__ = [
     "DATASETS",
     "NETWORKS",
     "RAW",
+    "TABLES",
     "Dataset",
     "LabelledRows",
     "Parts",
     "load",
     "network_file",
     "raw",
+    "table_file",
 ]
 
 Labels = Literal["paper", "original"]
@@ -64,6 +66,9 @@ RAW: dict[str, Callable[[], Parts]] = {
 
 NETWORKS = ("adult", "car", "contraception", "nursery", "tomato")
 """What `network_file` knows."""
+
+TABLES = ("loans",)
+"""What `table_file` knows."""
 
 _PAPER_CLASSES: dict[str, dict[str, str]] = {
     "car": {"unacc": "unacc", "acc": "acc", "good": "acc", "vgood": "acc"},
@@ -173,6 +178,26 @@ def network_file(name: str) -> Path:
     """
     _refuse_unknown("network", name, NETWORKS)
     return Path(__file__).parent / "networks" / f"{name}.json"
+
+
+def table_file(name: str) -> Path:
+    """Return a CSV file to try nn2rules on, as a data scientist would get it.
+
+    `loans` has 1,200 synthetic loans: monthly income, debt, years in the present job,
+    late payments and housing of a borrower, and `paid`, whether the loan was paid back.
+
+    Raises
+    ------
+    OptionError
+        If no table of that name is shipped.
+
+    Examples
+    --------
+    >>> table_file("loans").read_text().splitlines()[0]
+    'income,debt,years_in_job,late_payments,housing,paid'
+    """
+    _refuse_unknown("table", name, TABLES)
+    return Path(__file__).parent / f"{name}.csv"
 
 
 def _refuse_unknown(

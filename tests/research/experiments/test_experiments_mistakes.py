@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from sklearn.neural_network import MLPClassifier
@@ -15,6 +16,7 @@ from research.__main__ import app
 from research.experiments import run
 from research.experiments.study import MARK, RESULTS
 
+PATHS = (ROOT := Path(__file__).parents[3], ROOT / "src")
 FILES = {"index.html": MARK.encode(), "tables/fidelity.md": b"new", "timings.md": b"1"}
 
 
@@ -220,8 +222,12 @@ def test_a_missing_library_is_one_sentence():
         "from research.__main__ import app; app(['-o', 'out'])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, PATHS))},
     )
-    assert done.returncode == 2
+    assert done.returncode == 2, done.stderr
     assert 'pip install ".[plot]"' in done.stderr
     assert "Traceback" not in done.stderr

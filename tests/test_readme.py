@@ -1,0 +1,53 @@
+"""README: its examples print what it says, its figures are those measured."""
+
+import contextlib
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import fill_results  # noqa: E402
+import rewrite_examples  # noqa: E402
+
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_examples_print_what_the_page_says():
+    assert rewrite_examples.with_output(README) == README
+
+
+def test_an_example_that_prints_something_else_is_seen():
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert rewrite_examples.with_output(page) == page.replace("3", "2")
+
+
+@pytest.mark.parametrize("page", fill_results.pages(), ids=lambda page: page.name)
+def test_figures_are_those_measured(page):
+    text = page.read_text("utf-8")
+    assert fill_results.filled(text) == text
+
+
+def test_a_figure_that_was_not_measured_is_seen():
+    with pytest.raises(KeyError):
+        fill_results.filled("<!-- result: adult.beauty -->1<!-- end -->")
+
+
+def test_the_page_can_be_read_in_five_minutes():
+    assert len(README.split()) <= 900
+    assert ">>>" not in README
+    assert "BLANKLINE" not in README
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_running_an_example_prints_nothing_else():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        rewrite_examples.with_output("```python\nx = 1\n```\n")
+    assert out.getvalue() == ""
