@@ -5,7 +5,7 @@ A page names a figure in a comment in front of it, and another comment ends it::
     <!-- result: adult.support -->188<!-- end -->
 
 Counts get thousands separators; shares become per cent. Run it after
-``python benchmarks/run.py headline``. `tests/test_readme.py` fails where a page differs.
+``python benchmarks/run.py headline``. A test fails where a page differs.
 """
 
 import json

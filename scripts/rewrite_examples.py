@@ -3,9 +3,9 @@
 Usage: ``python scripts/rewrite_examples.py FILE…``
 
 Examples in pages (.md) and in docstrings (.py) are run, and where one prints something
-else than the file says, the file is changed. In README examples have no prompts: there a
-``python`` block is followed by a ``text`` block with what it prints. Read the difference
-before you commit it.
+else than the file says, the file is changed. In README examples have no prompts: there
+a ``python`` block is followed by a ``text`` block with what it prints. Read the
+difference before you commit it.
 """
 
 import contextlib
