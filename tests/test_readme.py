@@ -37,7 +37,8 @@ def test_a_figure_that_was_not_measured_is_seen():
 
 
 def test_the_page_can_be_read_in_five_minutes():
-    assert len(README.split()) <= 900
+    words = re.sub(r"<!--.*?-->", "", README).split()
+    assert len(words) <= 900
     assert ">>>" not in README
     assert "BLANKLINE" not in README
 

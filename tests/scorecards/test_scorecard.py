@@ -6,7 +6,6 @@ import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from nn2rules.files.schemas import schema
 
 from nn2rules import (
     CertificateWarning,
@@ -20,7 +19,7 @@ from nn2rules import (
     load,
     load_rules,
 )
-from nn2rules.files import from_json, to_json
+from nn2rules.files import from_json, schema, to_json
 from nn2rules.rules import certificate_of
 from nn2rules.scorecards import Card, Profile, Scale
 from nn2rules.space import Curve, Shape

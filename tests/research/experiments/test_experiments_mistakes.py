@@ -11,7 +11,7 @@ from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 import nn2rules
-from nn2rules.files import folder as folders
+from nn2rules.files import safe_files as folders
 from research.__main__ import app
 from research.experiments import run
 from research.experiments.study import MARK, RESULTS
