@@ -21,11 +21,21 @@ from sklearn.feature_extraction.text import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+)
 from typer.testing import CliRunner
 
 import nn2rules
-from nn2rules import FormatError, MissingExtraError, cli, load_model
+from nn2rules import (
+    FormatError,
+    MissingExtraError,
+    UnsupportedModelError,
+    cli,
+    load_model,
+)
 from nn2rules.models import file_checks
 
 
@@ -302,6 +312,46 @@ def test_texts_that_are_names_of_files_are_refused(kind, input_, tmp_path):
     with pytest.raises(FormatError, match=f"input='{input_}', so it opens the files"):
         load_model(tmp_path / "evil.skops")
     load_model(tmp_path / "evil.skops", trust=True)
+
+
+@pytest.mark.parametrize(
+    ("step", "changes", "message"),
+    [
+        (
+            PolynomialFeatures(2),
+            {"_max_degree": 10**9},
+            "_max_degree=1000000000, not a",
+        ),
+        (PolynomialFeatures(2), {"_max_degree": 99}, "degree 99 makes 5,050 columns"),
+        (PolynomialFeatures(2), {"_n_out_full": 10**7}, "_n_out_full=10000000, not a"),
+        (PolynomialFeatures(2), {"n_features_in_": 1e9}, "n_features_in_=1000000000.0"),
+    ],
+)
+def test_steps_that_would_make_wide_tables_are_refused(
+    step, changes, message, tmp_path
+):
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 0.0, 1.0, 1.0]})
+    model = make_pipeline(step, LogisticRegression()).fit(rows, [0, 1, 0, 1])
+    skops.io.dump(model, tmp_path / "good.skops")
+    load_model(tmp_path / "good.skops")
+    for name, value in changes.items():
+        setattr(model[0], name, value)
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match=message):
+        load_model(tmp_path / "evil.skops")
+    load_model(tmp_path / "evil.skops", trust=True)
+
+
+def test_a_sparse_table_that_would_fill_the_memory_is_refused(tmp_path):
+    model, rows, labels = hidden(HashingVectorizer(n_features=16))
+    model.fit(rows, labels)
+    model[0].transformers_[0][1].n_features = 2**30
+    skops.io.dump(model, tmp_path / "evil.skops")
+    with pytest.raises(FormatError, match="n_features=1073741824, not a whole number"):
+        load_model(tmp_path / "evil.skops")
+    trusted = load_model(tmp_path / "evil.skops", trust=True)
+    with pytest.raises(UnsupportedModelError, match="a table of 1,073,741,8"):
+        nn2rules.extract(trusted, data=rows)
 
 
 @pytest.mark.parametrize(

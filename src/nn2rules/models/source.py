@@ -1,5 +1,6 @@
 """What goes into a model: the user's columns, and how they become its arrays."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ _UNKNOWN_ORDER = (
     "function, or the fitted transformer, that made them, or domain= a Domain with the "
     "values in the order of the columns"
 )
+
+
+_MOST_NUMBERS = 200_000_000
+"""Numbers of a sparse table that is written out."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,12 @@ def as_array(part: Any) -> NDArray[Any]:
         if str(part.dtype) == "torch.bfloat16":  # which numpy has not
             part = part.float()
     if hasattr(part, "toarray"):
+        if math.prod(part.shape) > _MOST_NUMBERS:
+            raise UnsupportedModelError(
+                f"the preprocessing makes a table of {part.shape[-1]:,} columns from "
+                f"{part.shape[0]:,} rows; nn2rules reads at most {_MOST_NUMBERS:,} "
+                f"numbers at once"
+            )
         part = part.toarray()
     elif hasattr(part, "to_numpy"):
         part = part.to_numpy()

@@ -5,7 +5,8 @@ a type may still open files or start processes once it is asked: so only the est
 that pipelines of tables have are let through, with options that do neither.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
@@ -27,6 +28,18 @@ _PACKAGES = frozenset(
 """The parts of scikit-learn that classifiers of tables are made of."""
 
 _MOST_JOBS = 64
+
+_MOST_COLUMNS = 1 << 12
+"""Columns that one step may make, where it makes them dense."""
+
+_LIMITS = {
+    "n_features": 1 << 20,  # a sparse table: the default of HashingVectorizer
+    "n_features_in_": 1 << 20,
+    "n_output_features_": _MOST_COLUMNS,
+    "_n_out_full": _MOST_COLUMNS,
+    "_max_degree": _MOST_COLUMNS,
+}
+"""Attributes that say how wide a table is, and the widest that is made."""
 
 
 HARMLESS = frozenset(
@@ -106,4 +119,20 @@ def _unsafe(estimator: BaseEstimator) -> str | None:
     jobs = options.get("n_jobs")
     if jobs is not None and not (isinstance(jobs, int) and abs(jobs) <= _MOST_JOBS):
         return f"the {name} has n_jobs={jobs!r}, more than {_MOST_JOBS}"
+    return _too_wide(name, options)
+
+
+def _too_wide(name: str, options: Mapping[str, Any]) -> str | None:
+    """Return which option of a step makes too wide a table, if any does."""
+    sizes = {key: options[key] for key in _LIMITS if options.get(key) is not None}
+    for key, number in sizes.items():
+        if not isinstance(number, int | np.integer) or not 0 <= number <= _LIMITS[key]:
+            limit = f"{_LIMITS[key]:,}"
+            return f"the {name} has {key}={number!r}, not a whole number up to {limit}"
+    if name != "PolynomialFeatures":
+        return None
+    highest = int(sizes.get("_max_degree", 0))
+    n_columns = math.comb(int(sizes.get("n_features_in_", 1)) + highest, highest)
+    if n_columns > _MOST_COLUMNS:
+        return f"the {name} of degree {highest} makes {n_columns:,} columns"
     return None
