@@ -416,9 +416,11 @@ def _pipeline(rng: Generator) -> tuple[Any, bool]:
     rows = pd.read_csv(io.StringIO(WORD_ROWS if is_text else ROWS))
     steps = {
         "polynomial": lambda: PolynomialFeatures(2),
-        "bins": lambda: KBinsDiscretizer(2, encode=pick(rng, ["onehot", "ordinal"])),
+        "bins": lambda: KBinsDiscretizer(
+            2, encode=pick(rng, ["onehot-dense", "ordinal"])
+        ),
         "spline": lambda: SplineTransformer(n_knots=3, degree=2),
-        "onehot": lambda: OneHotEncoder(handle_unknown="ignore"),
+        "onehot": lambda: OneHotEncoder(handle_unknown="ignore", sparse_output=False),
         "scaler": StandardScaler,
     }
     words = pick(rng, [HashingVectorizer(n_features=8), TfidfVectorizer()])
