@@ -26,7 +26,8 @@ test: .venv/dev
 
 # Rewrite golden files and the output of examples; read the difference before committing.
 golden: .venv/dev
-	-NN2RULES_GOLDEN=1 $(BIN)/python -m pytest -q tests/export/test_documents.py tests/frozen
+	-NN2RULES_GOLDEN=1 $(BIN)/python -m pytest -q tests/export/test_documents.py tests/frozen \
+	  tests/cli/test_cli.py -k "golden or frozen or documents or docs_show"
 	$(BIN)/python scripts/rewrite_examples.py README.md $(shell find docs -name '*.md')
 
 engines: .venv/dev

@@ -27,6 +27,7 @@ from typer.testing import CliRunner, Result
 import nn2rules
 import nn2rules.checker
 import ranged
+from golden import assert_golden
 from nn2rules import cli, datasets
 from nn2rules.cli.extract import summary as summary_of
 from nn2rules.engine.progress import COMPILING
@@ -1408,13 +1409,13 @@ PAGES = (
 )
 
 
-def check_console(block: str) -> None:
-    """Run the commands of a block; what they print must be what it shows.
+def as_printed(block: str) -> str:
+    """Run the commands of a block; return it with what they print.
 
     A line ``[...]`` stands for anything. ``cat`` of a file that does not exist yet
     makes it.
     """
-    code = 0
+    code, parts = 0, [""]
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         program, *args = shlex.split(command)
@@ -1431,17 +1432,26 @@ def check_console(block: str) -> None:
             code, printed = result.exit_code, result.output
         pattern = re.escape(without_seconds(shown))
         pattern = pattern.replace(re.escape("[...]\n"), "(?s:.*)")
-        assert re.fullmatch(pattern, without_seconds(printed)), (command, printed)
+        is_same = re.fullmatch(pattern, without_seconds(printed))
+        parts.append(f"$ {command}\n{shown if is_same else printed}")
+    return "".join(parts)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_docs_show_what_the_commands_print(page: str):
+    """`make golden` writes what they print into the page instead."""
     Path("tomato.json").write_text(TOMATO)
-    for language, block in FENCE.findall((DOCS / page).read_text(encoding="utf-8")):
+
+    def run_block(match: re.Match[str]) -> str:
+        language, block = match.groups()
         if language == "console":
-            check_console(block)
-        elif ">>>" not in block:
+            return f"```console\n{as_printed(block)}```"
+        if ">>>" not in block:
             exec(block, {})
+        return match[0]
+
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert_golden(DOCS / page, FENCE.sub(run_block, text))
 
 
 def test_docs_name_every_command():
