@@ -31,7 +31,7 @@ def models() -> str:
         seconds = time.perf_counter() - started
         is_input = (rules.domain.encode(unseen, unknown="mark") >= 0).all(axis=1)
         decided = rules.apply(unseen[is_input]) >= 0
-        answers = rules.predict(unseen[is_input], undecided="none")
+        answers = rules.predict(unseen[is_input], uncovered="none")
         same = (answers == own[is_input])[decided].mean()
         table.append(
             (

@@ -145,7 +145,7 @@ def same_number(results: Results) -> ResultTable | None:
         "The fidelity of the first rules of both lists, so many of each, or all if "
         "there are fewer. The paper's rules come in descending order of their support, "
         "and class 0 answers the rest; the rest of the nn2rules list gets the class "
-        "that most of the training rows have which its first rules leave undecided. "
+        "that most of the training rows have which its first rules leave uncovered. "
         "The line 'as many as nn2rules has' takes all rules of the nn2rules support "
         "list and as many of the paper's.",
         tuple(columns),
@@ -196,7 +196,7 @@ def rules_needed(results: Results) -> ResultTable:
         "How many of the first rules of a list it takes until they, and a default, "
         "answer this share of the rows as the network does. The default is class 0 for "
         "the paper's lists, and for those of nn2rules the class that most training "
-        "rows have which the rules so far leave undecided. A support list may not "
+        "rows have which the rules so far leave uncovered. A support list may not "
         "reach a share on test rows with all its rules: brackets say for how many "
         "networks it does, and – that it does for none.",
         tuple(columns),

@@ -121,7 +121,7 @@ class UncoveredRowsError(RowsError):
         super().__init__(
             f"no rule covers row {row} ({n_uncovered:,} of {n_rows:,} rows are not "
             f"covered), and the rules claim nothing about such rows; to get the "
-            f"model's prediction for them, use undecided=model"
+            f"model's prediction for them, use uncovered=model"
         )
 
 

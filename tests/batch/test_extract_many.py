@@ -108,7 +108,7 @@ def test_each_model_gets_what_extract_gives_it():
         name: nn2rules.files.to_json(rules).encode() for name, rules in expected.items()
     }
     entry = report["tomato"]
-    assert (entry.rules, entry.rows, entry.rows_decided) == (3, 3, 3)
+    assert (entry.rules, entry.rows, entry.rows_covered) == (3, 3, 3)
     assert report["car"].rows is None
 
 

@@ -102,7 +102,7 @@ def assert_true_counterexamples(
     assert 0 < len(report.counterexamples) <= 5
     for example in report.counterexamples:
         assert example.network == network.predict([example.row])[0]
-        assert example.rules == rules.predict([example.row], undecided="default")[0]
+        assert example.rules == rules.predict([example.row], uncovered="default")[0]
         assert example.network != example.rules
         fired = int(rules.apply([example.row])[0])
         assert example.rule == (None if fired < 0 else fired)

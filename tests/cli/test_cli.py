@@ -491,9 +491,9 @@ def test_extract_support_says_that_it_holds_for_the_rows_only():
     rules = nn2rules.load("made.json")
     assert rules.scope == "support"
     assert "different" not in rules.certificate
-    undecided = rules.certificate["undecided"]
-    assert f"\n         {undecided} inputs (" in text
-    assert (rules.apply_codes(next(rules.domain.inputs())) < 0).sum() == undecided
+    uncovered = rules.certificate["uncovered"]
+    assert f"\n         {uncovered} inputs (" in text
+    assert (rules.apply_codes(next(rules.domain.inputs())) < 0).sum() == uncovered
     table = [line.split(",") for line in BASKET.splitlines()]
     rows = [dict(zip(table[0], cells, strict=True)) for cells in table[1:]]
     assert (rules.apply(rows) >= 0).all()
@@ -509,7 +509,7 @@ def test_extract_support_promises_no_more_than_it_keeps(options: tuple[str, ...]
     text = done("extract", "net.json", *support, *options)
     rules = nn2rules.load("made.json")
     left = int((rules.apply_codes(next(rules.domain.inputs())) < 0).sum())
-    assert rules.certificate.get("undecided", left) == left
+    assert rules.certificate.get("uncovered", left) == left
     assert left > 0
     assert "every given row is decided" not in text  # the yellow one is not
 
@@ -1166,18 +1166,18 @@ def test_predict_says_what_is_not_proved():
         "color,size,prediction,rule\nred,big,,\nyellow,small,unripe,A1\n"
     )
     assert result.stderr == f"{note}empty\n"
-    result = run("predict", "made.json", "rows.csv", "--undecided", "default")
+    result = run("predict", "made.json", "rows.csv", "--uncovered", "default")
     assert result.stdout.splitlines()[1:] == [
         "red,big,unripe,default (not proved)",
         "yellow,small,unripe,A1",
     ]
     assert result.stderr == f"{note}the default, which is not proved\n"
-    result = run("predict", "made.json", "rows.csv", "--undecided", "error")
+    result = run("predict", "made.json", "rows.csv", "--uncovered", "error")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
         "error: rows.csv, line 2: no rule decides 1 of 2 rows; this is the first\n"
     )
-    assert run("predict", "rules.json", "rows.csv", "--undecided", "error").stderr == ""
+    assert run("predict", "rules.json", "rows.csv", "--uncovered", "error").stderr == ""
 
 
 # demo, help, version

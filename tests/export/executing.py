@@ -61,15 +61,15 @@ def check_export(
     rows: Rows,
     *,
     unknown: str = "none",
-    undecided: str = "none",
+    uncovered: str = "none",
     execute: Execute | None = None,
     **options: Any,
 ) -> None:
     """Compare the answers of an engine with those of the program, row by row."""
     program = program_of(
-        rules, unknown=unknown, undecided=undecided, mixed=EXPORTERS[name].mixed
+        rules, unknown=unknown, uncovered=uncovered, mixed=EXPORTERS[name].mixed
     )
-    made = export(rules, name, unknown=unknown, undecided=undecided, **options)
+    made = export(rules, name, unknown=unknown, uncovered=uncovered, **options)
     found = (execute or executor(name))(made, program, rows)
     assert len(found) == len(rows)
     for row, answer in zip(rows, found, strict=True):

@@ -57,9 +57,9 @@ def test_any_rules_come_back_from_xlsx(rules):
 
 @given(exportable(), policies, policies)
 @settings(max_examples=60)
-def test_what_comes_back_answers_as_the_program(rules, unknown, undecided):
+def test_what_comes_back_answers_as_the_program(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "csv", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "csv", rows, unknown=unknown, uncovered=uncovered)
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])

@@ -41,12 +41,12 @@ lenient = st.sampled_from(["none", "default"])
 
 
 def _expected(
-    rules: RuleList, rows: Any, unknown: str, undecided: str
+    rules: RuleList, rows: Any, unknown: str, uncovered: str
 ) -> list[tuple[Any, Any]]:
     """Return the class and the rule of rows, as the library finds them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels = rules.predict(rows, unknown=unknown, undecided=undecided).tolist()
+        labels = rules.predict(rows, unknown=unknown, uncovered=uncovered).tolist()
     fired = rules.apply(rows, unknown="none").tolist()
     is_support = rules.scope == "support"
     names = []
@@ -54,7 +54,7 @@ def _expected(
         name = rules.names[index] if index >= 0 else "default"
         if index == -1 and is_support:
             name = "default (not proved)"
-        policy = unknown if index == OUTSIDE else undecided
+        policy = unknown if index == OUTSIDE else uncovered
         is_nothing = policy == "none" and (index == OUTSIDE or index == -1)
         if index == -1 and not is_support:
             is_nothing = False
@@ -74,7 +74,7 @@ any_rules = exportable(max_rules=4).filter(_is_held)
 
 @settings(max_examples=50)
 @given(any_rules, lenient, lenient)
-def test_parquet_is_answered_as_frames_are(tmp_path_factory, rules, unknown, undecided):
+def test_parquet_is_answered_as_frames_are(tmp_path_factory, rules, unknown, uncovered):
     folder = tmp_path_factory.mktemp("bulk")
     program = program_of(rules)
     rows = rows_for(program)
@@ -85,11 +85,11 @@ def test_parquet_is_answered_as_frames_are(tmp_path_factory, rules, unknown, und
         folder / "rows.parquet",
         folder / "out.parquet",
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
     )
     found = pq.read_table(folder / "out.parquet")
     answers = list(zip(*(found.column(i).to_pylist() for i in (-2, -1)), strict=True))
-    expected = _expected(rules, rows, unknown, undecided)
+    expected = _expected(rules, rows, unknown, uncovered)
     if program.label_kind == "text":
         expected = [(None if a is None else str(a), b) for a, b in expected]
     assert answers == expected
@@ -109,7 +109,7 @@ SPELLED = [
 
 @settings(max_examples=50)
 @given(any_rules, lenient, lenient, st.randoms(use_true_random=False))
-def test_csv_is_answered_as_texts_are(tmp_path_factory, rules, unknown, undecided, rng):
+def test_csv_is_answered_as_texts_are(tmp_path_factory, rules, unknown, uncovered, rng):
     """Cells of CSV are texts, those of numbers too, spelled in any way."""
     folder = tmp_path_factory.mktemp("bulk")
     program = program_of(rules)
@@ -130,12 +130,12 @@ def test_csv_is_answered_as_texts_are(tmp_path_factory, rules, unknown, undecide
         folder / "rows.csv",
         folder / "out.csv",
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
     )
     with (folder / "out.csv").open(newline="", encoding="utf-8") as stream:
         header, *found = list(csv.reader(stream))
     assert header[:-3] == names
-    expected = _expected(rules, rows, unknown, undecided)
+    expected = _expected(rules, rows, unknown, uncovered)
     assert [tuple(row[-2:]) for row in found] == [
         ("", "") if rule is None else (str(label), rule) for label, rule in expected
     ]
@@ -279,12 +279,12 @@ def test_open_rows_are_counted_or_refused(tmp_path):
     assert (written.n_rows, written.n_open) == (3, 2)
     assert pq.read_table(out)["prediction"].to_pylist() == ["ripe", None, None]
     assert pq.read_table(out)["rule"].to_pylist()[1:] == [None, None]
-    predict_file(_tomatoes("support"), rows, out, undecided="default")
+    predict_file(_tomatoes("support"), rows, out, uncovered="default")
     assert pq.read_table(out)["rule"].to_pylist()[1:] == ["default (not proved)"] * 2
     message = "row 2: no rule decides 2 of 3 rows; this is the first"
     with pytest.raises(RowsError, match=message):
-        predict_file(_tomatoes("support"), rows, out, undecided="error")
-    assert predict_file(_tomatoes(), rows, out, undecided="error").n_open == 0
+        predict_file(_tomatoes("support"), rows, out, uncovered="error")
+    assert predict_file(_tomatoes(), rows, out, uncovered="error").n_open == 0
 
 
 def test_a_column_of_a_strange_type_is_refused(tmp_path):
@@ -409,7 +409,7 @@ def test_the_command_answers_parquet(tmp_path):
         "color,size,prediction,rule\nred,1,ripe,1\nyellow,2,,\n",
     )
     told = _told(
-        tmp_path, "predict", "rules.json", "r.parquet", "--undecided", "default"
+        tmp_path, "predict", "rules.json", "r.parquet", "--uncovered", "default"
     )
     assert told[1].endswith("yellow,2,unripe,default (not proved)\n")
 

@@ -29,7 +29,7 @@ def _allowed(rules):
 @pytest.mark.parametrize("hit_policy", POLICIES)
 @settings(max_examples=25)
 @given(st.data(), policies, policies)
-def test_any_rules_under_each_hit_policy(hit_policy, data, unknown, undecided):
+def test_any_rules_under_each_hit_policy(hit_policy, data, unknown, uncovered):
     rules = data.draw(exportable().filter(lambda r: hit_policy in _allowed(r)))
     rows = rows_for(program_of(rules))
     check_export(
@@ -37,7 +37,7 @@ def test_any_rules_under_each_hit_policy(hit_policy, data, unknown, undecided):
         "dmn",
         rows,
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         hit_policy=hit_policy,
     )
 
@@ -219,16 +219,16 @@ def test_names_of_columns_are_labels_and_told_by_variable():
     assert '<inputData id="input_if_" name="if_" label="if">' in made
 
 
-@pytest.mark.parametrize("policy", ["unknown", "undecided"])
+@pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
     with pytest.raises(OptionError, match=f"{policy}: 'error', and a decision table"):
         rules.export("dmn", **{policy: "error"})
 
 
-def test_undecided_is_no_matter_where_all_is_decided():
+def test_uncovered_is_no_matter_where_all_is_decided():
     rules = case("car list").rules
-    assert rules.export("dmn", undecided="error") == rules.export("dmn")
+    assert rules.export("dmn", uncovered="error") == rules.export("dmn")
 
 
 def test_an_unknown_hit_policy_is_refused():

@@ -38,11 +38,11 @@ def test_documents_are_as_they_were(form, name):
 
 
 @pytest.mark.parametrize("form", ENDINGS)
-@given(rules=exportable(), unknown=policies, undecided=policies)
+@given(rules=exportable(), unknown=policies, uncovered=policies)
 @settings(max_examples=100)
-def test_any_rules(form, rules, unknown, undecided):
+def test_any_rules(form, rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, form, rows, unknown=unknown, undecided=undecided)
+    check_export(rules, form, rows, unknown=unknown, uncovered=uncovered)
 
 
 @given(st.one_of(st.sampled_from(HOSTILE_TEXTS), st.text()).map(quoted))

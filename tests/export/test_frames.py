@@ -17,16 +17,16 @@ policies = st.sampled_from(["none", "default", "error"])
 
 @settings(max_examples=100)
 @given(exportable(), policies, policies)
-def test_any_rules_in_pandas(rules, unknown, undecided):
+def test_any_rules_in_pandas(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "pandas", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "pandas", rows, unknown=unknown, uncovered=uncovered)
 
 
 @settings(max_examples=100)
 @given(exportable(), policies, policies)
-def test_any_rules_in_polars(rules, unknown, undecided):
+def test_any_rules_in_polars(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "polars", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "polars", rows, unknown=unknown, uncovered=uncovered)
 
 
 ROWS = {"shape": ["round", "star"], "weight": [1, 5], "country": ["AT", None]}

@@ -15,9 +15,9 @@ policies = st.sampled_from(["none", "default", "error"])
 
 
 @given(exportable(), policies, policies)
-def test_any_rules(rules, unknown, undecided):
+def test_any_rules(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "js", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "js", rows, unknown=unknown, uncovered=uncovered)
 
 
 @settings(max_examples=50)

@@ -30,17 +30,17 @@ GAP = "\x00 no text of any test"
 
 @settings(max_examples=100)
 @given(exportable(), policies, policies)
-def test_any_rules(rules, unknown, undecided):
+def test_any_rules(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    how = {"unknown": unknown, "undecided": undecided}
+    how = {"unknown": unknown, "uncovered": uncovered}
     check_export(rules, "onnx", rows, **how, missing=GAP)
 
 
 @settings(max_examples=50)
 @given(exportable(), policies, policies)
-def test_any_rules_by_codes(rules, unknown, undecided):
+def test_any_rules_by_codes(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    how = {"unknown": unknown, "undecided": undecided, "execute": execute_codes}
+    how = {"unknown": unknown, "uncovered": uncovered, "execute": execute_codes}
     check_export(rules, "onnx", rows, **how, inputs="codes")
 
 
@@ -72,7 +72,7 @@ def test_a_special_value_with_a_fraction_in_a_range_of_whole_numbers():
         check_export(rules, name, rows)
 
 
-@pytest.mark.parametrize("policy", ["unknown", "undecided"])
+@pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
     with pytest.raises(OptionError, match=f"{policy}: an ONNX model cannot end with"):
@@ -80,7 +80,7 @@ def test_errors_are_refused(policy):
 
 
 def test_an_error_that_cannot_occur_is_not_refused():
-    assert case("car list").rules.export("onnx", undecided="error")
+    assert case("car list").rules.export("onnx", uncovered="error")
 
 
 @pytest.mark.parametrize("other", [None, ""])

@@ -42,15 +42,15 @@ def _schema():
 
 @settings(max_examples=100)
 @given(exports, policies, policies)
-def test_any_rules(rules, unknown, undecided):
+def test_any_rules(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "pmml", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "pmml", rows, unknown=unknown, uncovered=uncovered)
 
 
 @settings(max_examples=50)
 @given(exports, policies, policies)
-def test_files_are_valid(rules, unknown, undecided):
-    made = rules.export("pmml", unknown=unknown, undecided=undecided)
+def test_files_are_valid(rules, unknown, uncovered):
+    made = rules.export("pmml", unknown=unknown, uncovered=uncovered)
     _schema().assertValid(etree.fromstring(made.encode()))
 
 
@@ -61,13 +61,13 @@ def test_texts_that_hurt(unknown):
     check_export(rules, "pmml", rows, unknown=unknown)
 
 
-@pytest.mark.parametrize("undecided", ["none", "default"])
+@pytest.mark.parametrize("uncovered", ["none", "default"])
 @pytest.mark.parametrize("unknown", ["none", "default"])
 @pytest.mark.parametrize("name", ["car set", "numbers, list for rows"])
-def test_cases_under_each_policy(name, unknown, undecided):
+def test_cases_under_each_policy(name, unknown, uncovered):
     rules = case(name).rules
     rows = rows_for(program_of(rules), 1_000)
-    check_export(rules, "pmml", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "pmml", rows, unknown=unknown, uncovered=uncovered)
 
 
 def test_a_rule_set_that_always_answers_stands_alone():
@@ -98,7 +98,7 @@ def test_infinity_is_off_the_domain():
     assert [row["prediction"] == "no" for row in found] == [False, False, False]
 
 
-@pytest.mark.parametrize("policy", ["unknown", "undecided"])
+@pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
     with pytest.raises(OptionError, match=f"{policy}: 'error', and a rule set of PMML"):

@@ -18,12 +18,12 @@ policies = st.sampled_from(["none", "default"])
 
 
 @given(exportable(), policies, policies)
-def test_program_answers_as_the_rules(rules, unknown, undecided):
-    program = program_of(rules, unknown=unknown, undecided=undecided)
+def test_program_answers_as_the_rules(rules, unknown, uncovered):
+    program = program_of(rules, unknown=unknown, uncovered=uncovered)
     rows = rows_for(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels = rules.predict(rows, unknown=unknown, undecided=undecided).tolist()
+        labels = rules.predict(rows, unknown=unknown, uncovered=uncovered).tolist()
     fired = rules.apply(rows, unknown="none").tolist()
     for row, label, index in zip(rows, labels, fired, strict=True):
         answer = program.answer(row)
@@ -56,10 +56,10 @@ def test_closed_tests_hold_only_known_cells(rules):
 def test_errors_are_no_answer():
     domain = Domain((Feature("a", ("x", "y")),))
     rules = RuleList(domain, (), "no", ("no", "yes"), scope="support")
-    program = program_of(rules, unknown="error", undecided="none")
+    program = program_of(rules, unknown="error", uncovered="none")
     assert program.answer({"a": "z"}) is None
     assert program.answer({"a": "x"}) == NOTHING
-    assert program_of(rules, undecided="error").answer({"a": "x"}) is None
+    assert program_of(rules, uncovered="error").answer({"a": "x"}) is None
     proved = RuleList(domain, (), "no", ("no", "yes"))
     assert program_of(proved).answer({"a": "x"}) == Answer("no", DEFAULT)
 

@@ -16,9 +16,9 @@ policies = st.sampled_from(["none", "default", "error"])
 
 @settings(max_examples=80)
 @given(exportable(), policies, policies)
-def test_any_rules(rules, unknown, undecided):
+def test_any_rules(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "prolog", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "prolog", rows, unknown=unknown, uncovered=uncovered)
 
 
 @settings(max_examples=50)
@@ -75,7 +75,7 @@ def test_a_class_that_is_asked_about():
 def test_nan_is_missing_and_a_variable_is_an_error():
     rules = case("numbers, list for rows").rules
     row = '_{age: 30, amount: X, rate: 1, size: "big", job: "cook", member: true}'
-    source = rules.export("prolog", undecided="default")
+    source = rules.export("prolog", uncovered="default")
     goals = "\n".join(
         f":- {given}, catch(decide({row}, C, R), error(E, _), true), "
         f"( nonvar(E) -> writeln(E) ; writeln(C-R) )."

@@ -16,9 +16,9 @@ policies = st.sampled_from(["none", "default", "error"])
 
 
 @given(exportable(), policies, policies)
-def test_any_rules(rules, unknown, undecided):
+def test_any_rules(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "python", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "python", rows, unknown=unknown, uncovered=uncovered)
 
 
 def test_a_text_in_a_column_of_numbers_is_an_error():
@@ -46,7 +46,7 @@ def test_a_row_without_a_column_is_an_error():
 def test_the_module_is_typed(tmp_path):
     """All cases in one run of mypy."""
     for number, name in enumerate(CASES):
-        text = case(name).rules.export("python", unknown="error", undecided="default")
+        text = case(name).rules.export("python", unknown="error", uncovered="default")
         (tmp_path / f"rules_{number}.py").write_text(text)
     no_settings = ["--config-file=", f"--cache-dir={tmp_path / 'cache'}"]
     out, _, status = api.run(["--strict", *no_settings, str(tmp_path)])

@@ -50,9 +50,9 @@ any_rules = exportable().filter(_names_are_held)
 
 @settings(max_examples=100)
 @given(any_rules, policies, policies)
-def test_any_rules_in_duckdb(rules, unknown, undecided):
+def test_any_rules_in_duckdb(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
-    check_export(rules, "sql", rows, unknown=unknown, undecided=undecided)
+    check_export(rules, "sql", rows, unknown=unknown, uncovered=uncovered)
 
 
 def _in_sqlite(made: Any, program: Any, rows: Any) -> Any:
@@ -62,14 +62,14 @@ def _in_sqlite(made: Any, program: Any, rows: Any) -> Any:
 
 @settings(max_examples=100)
 @given(any_rules, policies, policies)
-def test_any_rules_in_sqlite(rules, unknown, undecided):
+def test_any_rules_in_sqlite(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
     check_export(
         rules,
         "sql",
         rows,
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         execute=_in_sqlite,
         dialect="sqlite",
     )
@@ -94,14 +94,14 @@ def test_any_rules_in_postgres(postgres):
 
     @settings(max_examples=60)
     @given(held, policies, policies)
-    def check(rules, unknown, undecided):
+    def check(rules, unknown, uncovered):
         rows = rows_for(program_of(rules))
         check_export(
             rules,
             "sql",
             rows,
             unknown=unknown,
-            undecided=undecided,
+            uncovered=uncovered,
             execute=_postgres_run(postgres),
             dialect="postgres",
         )
@@ -120,7 +120,7 @@ def _spark_column(program: Any, answer: str) -> Any:
         program.rules,
         "sql",
         unknown=program.unknown,
-        undecided=program.undecided,
+        uncovered=program.uncovered,
         dialect="spark",
         answer=answer,
     )
@@ -128,14 +128,14 @@ def _spark_column(program: Any, answer: str) -> Any:
 
 @settings(max_examples=15)
 @given(any_rules, st.sampled_from(["none", "default"]), policies)
-def test_any_rules_in_spark(rules, unknown, undecided):
+def test_any_rules_in_spark(rules, unknown, uncovered):
     rows = rows_for(program_of(rules))
     check_export(
         rules,
         "sql",
         rows,
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         execute=_in_spark,
         dialect="spark",
     )
@@ -266,7 +266,7 @@ def test_views_of_any_rules_in_duckdb(most, monkeypatch):
 
     @settings(max_examples=60)
     @given(any_rules, policies, policies)
-    def check(rules, unknown, undecided):
+    def check(rules, unknown, uncovered):
         def run(made: Any, program: Any, rows: Any) -> Any:
             query = partial(_in_duckdb_view, made, program)
             return in_sql.answers(program, rows, query)
@@ -276,7 +276,7 @@ def test_views_of_any_rules_in_duckdb(most, monkeypatch):
             "sql",
             rows_for(program_of(rules)),
             unknown=unknown,
-            undecided=undecided,
+            uncovered=uncovered,
             execute=run,
             table="cases",
         )

@@ -19,9 +19,9 @@ policies = st.sampled_from(["none", "default", "error"])
 @settings(max_examples=60)
 @given(exportable(), policies, policies)
 def test_vectors_read_back_give_the_same_answers(
-    tmp_path_factory, rules, unknown, undecided
+    tmp_path_factory, rules, unknown, uncovered
 ):
-    program = program_of(rules, unknown=unknown, undecided=undecided)
+    program = program_of(rules, unknown=unknown, uncovered=uncovered)
     path = tmp_path_factory.mktemp("vectors") / "tests.csv"
     path.write_bytes(vectors_text(program, 40).encode())
     table = read_table(path)
@@ -30,15 +30,15 @@ def test_vectors_read_back_give_the_same_answers(
     for vector in table.rows:
         label, rule = vector[label_name], vector[rule_name]
         row = {name: vector[name] for name in table.header[:-2]}
-        assert (label, rule) == _said(rules, row, unknown, undecided), row
+        assert (label, rule) == _said(rules, row, unknown, uncovered), row
 
 
-def _said(rules, row, unknown, undecided):
+def _said(rules, row, unknown, uncovered):
     """Return what the rules say of a row, as vectors write it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            [label] = rules.predict([row], unknown=unknown, undecided=undecided)
+            [label] = rules.predict([row], unknown=unknown, uncovered=uncovered)
         except (UnknownValueError, ValueError):
             return "", "error"
     [index] = rules.apply([row], unknown="none").tolist()

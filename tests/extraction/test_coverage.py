@@ -35,7 +35,7 @@ def test_a_tenth_of_the_rows_is_held_out_and_then_covered():
     found = rules.certificate["coverage"]
     assert (found["on"], found["rows"]) == ("held-out rows", 20)
     assert 0 <= found["covered"] < 20, "some lie outside of all boxes, or alone"
-    assert rules.certificate["rows_decided"] == len(TRAIN)
+    assert rules.certificate["rows_covered"] == len(TRAIN)
     assert coverage_of(rules) in " ".join(str(rules).split())
     assert coverage_of(rules).startswith("About ")
     alone = nn2rules.extract(NETWORK, TRAIN, n_jobs=1)
@@ -107,7 +107,7 @@ def test_rules_for_rows_from_a_table_have_rows_held_out():
     rules = nn2rules.extract(network, rows, scope="support", engine="table")
     found = rules.certificate["coverage"]
     assert (found["on"], found["rows"]) == ("held-out rows", 20)
-    assert rules.certificate["rows_decided"] == 200
+    assert rules.certificate["rows_covered"] == 200
     assert "coverage" not in rules.top(3).certificate
 
 

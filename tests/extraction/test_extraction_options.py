@@ -262,7 +262,7 @@ def test_rules_for_rows_come_from_a_table_where_it_is_small():
         rows = domain.decode(rng.integers(4, size=(5, n_features)))
         rules = extract(network, rows, scope="support", form=form)
         assert rules.certificate["engine"] == engine
-        assert rules.certificate["rows_decided"] == 5
+        assert rules.certificate["rows_covered"] == 5
 
 
 def test_several_classes_have_no_target():
@@ -299,8 +299,8 @@ def test_a_search_stops_at_the_rules_that_are_asked_for(form, scope):
         assert rules.scope == "support"
         assert rules.certificate["boxes"] < whole.certificate["boxes"]
         decided = rules.apply(rows) >= 0
-        assert (rules.predict(rows, undecided="none") == truth)[decided].all()
-        assert rules.certificate["rows_decided"] == decided.sum()
+        assert (rules.predict(rows, uncovered="none") == truth)[decided].all()
+        assert rules.certificate["rows_covered"] == decided.sum()
     many = extract(
         network, rows, engine="search", form=form, scope=scope, max_rules=10_000
     )

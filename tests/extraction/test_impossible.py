@@ -269,7 +269,7 @@ def test_rows_different_are_those_of_the_network():
 
 
 @pytest.mark.parametrize("engine", ["table", "search"])
-def test_what_cannot_occur_is_not_undecided(engine):
+def test_what_cannot_occur_is_not_uncovered(engine):
     table = Table(np.array([0, 1, 0, 1, 0, 0], dtype=np.uint8), (2, 3), 2)
     network = network_of(table)
     rows = network.domain.decode(table.inputs[[0, 2]])
@@ -284,4 +284,4 @@ def test_what_cannot_occur_is_not_undecided(engine):
     )
     assert len(rules) == 0  # both rows are of the default
     expected = 4 if engine == "table" else None
-    assert rules.certificate.get("undecided") == expected
+    assert rules.certificate.get("uncovered") == expected

@@ -261,7 +261,7 @@ def check_partial(rules, table):
     assert rules.scope == "support"
     assert rules.certificate["complete"] is False
     assert "different" not in rules.certificate
-    is_open = rules.certificate.get("undecided") != 0
+    is_open = rules.certificate.get("uncovered") != 0
     assert ("otherwise (open: not proved)" in rules.text()) == is_open
     if rules.form == "set":
         check_pure(rules.boxes, rules.answers, table)
@@ -455,7 +455,7 @@ def test_a_time_that_is_over_leaves_rules_that_are_right(ranged_rows, form):
     nothing = extract(network, rows, form=form, time=0)
     assert len(nothing) == 0
     assert nothing.certificate["complete"] is False
-    assert nothing.certificate["rows_decided"] == 0
+    assert nothing.certificate["rows_covered"] == 0
     done = extract(network, rows, form=form, time=1000)
     assert "complete" not in done.certificate
     assert done == extract(network, rows, form=form)

@@ -93,15 +93,15 @@ def test_rules_decide_every_row_of_a_network(table, data, form):
     is_ordered = form == "list"
     prime = extract_prime(network, form=form, scope="support", data=data_rows, effort=0)
     check_prime(prime.boxes, prime.answers, table, is_ordered=is_ordered)
-    undecided = int((first(rules.boxes, table.sizes) < 0).sum())
-    assert rules.certificate["undecided"] == undecided
+    uncovered = int((first(rules.boxes, table.sizes) < 0).sum())
+    assert rules.certificate["uncovered"] == uncovered
     decided = int((first(rules.boxes, table.sizes)[rows] >= 0).sum())
     assert rules.certificate["rows"] == len(rows)
-    assert rules.certificate["rows_decided"] == decided
+    assert rules.certificate["rows_covered"] == decided
     assert (rules.form, rules.scope) == (form, "support")
     assert "different" not in rules.certificate
     assert "fewest_rules" not in rules.certificate
-    assert ("otherwise (open: not proved)" in rules.text()) == (undecided > 0)
+    assert ("otherwise (open: not proved)" in rules.text()) == (uncovered > 0)
     # Whatever the rules leave to the default, the given rows are answered rightly.
     assert rules.predict_codes(codes).tolist() == network.predict_codes(codes).tolist()
     assert (rules.apply_codes(codes) >= 0).all()

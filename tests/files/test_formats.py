@@ -536,7 +536,7 @@ def test_malformed_rules(changes, message):
         ([(("certificate",), {"engine": "\ud800"})], "certificate"),
         ([(("certificate",), {"rules": 3})], "certificate.rules: expected a string"),
         ([(("certificate",), {"possible": "6"})], "certificate.possible: expected a"),
-        ([(("certificate",), {"undecided": -1})], "certificate.undecided: expected 0"),
+        ([(("certificate",), {"uncovered": -1})], "certificate.uncovered: expected 0"),
         ([(("certificate",), {"complete": "no"})], "certificate.complete: expected tr"),
         ([(("certificate",), {"model": []})], "certificate.model: expected an object"),
         (

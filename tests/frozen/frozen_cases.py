@@ -37,7 +37,7 @@ FORMATS = (
     *("polars", "prolog", "python", "sql", "xlsx"),
 )
 FORMAT_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("python", {"unknown": "default", "undecided": "error"}),
+    ("python", {"unknown": "default", "uncovered": "error"}),
     ("dmn", {"hit_policy": "any"}),
     ("dmn", {"hit_policy": "unique"}),
     ("onnx", {"inputs": "codes"}),

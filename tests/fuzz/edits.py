@@ -166,7 +166,7 @@ def _forge(
         ("rules", "0" * 64),
         ("engine", "oracle"),
         ("complete", False),
-        ("undecided", 10**9),
+        ("uncovered", 10**9),
     ][rng.integers(10)]
     certificate[key] = value
     if not rng.integers(0, 4):

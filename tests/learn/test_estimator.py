@@ -142,7 +142,7 @@ def test_the_model_answers_what_no_rule_decides(model):
     is_open = classifier.rules_.apply(moved) < 0
     assert is_open.any()
     assert (found == classifier.estimator_.predict(moved)).all()
-    by_default = classifier.rules_.predict(moved, undecided="none") == found
+    by_default = classifier.rules_.predict(moved, uncovered="none") == found
     assert (by_default != is_open).all()
     assert (classifier.classes_[shares.argmax(axis=1)] == found).all()
     if hasattr(model, "predict_proba"):

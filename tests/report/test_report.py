@@ -66,8 +66,8 @@ def test_numbers_are_those_of_the_library(adult):
     for name in {"decided", "fidelity", "accuracy"} & curve.keys():
         assert found["curve"][name] == curve[name].tolist()
     for told, rule in zip(found["rules"], made.rules, strict=True):
-        assert (told["name"], told["fits"]) == (rule.name, rule.fits)
-        assert told["fits_agree"] == rule.fits_agree
+        assert (told["name"], told["covered"]) == (rule.name, rule.covered)
+        assert told["covered_agree"] == rule.covered_agree
         assert told["decided"] == rule.support
         words = [found["conditions"][place]["text"] for place in told["if"]]
         assert all(word in made.rules.rule_text(rule) for word in words)

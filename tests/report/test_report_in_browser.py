@@ -333,9 +333,11 @@ def test_search_filter_and_order(driver, report_of):
     put(driver, "by-feature", "")
     put(driver, "by-class", "")
     put(driver, "order", "rows")
-    assert all_rules(driver) == [r.name for r in sorted(rules, key=lambda r: -r.fits)]
+    assert all_rules(driver) == [
+        r.name for r in sorted(rules, key=lambda r: -r.covered)
+    ]
     put(driver, "order", "errors")
-    by_errors = sorted(rules, key=lambda r: r.fits_agree - r.fits)
+    by_errors = sorted(rules, key=lambda r: r.covered_agree - r.covered)
     assert all_rules(driver) == [rule.name for rule in by_errors]
 
 
@@ -346,7 +348,7 @@ def test_a_rule_opens_and_shows_rows_and_errors(driver, report_of):
     driver.find_element("css selector", "#rule-0 .more").click()
     detail = texts(driver, "#detail-0")[0]
     assert made.rules.rule_text(rule) in detail
-    assert f"{rule.fits - rule.fits_agree:,} of its rows" in detail
+    assert f"{rule.covered - rule.covered_agree:,} of its rows" in detail
     tables = driver.execute_script(
         "return [...document.querySelectorAll('#detail-0 table')].map(t => "
         "[...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent)))"
@@ -371,8 +373,8 @@ def test_the_slider_says_what_the_first_rules_do(driver, report_of):
         if k == 0:
             assert shown == "No rule decides anything."
             continue
-        assert f"{100 * curve['decided'][k]:.1f} %".replace("100.0", "100") in shown
-        agree = f"{100 * curve['accuracy_on_decided'][k]:.1f} % of these as labelled"
+        assert f"{100 * curve['covered'][k]:.1f} %".replace("100.0", "100") in shown
+        agree = f"{100 * curve['accuracy_on_covered'][k]:.1f} % of these as labelled"
         assert agree in shown
     put(driver, "first", "9")
     driver.execute_script("document.getElementById('only-first').click()")

@@ -30,7 +30,7 @@ def described(scope) -> Description:
 def test_it_predicts_what_it_covers(scope):
     rules = described(scope)
     assert rules.covers(ROWS).tolist() == [True, scope == "domain"]
-    answers = rules.predict(ROWS, undecided="none").tolist()
+    answers = rules.predict(ROWS, uncovered="none").tolist()
     known = [label is not None for label in answers]
     assert known == rules.covers(ROWS).tolist()
 
@@ -82,8 +82,8 @@ AGES = [{"age": 18}, {"age": 40}, {"age": 40.5}]
 def test_another_form_predicts_as_rules_do():
     found = Threshold()
     assert found.covers(AGES).tolist() == [True, False, True]
-    assert found.predict(AGES, undecided="none").tolist() == ["young", None, "old"]
-    assert found.predict(AGES, undecided="default").tolist() == [
+    assert found.predict(AGES, uncovered="none").tolist() == ["young", None, "old"]
+    assert found.predict(AGES, uncovered="default").tolist() == [
         "young",
         "young",
         "old",
@@ -91,11 +91,11 @@ def test_another_form_predicts_as_rules_do():
     with pytest.warns(UncoveredRowsWarning, match="1 of 3 rows"):
         assert found.predict(AGES).tolist() == ["young", None, "old"]
     with pytest.raises(UncoveredRowsError):
-        found.predict(AGES, undecided="error")
+        found.predict(AGES, uncovered="error")
     rows = [*AGES, {"age": 101}]
-    given = found.predict(rows, unknown="default", undecided="none")
+    given = found.predict(rows, unknown="default", uncovered="none")
     assert given.tolist() == ["young", None, "old", "young"]
-    given = found.predict(rows, unknown="none", undecided="none")
+    given = found.predict(rows, unknown="none", uncovered="none")
     assert given.tolist() == ["young", None, "old", None]
     with pytest.raises(OptionError, match="unknown: 'skip'"):
         found.predict(rows, unknown="skip")

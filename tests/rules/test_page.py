@@ -167,7 +167,7 @@ def test_a_set_for_one_class_has_a_rest():
     assert text.endswith("\nunripe   otherwise")
 
 
-OPEN = {"engine": "search", "rows": 40, "rows_decided": 40}
+OPEN = {"engine": "search", "rows": 40, "rows_covered": 40}
 
 
 @pytest.mark.parametrize(
@@ -178,19 +178,19 @@ OPEN = {"engine": "search", "rows": 40, "rows_decided": 40}
             "All rows are decided, as rules are made for them; what no rule decides is left open.",  # noqa: E501
         ),
         (
-            {"undecided": 2},
+            {"uncovered": 2},
             "All rows are decided, as rules are made for them; 2 possible inputs (33.3 %), no row among them, are "  # noqa: E501
             "left open.",
         ),
         (
-            {"rows_decided": 39, "undecided": 1},
+            {"rows_covered": 39, "uncovered": 1},
             "1 of 40 rows is left open; 1 possible input (16.7 %) is left open.",
         ),
         (
-            {"undecided_at_least": 1, "undecided_at_most": 2},
+            {"uncovered_at_least": 1, "uncovered_at_most": 2},
             "1 to 2 possible inputs (16.7 % to 33.3 %), no row among them, are left",
         ),
-        ({"undecided_at_most": 2}, "at most 2 possible inputs (33.3 %), no row among"),
+        ({"uncovered_at_most": 2}, "at most 2 possible inputs (33.3 %), no row among"),
         (
             {"complete": False},
             "Stopped early: all rows are decided, as rules are made for them; what no rule",  # noqa: E501
@@ -204,7 +204,7 @@ def test_what_is_open_is_said(known, said):
 
 
 def test_where_nothing_is_open_there_is_no_otherwise():
-    rules = a_set(RED, scope="support", certificate={**OPEN, "undecided": 0})
+    rules = a_set(RED, scope="support", certificate={**OPEN, "uncovered": 0})
     assert (
         "All rows are decided, as rules are made for them; no possible input is left open."  # noqa: E501
         in rules.text(width=200)
@@ -223,7 +223,7 @@ def test_what_is_open_follows_from_what_rules_decide():
     known = {"engine": "search", "class_rows": [10, 30]}
     rules = a_set(RED, YELLOW, scope="support", certificate=known)
     rules = with_facts(
-        rules, Facts(support=18, fits=18, inputs=3), Facts(support=10, fits=10)
+        rules, Facts(support=18, covered=18, inputs=3), Facts(support=10, covered=10)
     )
     assert "12 of 40 rows are left open; what no rule" in rules.text(width=200)
     assert "ripe   75.0 % of rows; 1 rule, which covers 60.0 % of them" in rules.text()
@@ -258,13 +258,13 @@ def test_what_stands_for_a_network_is_not_taken_for_it():
 
 
 def test_no_rows_are_not_said_to_be_decided():
-    known = {"engine": "search", "rows": 0, "rows_decided": 0, "undecided": 6}
+    known = {"engine": "search", "rows": 0, "rows_covered": 0, "uncovered": 6}
     text = a_set(scope="support", certificate=known).text()
     assert "There are no rules. 6 possible inputs (100 %) are left open." in text
 
 
 def test_no_rules_are_not_said_to_be_proved():
-    text = a_set(scope="support", certificate={**OPEN, "rows_decided": 0}).text()
+    text = a_set(scope="support", certificate={**OPEN, "rows_covered": 0}).text()
     assert "There are no rules. 40 of 40 rows are left open; 6 possible inputs" in text
     assert "proved" not in text.replace("(open: not proved)", "")
     assert extract(CONSTANT).text() == "Proved for all 6 inputs\nunripe  always"
@@ -312,7 +312,7 @@ def test_influences_are_ranked():
         {"class_rows": "many", "influence": {"rows": 0, "of": {}}},
         {"influence": {"rows": 3, "of": {"color": "x"}}, "rows": -1},
         {"influence": [], "class_inputs": [None, 1], "rows": True},
-        {"rows": "x", "undecided": "y", "complete": 3, "possible": "z"},
+        {"rows": "x", "uncovered": "y", "complete": 3, "possible": "z"},
     ],
 )
 @pytest.mark.parametrize("scope", ["domain", "support"])
@@ -332,8 +332,8 @@ def test_labels_are_said_to_be_about_the_network():
     rules = a_set(RED, YELLOW, certificate=ROWS)
     rules = with_facts(
         rules,
-        Facts(support=10, fits=10, fits_agree=8),
-        Facts(support=30, fits=30, fits_agree=30),
+        Facts(support=10, covered=10, covered_agree=8),
+        Facts(support=30, covered=30, covered_agree=30),
     )
     lines = rules.text(width=120).splitlines()
     assert (
@@ -356,8 +356,10 @@ def test_rows_that_fit_are_counted_whatever_other_rules_say():
     options = {"form": "set", "target": "acc", "effort": 0}
     rules = extract(network, data=rows, labels=labels, **options)
     alone = [rules.take([index]) for index in range(len(rules))]
-    assert [rule.fits for rule in rules] == [int(one.support(rows)[0]) for one in alone]
-    assert [rule.fits_agree for rule in rules] == [
+    assert [rule.covered for rule in rules] == [
+        int(one.support(rows)[0]) for one in alone
+    ]
+    assert [rule.covered_agree for rule in rules] == [
         sum(
             label == rule.then
             for label, fired in zip(labels, one.apply(rows), strict=True)
@@ -365,27 +367,29 @@ def test_rows_that_fit_are_counted_whatever_other_rules_say():
         )
         for rule, one in zip(rules, alone, strict=True)
     ]
-    assert any(rule.fits > rule.support for rule in rules)
+    assert any(rule.covered > rule.support for rule in rules)
     assert from_json(to_json(rules)) == rules
     frame = rules.to_frame()
-    assert frame["fits"].tolist()[:-1] == [rule.fits for rule in rules]
+    assert frame["covered"].tolist()[:-1] == [rule.covered for rule in rules]
     listed = extract(network, data=rows, labels=labels, effort=0)
-    assert all(rule.fits is None for rule in listed)
+    assert all(rule.covered is None for rule in listed)
 
 
 def test_no_rows_fit_where_there_are_none():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     rules = extract(network, data=[], form="set")
-    assert [(rule.fits, rule.fits_agree) for rule in rules] == [(0, None)] * len(rules)
+    assert [(rule.covered, rule.covered_agree) for rule in rules] == [(0, None)] * len(
+        rules
+    )
 
 
 def test_facts_that_cannot_be():
     with pytest.raises(
-        OptionError, match=r"rules\[0\].fits_agree: 3, expected as many"
+        OptionError, match=r"rules\[0\].covered_agree: 3, expected at most as many"
     ):
-        with_facts(a_set(RED), Facts(fits=2, fits_agree=3))
-    with pytest.raises(OptionError, match=r"rules\[0\].fits: -1"):
-        with_facts(a_set(RED), Facts(fits=-1))
+        with_facts(a_set(RED), Facts(covered=2, covered_agree=3))
+    with pytest.raises(OptionError, match=r"rules\[0\].covered: -1"):
+        with_facts(a_set(RED), Facts(covered=-1))
 
 
 # What is shown of many
@@ -494,7 +498,7 @@ def test_nothing_is_lost_where_lines_are_parted(pieces, width):
 
 
 def test_percent_signs_stay_with_their_numbers():
-    rules = a_set(RED, scope="support", certificate={**OPEN, "undecided": 2})
+    rules = a_set(RED, scope="support", certificate={**OPEN, "uncovered": 2})
     for width in range(60, 100):
         assert not any(
             line.lstrip().startswith("%")

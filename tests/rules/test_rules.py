@@ -550,61 +550,61 @@ def test_uncovered_rows_are_none_with_a_warning():
     with pytest.warns(UncoveredRowsWarning) as found:
         assert OPEN.predict(INSIDE).tolist() == ["ripe", None]
     assert str(found[0].message) == (
-        "no rule covers 1 of 2 rows; the prediction there is None (undecided='default' "
-        "gives 'unripe', which is not proved; undecided=model asks the model)"
+        "no rule covers 1 of 2 rows; the prediction there is None (uncovered='default' "
+        "gives 'unripe', which is not proved; uncovered=model asks the model)"
     )
     assert found[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert OPEN.predict(INSIDE[:1]).tolist() == ["ripe"]
         assert RULES.predict(INSIDE).tolist() == ["ripe", "unripe"]
-        asked = OPEN.predict(INSIDE, undecided="default")
+        asked = OPEN.predict(INSIDE, uncovered="default")
         assert asked.tolist() == ["ripe", "unripe"]
 
 
 def test_uncovered_rows_are_none_or_an_error():
-    assert OPEN.predict(INSIDE, undecided="none").tolist() == ["ripe", None]
+    assert OPEN.predict(INSIDE, uncovered="none").tolist() == ["ripe", None]
     with pytest.raises(UncoveredRowsError) as error:
-        OPEN.predict([*INSIDE, ROWS[2]], undecided="error")
+        OPEN.predict([*INSIDE, ROWS[2]], uncovered="error")
     assert (error.value.row, error.value.n_uncovered, error.value.n_rows) == (1, 2, 3)
     assert str(error.value) == (
         "no rule covers row 1 (2 of 3 rows are not covered), and the rules claim "
         "nothing about such rows; to get the model's prediction for them, use "
-        "undecided=model"
+        "uncovered=model"
     )
-    for undecided in ("default", "none", "error", Model()):
-        assert RULES.predict(INSIDE, undecided=undecided).tolist() == ["ripe", "unripe"]
+    for uncovered in ("default", "none", "error", Model()):
+        assert RULES.predict(INSIDE, uncovered=uncovered).tolist() == ["ripe", "unripe"]
 
 
 def test_a_model_is_asked_about_uncovered_rows():
     for rows in as_frames(INSIDE, DOMAIN.names):
         model = Model()
-        assert OPEN.predict(rows, undecided=model).tolist() == ["ripe", "ripe"]
+        assert OPEN.predict(rows, uncovered=model).tolist() == ["ripe", "ripe"]
         assert DOMAIN.encode(model.rows).tolist() == DOMAIN.encode(INSIDE[1:]).tolist()
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     rules = nn2rules.extract(network).replace(scope="support").take([])
     rows = network.domain.decode(naive.inputs(network.domain.sizes))
     answers = network.predict(rows).tolist()
-    assert rules.predict(rows, undecided=network).tolist() == answers
+    assert rules.predict(rows, uncovered=network).tolist() == answers
 
 
 def test_rows_outside_the_domain_are_not_uncovered():
-    options = {"unknown": "default", "undecided": "none"}
+    options = {"unknown": "default", "uncovered": "none"}
     assert OPEN.predict(ROWS, **options).tolist() == ["ripe", "unripe", None]
-    options = {"unknown": "none", "undecided": Model()}
+    options = {"unknown": "none", "uncovered": Model()}
     assert OPEN.predict(ROWS, **options).tolist() == ["ripe", None, "ripe"]
 
 
-@pytest.mark.parametrize("undecided", ["ask", 3, np.array(["none"])])
-def test_what_to_do_with_uncovered_rows_is_known(undecided):
-    with pytest.raises(OptionError, match=r"undecided: .*, expected 'none', 'default'"):
-        RULES.predict(INSIDE, undecided=undecided)
+@pytest.mark.parametrize("uncovered", ["ask", 3, np.array(["none"])])
+def test_what_to_do_with_uncovered_rows_is_known(uncovered):
+    with pytest.raises(OptionError, match=r"uncovered: .*, expected 'none', 'default'"):
+        RULES.predict(INSIDE, uncovered=uncovered)
 
 
 def test_one_row():
     row = pd.DataFrame(INSIDE).iloc[0]
     assert RULES.predict(INSIDE[0]).tolist() == RULES.predict(row).tolist() == ["ripe"]
-    assert OPEN.predict(INSIDE[1], undecided=Model()).tolist() == ["ripe"]
+    assert OPEN.predict(INSIDE[1], uncovered=Model()).tolist() == ["ripe"]
 
 
 def test_arrays_are_not_rows():
@@ -619,18 +619,18 @@ def test_arrays_are_not_rows():
             method(np.array([[2, 0]]))
 
 
-def test_undecided_inputs_are_those_that_can_occur():
+def test_uncovered_inputs_are_those_that_can_occur():
     rules = RuleList(DOMAIN, (), "unripe", CLASSES, scope="support")
     listed = {"impossible": [{"color": ["red"]}]}
-    for certificate, undecided in (
+    for certificate, uncovered in (
         ({"inputs": 8}, 8),
         ({**listed, "possible": 4}, 4),
         (listed, None),  # found by search, which does not count them
     ):
         rows = GivenRows(DOMAIN, DOMAIN.encode(ROWS[:1]))
         found = with_decided(rules.replace(certificate=certificate), rows)
-        assert found.certificate.get("undecided") == undecided
-        assert found.certificate["rows_decided"] == 0
+        assert found.certificate.get("uncovered") == uncovered
+        assert found.certificate["rows_covered"] == 0
 
 
 # What cannot be rules.

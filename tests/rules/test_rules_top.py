@@ -161,7 +161,7 @@ def test_the_first_rules_for_rows_are_as_right_as_before():
     assert top.boxes.tolist() == rules.boxes[:2].tolist()
     assert (top.default, top.scope) == (rules.default, "support")
     assert top.certificate["network"] == rules.certificate["network"]
-    assert not top.certificate.keys() & {"undecided", "rows", "rows_decided"}
+    assert not top.certificate.keys() & {"uncovered", "rows", "rows_covered"}
     assert check(network, top).ok
 
 
@@ -225,10 +225,10 @@ def test_at_most_so_many_rules_for_rows():
     for k in range(len(rules) + 2):
         short = extract(network, scope="support", data=rows, effort=0, max_rules=k)
         assert short.boxes.tolist() == rules.boxes[:k].tolist()
-        undecided = int((short.apply(rows) < 0).sum())
-        assert short.certificate["undecided"] == undecided
+        uncovered = int((short.apply(rows) < 0).sum())
+        assert short.certificate["uncovered"] == uncovered
         assert short.certificate["rows"] == len(rows)
-        assert short.certificate["rows_decided"] == len(rows) - undecided
+        assert short.certificate["rows_covered"] == len(rows) - uncovered
     with pytest.raises(OptionError) as error:
         extract(network, scope="support", data=rows, effort=0, max_rules=-1)
     assert "expected 0 or more" in str(error.value)
@@ -270,11 +270,11 @@ def test_the_curve_is_that_of_the_first_rules(rules, data):
             most if f < 0 else answer for f, answer in zip(fired, whole, strict=True)
         ]
         assert with_labels["rules"][k] == k
-        assert with_labels["decided"][k] == (n_rows - len(left)) / n_rows * bool(rows)
+        assert with_labels["covered"][k] == (n_rows - len(left)) / n_rows * bool(rows)
         if rules.scope == "support":
             same = [naive.same(a, b) for a, b in zip(whole, labels, strict=True)]
             right = sum(s for s, f in zip(same, fired, strict=True) if f >= 0)
-            decided, found = len(rows) - len(left), with_labels["accuracy_on_decided"]
+            decided, found = len(rows) - len(left), with_labels["accuracy_on_covered"]
             assert math.isnan(found[k]) if not decided else found[k] == right / decided
             assert not {"fidelity", "accuracy"} & with_labels.keys()
             continue
@@ -294,9 +294,9 @@ def test_the_curve_does_not_count_the_default_of_rules_for_rows():
     rule = Rule((Condition("f0", ("v0",)),), 1)
     rules = RuleList(plain_domain([2]), (rule,), 0, (0, 1), scope="support")
     curve = rules.curve(rules.domain.decode([[0], [1], [1], [1]]), [1, 0, 0, 0])
-    assert curve["decided"].tolist() == [0, 0.25]
-    assert sorted(curve) == ["accuracy_on_decided", "decided", "rules"]
-    assert curve["accuracy_on_decided"][1] == 1
+    assert curve["covered"].tolist() == [0, 0.25]
+    assert sorted(curve) == ["accuracy_on_covered", "covered", "rules"]
+    assert curve["accuracy_on_covered"][1] == 1
 
 
 def test_a_curve_of_rows_from_a_file():
@@ -306,7 +306,7 @@ def test_a_curve_of_rows_from_a_file():
     curve = rules.curve(rows, network.predict(rows).tolist())
     assert curve["fidelity"][-1] == 1
     assert curve["accuracy"].tolist() == curve["fidelity"].tolist()
-    assert (np.diff(curve["decided"]) >= 0).all()
+    assert (np.diff(curve["covered"]) >= 0).all()
 
 
 def test_labels_of_a_curve_are_read_like_those_of_extract():

@@ -151,18 +151,18 @@ def test_a_value_that_counts_nothing():
     assert Fraction(found.lower, found.total) == Fraction(7, 8)
 
 
-def test_what_a_search_leaves_undecided_is_certified(monkeypatch):
+def test_what_a_search_leaves_uncovered_is_certified(monkeypatch):
     rng = np.random.default_rng(83)
     sizes = [3, 4, 2, 3, 5]
     domain, boxes = strategies.plain_domain(sizes), drawn(rng, sizes, 25)
     left = domain.n_inputs - covered(domain, boxes).lower
     rules = of_boxes(domain, boxes, certificate={"engine": "search"})
     rows = GivenRows(domain, np.zeros((1, 5), dtype=np.int64))
-    assert with_decided(rules, rows).certificate["undecided"] == left
+    assert with_decided(rules, rows).certificate["uncovered"] == left
     monkeypatch.setattr(covered, "__kwdefaults__", {"steps": 0})
     certificate = with_decided(rules, rows).certificate
-    assert "undecided" not in certificate
-    low, high = (certificate[f"undecided_at_{end}"] for end in ("least", "most"))
+    assert "uncovered" not in certificate
+    low, high = (certificate[f"uncovered_at_{end}"] for end in ("least", "most"))
     assert low <= left <= high
     assert low < high
     bounded = with_decided(rules, rows)
@@ -170,4 +170,4 @@ def test_what_a_search_leaves_undecided_is_certified(monkeypatch):
     assert f"{low:,} to {high:,} inputs ({shares}) are left" in summary(bounded, 1)
     assert from_json(to_json(bounded)).certificate == certificate
     top = bounded.top(3)
-    assert not any(key.startswith("undecided") for key in top.certificate)
+    assert not any(key.startswith("uncovered") for key in top.certificate)

@@ -312,13 +312,13 @@ def test_rules_answer_as_the_network_does(form, classes, seed):
     rules = extract(network, data=rows, form=form)
     assert rules.scope == "support"
     assert rules.certificate["engine"] == "search"
-    assert rules.certificate["rows_decided"] <= len(rows) == rules.certificate["rows"]
+    assert rules.certificate["rows_covered"] <= len(rows) == rules.certificate["rows"]
     assert ranged.same_where_decided(network, rules, rows)
     assert ranged.same_where_decided(network, rules, ranged.rows_at_ends(rng, rules))
     more = ranged.random_rows(rng, DOMAIN, 2000)
     assert ranged.same_where_decided(network, from_json(to_json(rules)), more)
     if form == "list":
-        assert rules.certificate["rows_decided"] == len(rows)
+        assert rules.certificate["rows_covered"] == len(rows)
 
 
 def test_probabilities_hold_in_the_whole_box():

@@ -24,7 +24,7 @@ class Entry:
     name : str
     state : {"done", "failed", "stopped", "left"}
         "stopped" by a limit, which is an error, too; "left" for another run.
-    rules, rows, rows_decided : int or None
+    rules, rows, rows_covered : int or None
         How many rules there are, how many rows were given, and how many are decided.
     seconds : float or None
     error : str or None
@@ -39,7 +39,7 @@ class Entry:
     state: State = "left"
     rules: int | None = None
     rows: int | None = None
-    rows_decided: int | None = None
+    rows_covered: int | None = None
     seconds: float | None = None
     error: str | None = None
     digest: str | None = None
@@ -116,7 +116,7 @@ def _cells(entry: Entry) -> tuple[str, ...]:
         return (entry.name, f"error: {entry.error}")
     decided = "–"
     if entry.rows:
-        decided = share(entry.rows_decided or 0, entry.rows)
+        decided = share(entry.rows_covered or 0, entry.rows)
     seconds = f"{entry.seconds or 0:.1f}" if entry.is_new else "done before"
     return (entry.name, f"{entry.rules:,}", decided, seconds)
 

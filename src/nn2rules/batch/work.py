@@ -231,7 +231,7 @@ def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
     except Exception as error:  # noqa: BLE001  the other models are not to blame
         said = f"{type(error).__name__}: {error}"
         return _Made(Entry(name, "failed", error=f"it ended with {said}"))
-    decided = certificate_of(rules).rows_decided
+    decided = certificate_of(rules).rows_covered
     decided = rows if decided is None else decided
     seconds = round(time.monotonic() - started, 3)
     return _Made(Entry(name, "done", len(rules), rows, decided, seconds), text)

@@ -33,7 +33,7 @@ def export(
         Policy,
         typer.Option(help="A row off the domain: no answer, the default, or an error."),
     ] = "none",
-    undecided: Annotated[
+    uncovered: Annotated[
         Policy,
         typer.Option(
             help="A row that no rule of scope support decides: no answer, the default, "
@@ -94,7 +94,7 @@ def export(
         format_name,
         output,
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         tests=tests,
         **given,
     )

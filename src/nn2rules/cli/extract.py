@@ -337,7 +337,7 @@ def _stopped(rules: RuleList) -> str:
 def open_rows(rules: RuleList) -> tuple[int, int]:
     """Return how many of the given rows no rule decides, and how many there are."""
     known = certificate_of(rules)
-    rows, decided = known.rows or 0, known.rows_decided
+    rows, decided = known.rows or 0, known.rows_covered
     return 0 if decided is None else max(rows - decided, 0), rows
 
 
@@ -404,9 +404,9 @@ def _answers(rules: RuleList) -> list[str]:
 def _left(rules: RuleList) -> list[str]:
     """Say how many inputs are left to the default, where they were counted."""
     known, total = certificate_of(rules), rules.n_possible
-    least, most = known.undecided_at_least, known.undecided_at_most
-    least = known.undecided if least is None else least
-    most = known.undecided if most is None else most
+    least, most = known.uncovered_at_least, known.uncovered_at_most
+    least = known.uncovered if least is None else least
+    most = known.uncovered if most is None else most
     if least is None or most is None:
         return []
     numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in (least, most)))

@@ -46,7 +46,7 @@ def predict(
             "default class, or leave the answer empty."
         ),
     ] = "error",
-    undecided: Annotated[
+    uncovered: Annotated[
         Literal["none", "default", "error"],
         typer.Option(
             help="A row that no rule of scope support covers, of which nothing is "
@@ -78,13 +78,13 @@ def predict(
         raise OptionError("-o: predictions are written to CSV and Parquet files")
     if output is not None and _is_bulk(rows, output, memory):
         written = predict_file(
-            loaded, rows, output, unknown=unknown, undecided=undecided, memory=memory
+            loaded, rows, output, unknown=unknown, uncovered=uncovered, memory=memory
         )
-        _note_open(written.n_open, written.n_rows, undecided)
+        _note_open(written.n_open, written.n_rows, uncovered)
         print(f"{count(written.n_rows, 'row')} written to {output}")
         return
     table = read_table(rows)
-    text = _answers(loaded, table, unknown, undecided)
+    text = _answers(loaded, table, unknown, uncovered)
     if output is None:
         check_printable(text, f"{rows}: cells", "answers.csv")
         print(text, end="")
@@ -102,7 +102,7 @@ def _is_bulk(rows: Path, output: Path, memory: str | None) -> bool:
     return is_large or memory is not None
 
 
-def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str:
+def _answers(rules: RuleList, table: Table, unknown: str, uncovered: str) -> str:
     table.check(rules.domain)
     with table.naming_lines():
         fired = rules.apply(
@@ -113,9 +113,9 @@ def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str
     nothing, default = ("", ""), (str(rules.default), "default")
     shown |= {OUTSIDE: default if unknown == "default" else nothing, NO_RULE: default}
     if rules.scope == "support":
-        _tell_open(np.flatnonzero(fired == NO_RULE).tolist(), table, undecided)
+        _tell_open(np.flatnonzero(fired == NO_RULE).tolist(), table, uncovered)
         unproved = (str(rules.default), "default (not proved)")
-        shown[NO_RULE] = unproved if undecided == "default" else nothing
+        shown[NO_RULE] = unproved if uncovered == "default" else nothing
     lines = [
         [*map(cell_text, row.values()), *shown[index]]
         for row, index in zip(table.rows, fired.tolist(), strict=True)
@@ -124,25 +124,25 @@ def _answers(rules: RuleList, table: Table, unknown: str, undecided: str) -> str
     return table_text([*table.header, *added], lines)
 
 
-def _tell_open(rows: list[int], table: Table, undecided: str) -> None:
+def _tell_open(rows: list[int], table: Table, uncovered: str) -> None:
     """Say how many rows no rule decides, or stop at the first."""
-    if rows and undecided == "error":
+    if rows and uncovered == "error":
         raise RowsError(
             f"{table.place(rows[0])}: "
-            f"{_undecided(len(rows), len(table.rows))}; this is the first"
+            f"{_uncovered(len(rows), len(table.rows))}; this is the first"
         )
-    _note_open(len(rows), len(table.rows), undecided)
+    _note_open(len(rows), len(table.rows), uncovered)
 
 
-def _note_open(n_open: int, n_rows: int, undecided: str) -> None:
+def _note_open(n_open: int, n_rows: int, uncovered: str) -> None:
     """Say how many rows no rule decides, if there are any."""
     if n_open:
-        is_default = undecided == "default"
+        is_default = uncovered == "default"
         answer = "the default, which is not proved" if is_default else "empty"
         stderr.print(
-            f"note: {_undecided(n_open, n_rows)}; the answer there is {answer}"
+            f"note: {_uncovered(n_open, n_rows)}; the answer there is {answer}"
         )
 
 
-def _undecided(n_open: int, n_rows: int) -> str:
+def _uncovered(n_open: int, n_rows: int) -> str:
     return f"no rule decides {n_open:,} of {count(n_rows, 'row')}"

@@ -159,7 +159,7 @@ def export(
     path: str | os.PathLike[str] | None = None,
     *,
     unknown: Policy = "none",
-    undecided: Policy = "none",
+    uncovered: Policy = "none",
     tests: int | None = None,
     **options: Any,
 ) -> str | bytes:
@@ -168,7 +168,7 @@ def export(
     program = program_of(
         rules,
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         typed=EXPORTERS[format].typed or tests is not None,
         mixed=EXPORTERS[format].mixed,
     )

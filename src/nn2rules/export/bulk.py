@@ -202,7 +202,7 @@ def predict_file(
     output: str | os.PathLike[str],
     *,
     unknown: Policy = "error",
-    undecided: Policy = "none",
+    uncovered: Policy = "none",
     memory: str | None = None,
 ) -> Written:
     """Answer the rows of a file, and write them with the class and the rule to another.
@@ -213,7 +213,7 @@ def predict_file(
     rows, output : str or path
         Parquet or CSV files, by their suffix; CSV that is read may be packed by gzip.
         The output is written whole or not at all.
-    unknown, undecided : {"none", "default", "error"}
+    unknown, uncovered : {"none", "default", "error"}
         What becomes of a row off the domain, and of one that no rule decides.
     memory : str, optional
         The most memory that DuckDB takes, such as "500MB".
@@ -222,7 +222,7 @@ def predict_file(
     check_readable(rows)
     is_parquet(output)  # refuses other names
     check_name(output)
-    program = program_of(_lenient(rules), unknown=unknown, undecided=undecided)
+    program = program_of(_lenient(rules), unknown=unknown, uncovered=uncovered)
     duckdb = _duckdb()
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,

@@ -10,7 +10,7 @@ from nn2rules.files import book_of, csv_of_book, to_json, xlsx_of_book
 
 def write_json(program: RuleProgram) -> str:
     """Return rules as JSON, as `RuleList.save` writes it."""
-    for name in ("unknown", "undecided"):
+    for name in ("unknown", "uncovered"):
         if getattr(program, name) != "none":
             raise OptionError(
                 f"{name}: {getattr(program, name)!r}, but the format 'json' holds "

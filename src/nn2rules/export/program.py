@@ -6,7 +6,7 @@ every cell that a column can hold, is decided here once:
 1. A row with a cell off the domain gets what `unknown` says.
 2. Otherwise the first rule whose tests all hold answers.
 3. Otherwise, if the default is proved, that answers; rules of scope "support" claim
-   nothing there, the row is *open*, and gets what `undecided` says.
+   nothing there, the row is *open*, and gets what `uncovered` says.
 
 `Program` is what any description has: columns, classes, and what becomes of rows off
 the domain. `RuleProgram` adds rules. Another description, such as a scorecard, is
@@ -149,7 +149,7 @@ class RuleProgram(Program):
         What the program was made from: for formats that show rules as they are.
     branches : tuple of Branch
         In the order in which they are tried; of a set, any order gives the same class.
-    undecided : {"none", "default", "error"}
+    uncovered : {"none", "default", "error"}
     otherwise : Answer or None
         What a row of the domain gets that no rule decides; None is an error.
     """
@@ -157,7 +157,7 @@ class RuleProgram(Program):
     kind: ClassVar[str] = "rules"
     rules: RuleList
     branches: tuple[Branch, ...]
-    undecided: Policy
+    uncovered: Policy
     otherwise: Answer | None
 
     @cached_property
@@ -183,7 +183,7 @@ class RuleProgram(Program):
             ("scope", _SCOPES[rules.scope]),
             ("proved", proof),
             ("off the domain", f"inputs with unknown values {_ANSWERS[self.unknown]}"),
-            ("open", _open_text(is_open, self.undecided)),
+            ("open", _open_text(is_open, self.uncovered)),
             ("network", certificate_of(rules).network or "not known"),
             ("digest", rules.digest),
             ("made by", f"nn2rules {__version__}"),
@@ -223,7 +223,7 @@ def program_of(
     rules: RuleList,
     *,
     unknown: Policy = "none",
-    undecided: Policy = "none",
+    uncovered: Policy = "none",
     typed: bool = True,
     mixed: bool = False,
 ) -> RuleProgram:
@@ -234,7 +234,7 @@ def program_of(
     rules : RuleList
     unknown : {"none", "default", "error"}
         What a row gets with a value outside the domain, as in `RuleList.predict`.
-    undecided : {"none", "default", "error"}
+    uncovered : {"none", "default", "error"}
         What a row gets that no rule of scope "support" decides.
     typed : bool
         Whether columns have one type each, as those of other engines do. Without, the
@@ -244,14 +244,14 @@ def program_of(
         return values of any type; else they become texts.
     """
     check_policy("unknown", unknown)
-    check_policy("undecided", undecided)
+    check_policy("uncovered", uncovered)
     features = rules.domain.features if typed else ()
     columns = tuple(column_of(feature) for feature in features)
     kind = kind_of_labels(rules.classes)
     default = rules.default if mixed else _label(rules.default, kind)
     proved = Answer(default, DEFAULT)
     if rules.scope == "support":
-        otherwise = answer_by(undecided, Answer(default, UNPROVED))
+        otherwise = answer_by(uncovered, Answer(default, UNPROVED))
     else:
         otherwise = proved
     return RuleProgram(
@@ -260,7 +260,7 @@ def program_of(
         classes=rules.classes,
         branches=_branches(rules, columns, None if mixed else kind) if typed else (),
         unknown=unknown,
-        undecided=undecided,
+        uncovered=uncovered,
         outside=answer_by(unknown, proved),
         otherwise=otherwise,
         label_kind=kind,
@@ -278,7 +278,7 @@ def refuse_errors(program: RuleProgram, engine: str) -> None:
     """Refuse a program that ends with an error, for an engine that has none."""
     for name, answer in (
         ("unknown", program.outside),
-        ("undecided", program.otherwise),
+        ("uncovered", program.otherwise),
     ):
         if answer is None:
             raise OptionError(

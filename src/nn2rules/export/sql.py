@@ -123,8 +123,8 @@ def _by_bits(
             words[word].append(text)
     sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
     outside = _failing(program, dialect, _OFF) if program.outside is None else "-2"
-    undecided = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
-    position = position_of(bits, prefix, outside=outside, undecided=undecided)
+    uncovered = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
+    position = position_of(bits, prefix, outside=outside, uncovered=uncovered)
     hidden = ", ".join(
         [*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"]
     )

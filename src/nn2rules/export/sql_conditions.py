@@ -212,11 +212,11 @@ def _either(looked: str | None, found: str, plain: str) -> str:
 
 
 def position_of(
-    bits: Bits, prefix: str, *, outside: str = str(OUTSIDE), undecided: str = str(OPEN)
+    bits: Bits, prefix: str, *, outside: str = str(OUTSIDE), uncovered: str = str(OPEN)
 ) -> str:
     """Return the position of the first rule that decides a row.
 
-    What `outside` and `undecided` rows get may be an error.
+    What `outside` and `uncovered` rows get may be an error.
     """
     lines = []
     for position, words in enumerate(bits.forbidden):
@@ -226,7 +226,7 @@ def position_of(
             if mask
         ]
         lines.append(f"WHEN {' AND '.join(tests) or 'TRUE'} THEN {position}")
-    inner = "\n".join(["CASE", *lines, f"ELSE {undecided} END"]) if lines else undecided
+    inner = "\n".join(["CASE", *lines, f"ELSE {uncovered} END"]) if lines else uncovered
     is_outside = f"({prefix}_w0 & {OUTSIDE_BIT}) <> 0"
     return f"CAST(CASE WHEN {is_outside} THEN {outside} ELSE {inner} END AS INTEGER)"
 

@@ -44,11 +44,11 @@ _WHOLE = (
     "inputs",
     "possible",
     "different",
-    "undecided",
-    "undecided_at_least",
-    "undecided_at_most",
+    "uncovered",
+    "uncovered_at_least",
+    "uncovered_at_most",
     "rows",
-    "rows_decided",
+    "rows_covered",
     "rows_different",
     "labels_agree",
     "fewest_rules",
@@ -148,8 +148,8 @@ def _rule(item: Node, domain: Domain) -> Rule:
         _whole(item, "inputs"),
         _range(item["probability"]) if "probability" in item else None,
         _share(item["accuracy"]) if "accuracy" in item else None,
-        _whole(item, "fits"),
-        _whole(item, "fits_agree"),
+        _whole(item, "covered"),
+        _whole(item, "covered_agree"),
         _numbers(item["unless"]) if "unless" in item else None,
     )
 
@@ -216,8 +216,8 @@ _READ_FACT: dict[str, Callable[[Node], Any]] = {
     "inputs": _count,
     "probability": _range,
     "accuracy": _share,
-    "fits": _count,
-    "fits_agree": _count,
+    "covered": _count,
+    "covered_agree": _count,
     "unless": _numbers,
 }
 

@@ -87,8 +87,8 @@ def _rule(rules: RuleList, index: int, conditions: list[int]) -> dict[str, Any]:
         "name": rules.names[index],
         "then": int(rules.answers[index]),
         "if": conditions,
-        "fits": facts.fits,
-        "fits_agree": facts.fits_agree,
+        "covered": facts.covered,
+        "covered_agree": facts.covered_agree,
         "decided": facts.support,
         "decided_agree": None,
         "inputs": facts.inputs,
@@ -105,7 +105,7 @@ def _rule(rules: RuleList, index: int, conditions: list[int]) -> dict[str, Any]:
 def curve_of(subject: Subject) -> dict[str, Any] | None:
     """Return shares for each number of first rules, from 0; None if nobody counted.
 
-    ``decided`` is what the first rules decide, of rows or else of inputs; the others
+    ``covered`` is what the first rules cover, of rows or else of inputs; the others
     are as in `RuleList.curve`, None where there is no share.
     """
     rules = subject.counted
@@ -113,7 +113,7 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
         return None
     if subject.rows is not None and len(subject.rows):
         found = rules.curve(subject.data, subject.labels)
-        names = ("decided", "fidelity", "accuracy", "accuracy_on_decided")
+        names = ("covered", "fidelity", "accuracy", "accuracy_on_covered")
         kept = {name: _shares_of(found[name]) for name in names if name in found}
         return {"noun": "rows", "whole": len(subject.rows), **kept}
     for name, noun, whole in (
@@ -123,7 +123,7 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
         decided = [getattr(facts, name) for facts in rules.facts]
         if None not in decided and whole:
             shares = [part / whole for part in accumulate(decided, initial=0)]
-            return {"noun": noun, "whole": whole, "decided": shares}
+            return {"noun": noun, "whole": whole, "covered": shares}
     return None
 
 

@@ -120,7 +120,7 @@ def counted_on(
 
 
 _OF_ROWS = frozenset(
-    ("class_rows", "labels_agree", "rows", "rows_decided", "rows_different")
+    ("class_rows", "labels_agree", "rows", "rows_covered", "rows_different")
 )
 """What a certificate says of the rows that rules were extracted with."""
 

@@ -20,8 +20,8 @@ from nn2rules.rules import (
     proved_of,
     question_of,
     shown_rule,
-    undecided_inputs,
-    undecided_rows,
+    uncovered_inputs,
+    uncovered_rows,
 )
 
 _MOST = 5  # so many rules stand in the summary
@@ -115,7 +115,7 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
     if agreeing is not None:
         said = f"{share(agreeing, rows)} ({agreeing:,} labels agree with the network)"
         found.append(("Accuracy", said))
-    left = undecided_rows(rules)
+    left = uncovered_rows(rules)
     if rules.scope == "support" and left is not None:
         said = f"{left:,} ({share(left, rows)})" if left else "none"
         found.append(("Open rows", said))
@@ -127,11 +127,11 @@ def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
 
 
 def _open(rules: RuleList) -> str:
-    exact, whole = undecided_inputs(rules), rules.n_possible
+    exact, whole = uncovered_inputs(rules), rules.n_possible
     if exact is not None:
         return f"{exact:,} ({share(exact, whole)})" if exact else "none"
     known = certificate_of(rules)
-    least, most = known.undecided_at_least, known.undecided_at_most
+    least, most = known.uncovered_at_least, known.uncovered_at_most
     if least is not None and most is not None:
         return f"{least:,} to {most:,}"
     if rules.domain.has_ranges:

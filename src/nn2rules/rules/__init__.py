@@ -22,8 +22,8 @@ from nn2rules.rules.facts import (
     n_agreeing,
     n_rows,
     turned_rows,
-    undecided_inputs,
-    undecided_rows,
+    uncovered_inputs,
+    uncovered_rows,
 )
 from nn2rules.rules.first_rules import shortened
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
@@ -88,7 +88,7 @@ __all__ = [
     "shortened",
     "shown_rule",
     "turned_rows",
-    "undecided_inputs",
-    "undecided_rows",
+    "uncovered_inputs",
+    "uncovered_rows",
     "unless_text",
 ]

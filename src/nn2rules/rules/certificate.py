@@ -73,11 +73,11 @@ class Certificate:
         Whether some were declared, be it that none of them is listed.
     class_inputs, class_rows : tuple of int, or None
         How many inputs, and rows, the network answers with each class.
-    rows, rows_decided, rows_different, labels_agree : int or None
+    rows, rows_covered, rows_different, labels_agree : int or None
         How many rows there were, how many of them a rule decides, on how many the
         rules answer otherwise than the network, and how many are labelled as the
         network answers.
-    undecided, undecided_at_least, undecided_at_most : int or None
+    uncovered, uncovered_at_least, uncovered_at_most : int or None
         How many inputs that can occur no rule decides, or bounds on it.
     fewest_rules : int or None
         No such set has fewer rules.
@@ -111,12 +111,12 @@ class Certificate:
     class_inputs: tuple[int, ...] | None = None
     class_rows: tuple[int, ...] | None = None
     rows: int | None = None
-    rows_decided: int | None = None
+    rows_covered: int | None = None
     rows_different: int | None = None
     labels_agree: int | None = None
-    undecided: int | None = None
-    undecided_at_least: int | None = None
-    undecided_at_most: int | None = None
+    uncovered: int | None = None
+    uncovered_at_least: int | None = None
+    uncovered_at_most: int | None = None
     fewest_rules: int | None = None
     influence: CertifiedInfluence | None = None
     coverage: CertifiedCoverage | None = None
@@ -140,12 +140,12 @@ _NUMBERS = (
     "inputs",
     "possible",
     "rows",
-    "rows_decided",
+    "rows_covered",
     "rows_different",
     "labels_agree",
-    "undecided",
-    "undecided_at_least",
-    "undecided_at_most",
+    "uncovered",
+    "uncovered_at_least",
+    "uncovered_at_most",
     "fewest_rules",
     "questions",
     "boxes",
@@ -251,11 +251,11 @@ _COUNTED = (
     "rules",
     "fewest_rules",
     "rows",
-    "rows_decided",
+    "rows_covered",
     "rows_different",
-    "undecided",
-    "undecided_at_least",
-    "undecided_at_most",
+    "uncovered",
+    "uncovered_at_least",
+    "uncovered_at_most",
     "coverage",
 )
 

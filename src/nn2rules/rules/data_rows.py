@@ -140,8 +140,8 @@ def with_rows(
     facts = [
         replace(
             known,
-            fits=None if fitting is None else fitting[index][0],
-            fits_agree=None if fitting is None else fitting[index][1],
+            covered=None if fitting is None else fitting[index][0],
+            covered_agree=None if fitting is None else fitting[index][1],
             support=int(support[index]),
             accuracy=float(right[index] / support[index])
             if right is not None and support[index]
@@ -182,8 +182,10 @@ def _fitting(
         has[np.arange(len(part))[:, np.newaxis], part] = 1
         for first in range(0, len(rules), _RULES):
             forbidden = ~rules.boxes[first : first + _RULES]
-            fits = has @ forbidden.T.astype(np.float32) == 0
-            found[first : first + _RULES] += fits.T @ weights[start : start + step]
+            is_covered = has @ forbidden.T.astype(np.float32) == 0
+            found[first : first + _RULES] += (
+                is_covered.T @ weights[start : start + step]
+            )
     totals, answers = found.sum(axis=1).tolist(), rules.answers
     agreeing = found[np.arange(len(rules)), answers].tolist()
     return [
@@ -224,11 +226,11 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
     """
     fired = rules.match(rows.codes_in(rules.domain))
     certificate = {**rules.certificate, "rows": len(fired)}
-    certificate["rows_decided"] = int((fired != NO_RULE).sum())
-    return rules.replace(certificate={**certificate, **_undecided(rules)})
+    certificate["rows_covered"] = int((fired != NO_RULE).sum())
+    return rules.replace(certificate={**certificate, **_uncovered(rules)})
 
 
-def _undecided(rules: RuleList) -> dict[str, int]:
+def _uncovered(rules: RuleList) -> dict[str, int]:
     """Count the inputs that no rule decides, or bound their number on both sides."""
     decided = [facts.inputs for facts in rules.facts]
     known = certificate_of(rules)
@@ -236,14 +238,14 @@ def _undecided(rules: RuleList) -> dict[str, int]:
     if rules.domain.has_ranges:
         return {}
     if None not in decided and (known.possible is not None or not is_cut_down):
-        return {"undecided": rules.n_possible - sum(decided)}  # type: ignore[arg-type]
+        return {"uncovered": rules.n_possible - sum(decided)}  # type: ignore[arg-type]
     if is_cut_down:
         return {}
     found = covered(rules.domain, rules.boxes)
     least, most = found.total - found.upper, found.total - found.lower
     if least == most:
-        return {"undecided": least}
-    return {"undecided_at_least": least, "undecided_at_most": most}
+        return {"uncovered": least}
+    return {"uncovered_at_least": least, "uncovered_at_most": most}
 
 
 def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:

@@ -23,7 +23,7 @@ from nn2rules.output import Result, text_of
 from nn2rules.rules.certificate import certificate_of
 from nn2rules.rules.facts import is_whole_domain
 from nn2rules.rules.predicting import (
-    Undecided,
+    Uncovered,
     Unknown,
     label_positions,
     numbers_for,
@@ -134,7 +134,7 @@ class Description(Result):
         rows: Rows,
         *,
         unknown: Unknown = "error",
-        undecided: Undecided | Any = None,
+        uncovered: Uncovered | Any = None,
     ) -> NDArray[Any]:
         """Return the class label of each row.
 
@@ -145,14 +145,14 @@ class Description(Result):
         unknown : {"error", "default", "none"}
             A row with a value outside the domain raises `UnknownValueError`, or gets
             the default class, or None.
-        undecided : {"none", "default", "error"}, or a model with predict, optional
+        uncovered : {"none", "default", "error"}, or a model with predict, optional
             What to do with a row that is not covered, as rules of scope "support" leave
             some. By default it gets None, with an `UncoveredRowsWarning` that counts
             such rows; "none" does the same without the warning. "default" gives it the
             default class, which is not proved there; "error" raises
             `UncoveredRowsError`; a model is asked for its prediction.
         """
-        return predicted_labels(self, rows, unknown, undecided)
+        return predicted_labels(self, rows, unknown, uncovered)
 
     def covers(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which rows are covered: of all others nothing is claimed.
@@ -211,7 +211,7 @@ class Description(Result):
         unknown : {"none", "default", "error"}
             What a row gets with a value outside the domain. Not every engine has
             errors; one that has none says so.
-        undecided : {"none", "default", "error"}
+        uncovered : {"none", "default", "error"}
             What a row gets that no rule of scope "support" decides.
         tests : int, optional
             Write so many test vectors beside it: inputs, with their class and rule.

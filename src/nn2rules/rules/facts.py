@@ -83,18 +83,18 @@ def is_whole_domain(rules: "Description") -> bool:
     return known.is_right and known.is_complete and rules.scope == "domain"
 
 
-def undecided_inputs(rules: "RuleList") -> int | None:
+def uncovered_inputs(rules: "RuleList") -> int | None:
     """Return how many inputs that can occur no rule decides, if that is known."""
-    certified = certificate_of(rules).undecided
+    certified = certificate_of(rules).uncovered
     decided = [f.inputs for f in rules.facts]
     if certified is not None or None in decided or not is_counted(rules):
         return certified
     return max(rules.n_possible - sum(decided), 0)  # type: ignore[arg-type]
 
 
-def undecided_rows(rules: "RuleList") -> int | None:
+def uncovered_rows(rules: "RuleList") -> int | None:
     """Return how many of the rows no rule decides, if that is known."""
-    rows, decided = n_rows(rules), certificate_of(rules).rows_decided
+    rows, decided = n_rows(rules), certificate_of(rules).rows_covered
     support = [f.support for f in rules.facts]
     if decided is None and None not in support:
         decided = sum(support)  # type: ignore[arg-type]
@@ -103,7 +103,7 @@ def undecided_rows(rules: "RuleList") -> int | None:
 
 def is_decided(rules: "RuleList") -> bool:
     """Tell whether rules leave no input to the default."""
-    left = undecided_inputs(rules)
+    left = uncovered_inputs(rules)
     if left is not None:
         return left == 0 and is_right(rules)
     return rules.is_two_sided and is_whole_domain(rules)

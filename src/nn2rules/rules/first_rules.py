@@ -135,12 +135,12 @@ def curve_of(
 
     ks = np.arange(len(rules) + 1)
     decided = by_rule(order < len(rules))
-    curve: dict[str, Any] = {"rules": ks, "decided": decided / n_rows}
+    curve: dict[str, Any] = {"rules": ks, "covered": decided / n_rows}
     truth = None if labels is None else rules.positions(labels, len(fired))
     if rules.scope == "support":  # of what they leave, nothing is proved
         if truth is not None:
             right = by_rule((whole == truth) & (order < len(rules)))
-            curve["accuracy_on_decided"] = _shares(right, decided)
+            curve["accuracy_on_covered"] = _shares(right, decided)
         return curve
     classes = range(len(rules.classes))
     left = np.stack([(whole == c).sum() - by_rule(whole == c) for c in classes])

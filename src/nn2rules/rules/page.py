@@ -31,8 +31,8 @@ from nn2rules.rules.facts import (
     is_whole_domain,
     n_agreeing,
     n_rows,
-    undecided_inputs,
-    undecided_rows,
+    uncovered_inputs,
+    uncovered_rows,
 )
 from nn2rules.rules.names import classes_in_order
 from nn2rules.rules.page_head import head_of, short_head_of
@@ -119,7 +119,7 @@ def _open(rules: "RuleList") -> str:
     if rules.scope != "support" or not is_right(rules):
         return ""
     stopped = not certificate_of(rules).is_complete
-    left, rows = undecided_rows(rules), n_rows(rules)
+    left, rows = uncovered_rows(rules), n_rows(rules)
     is_all = bool(rows) and left == 0
     text = f"{_open_inputs(rules, ', no row among them,' if is_all else '')}."
     if is_all:
@@ -132,9 +132,9 @@ def _open(rules: "RuleList") -> str:
 
 def _open_inputs(rules: "RuleList", remark: str) -> str:
     """Say how many inputs are open: counted, bounded, or a share of the volume."""
-    inputs, exact = rules.n_possible, undecided_inputs(rules)
+    inputs, exact = rules.n_possible, uncovered_inputs(rules)
     known = certificate_of(rules)
-    least, most = known.undecided_at_least, known.undecided_at_most
+    least, most = known.uncovered_at_least, known.uncovered_at_most
     if exact == 0:
         return "no possible input is left open"
     if exact is not None:
@@ -268,11 +268,11 @@ def unless_text(unless: Sequence[int] | None) -> str:
 def _columns(rules: "RuleList", *, verbose: bool) -> dict[str, list[str]]:
     """Return the numbers beside the rules, by the titles of their columns."""
     facts, columns = rules.facts, {}
-    is_fit = rules.form == "set" and any(f.fits is not None for f in facts)
+    is_fit = rules.form == "set" and any(f.covered is not None for f in facts)
     has_rows = is_fit or any(f.support is not None for f in facts)
     if is_fit:
-        columns["rows fit"] = [_number(f.fits) for f in facts]
-        agreeing = [(f.fits_agree, f.fits) for f in facts]
+        columns["rows fit"] = [_number(f.covered) for f in facts]
+        agreeing = [(f.covered_agree, f.covered) for f in facts]
     else:
         if has_rows:
             columns["rows decided"] = [_number(f.support) for f in facts]

@@ -71,7 +71,7 @@ def _listed(labels: Any) -> list[Any]:
 OUTSIDE = -2
 """What `RuleList.apply` gives a row outside the domain, if it may."""
 
-Undecided: TypeAlias = Literal["default", "none", "error"]
+Uncovered: TypeAlias = Literal["default", "none", "error"]
 """What to do with an open row, unless a model is asked."""
 
 Unknown: TypeAlias = Literal["error", "default", "none"]
@@ -94,13 +94,13 @@ def numbers_for(description: "Description", rows: Rows) -> NDArray[np.float64] |
 
 
 def predicted_labels(
-    description: "Description", rows: Rows, unknown: Unknown, undecided: Any
+    description: "Description", rows: Rows, unknown: Unknown, uncovered: Any
 ) -> NDArray[Any]:
     """Return what `Description.predict` does."""
-    _check(undecided)
+    _check(uncovered)
     check_unknown(unknown)
     domain, classes = description.domain, description.classes
-    is_default = isinstance(undecided, str) and undecided == "default"
+    is_default = isinstance(uncovered, str) and uncovered == "default"
     if description.default is None and (is_default or unknown == "default"):
         raise OptionError("'default': there is no default class; expected 'none'")
     codes = domain.encode(rows, unknown="error" if unknown == "error" else "mark")
@@ -116,41 +116,41 @@ def predicted_labels(
     is_open = np.zeros(len(codes), dtype=np.bool_)
     is_open[inside] = ~found.is_covered
     if is_open.any():
-        positions[is_open] = _open_positions(description, rows, is_open, undecided)
+        positions[is_open] = _open_positions(description, rows, is_open, uncovered)
     if (positions == nothing).any():
         return np.asarray(labels_array((*classes, None))[positions])
     return np.asarray(labels_array(classes)[positions])
 
 
-def _check(undecided: Any) -> None:
-    if undecided is None:
+def _check(uncovered: Any) -> None:
+    if uncovered is None:
         return
-    is_word = isinstance(undecided, str) and undecided in ("none", "default", "error")
-    if not is_word and not callable(getattr(undecided, "predict", None)):
+    is_word = isinstance(uncovered, str) and uncovered in ("none", "default", "error")
+    if not is_word and not callable(getattr(uncovered, "predict", None)):
         raise OptionError(
-            f"undecided: {undecided!r}, expected 'none', 'default', 'error' or a model "
+            f"uncovered: {uncovered!r}, expected 'none', 'default', 'error' or a model "
             f"with predict"
         )
 
 
 def _open_positions(
-    rules: "Description", rows: Rows, is_open: NDArray[np.bool_], undecided: Any
+    rules: "Description", rows: Rows, is_open: NDArray[np.bool_], uncovered: Any
 ) -> Any:
     """Return the positions of the answers to the rows that no rule decides."""
     where, n_rows = np.flatnonzero(is_open), len(is_open)
-    if undecided == "error":
+    if uncovered == "error":
         raise UncoveredRowsError(int(where[0]), len(where), n_rows)
-    if undecided == "default":
+    if uncovered == "default":
         return rules.classes.index(rules.default)
-    if undecided is None:
+    if uncovered is None:
         warnings.warn(
             f"no rule covers {len(where):,} of {count(n_rows, 'row')}; the prediction "
-            f"there is None (undecided='default' gives {rules.default!r}, which is not "
-            f"proved; undecided=model asks the model)",
+            f"there is None (uncovered='default' gives {rules.default!r}, which is not "
+            f"proved; uncovered=model asks the model)",
             UncoveredRowsWarning,
             stacklevel=4,
         )
-    if undecided is None or undecided == "none":
+    if uncovered is None or uncovered == "none":
         return len(rules.classes)
-    asked = columns_for(undecided, picked_rows(rows, where))
-    return rules.positions(undecided.predict(asked), len(where))
+    asked = columns_for(uncovered, picked_rows(rows, where))
+    return rules.positions(uncovered.predict(asked), len(where))

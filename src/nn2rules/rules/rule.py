@@ -23,10 +23,10 @@ class Rule:
         A range that holds the network's probability of the rule's class on all of them.
     accuracy : float, optional
         The share of the rows it decides whose label is its class.
-    fits : int, optional
+    covered : int, optional
         Of a rule of a set, the number of rows of data for which its conditions hold,
         whatever other rules say.
-    fits_agree : int, optional
+    covered_agree : int, optional
         How many of those are labelled with its class.
     unless : tuple of int, optional
         What it leans on: the rule is true unless one of these rules above it holds.
@@ -41,8 +41,8 @@ class Rule:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
-    fits: int | None = None
-    fits_agree: int | None = None
+    covered: int | None = None
+    covered_agree: int | None = None
     unless: tuple[int, ...] | None = None
     name: str = field(default="", compare=False)
 
@@ -55,8 +55,8 @@ class Facts:
     inputs: int | None = None
     probability: tuple[float, float] | None = None
     accuracy: float | None = None
-    fits: int | None = None
-    fits_agree: int | None = None
+    covered: int | None = None
+    covered_agree: int | None = None
     unless: tuple[int, ...] | None = None
 
 

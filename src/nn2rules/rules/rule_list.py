@@ -369,7 +369,7 @@ class RuleList(Description):
         None unless the rules carry their support, and decide all rows.
         """
         known, support = certificate_of(self), [facts.support for facts in self.facts]
-        if known.rows_decided != known.rows or None in support:
+        if known.rows_covered != known.rows or None in support:
             return None
         counts = np.bincount(self.answers, support, minlength=len(self.classes))  # type: ignore[arg-type]
         return [int(number) for number in counts]
@@ -419,13 +419,13 @@ class RuleList(Description):
         Returns
         -------
         dict of arrays of length n_rules + 1
-            ``rules``, the number k; ``decided``, the share of rows that the first k
-            decide; ``fidelity``, the share answered as the whole list does when all
+            ``rules``, the number k; ``covered``, the share of rows that the first k
+            cover; ``fidelity``, the share answered as the whole list does when all
             others get the class that most of them have; ``accuracy``, the share
             answered as labelled then, if labels are given. Rules of scope "support"
-            claim nothing about rows that they do not decide, so for them there is
-            neither, but ``accuracy_on_decided``, the share of decided rows that are
-            answered as labelled; NaN where none is decided.
+            claim nothing about rows that they do not cover, so for them there is
+            neither, but ``accuracy_on_covered``, the share of covered rows that are
+            answered as labelled; NaN where none is covered.
         """
         return curve_of(self, rows, labels)
 

@@ -11,7 +11,7 @@ from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.space import Domain, Value, is_number
 
 _NOTHING = Facts()
-_COUNTS = ("support", "inputs", "fits", "fits_agree")
+_COUNTS = ("support", "inputs", "covered", "covered_agree")
 
 
 def check_domain(domain: object) -> None:
@@ -106,10 +106,10 @@ def _checked(facts: Facts, index: int) -> Facts:
             f"rules[{index}].probability: {probability!r}, expected two numbers "
             f"0 ≤ low ≤ high ≤ 1"
         )
-    if (known["fits_agree"] or 0) > (known["fits"] or 0):
+    if (known["covered_agree"] or 0) > (known["covered"] or 0):
         raise OptionError(
-            f"rules[{index}].fits_agree: {known['fits_agree']}, expected as many as "
-            f"fits, {known['fits']}, at most"
+            f"rules[{index}].covered_agree: {known['covered_agree']}, expected at "
+            f"most as many as covered, {known['covered']}"
         )
     unless = known["unless"]
     if unless is not None and not _is_above(unless, index):

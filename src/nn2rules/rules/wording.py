@@ -166,7 +166,7 @@ def origin_warnings(origin: object) -> list[str]:
 
 def by_heart(rules: "RuleList") -> list[str]:
     """Say that a network needs about one rule a row, and what helps."""
-    decided = certificate_of(rules).rows_decided
+    decided = certificate_of(rules).rows_covered
     if rules.scope != "support" or len(rules) < _MANY_RULES:
         return []
     if decided is None or decided >= _FEW_ROWS * len(rules):

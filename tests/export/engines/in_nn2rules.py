@@ -40,7 +40,7 @@ def answers(rules: RuleList, program: Program, rows: Any) -> list[Answer | None]
         elif index >= 0:
             found.append(Answer(labels[rules.answers[index]], rules.names[index]))
         elif is_open:
-            found.append({**ends, "default": unproved}[program.undecided])
+            found.append({**ends, "default": unproved}[program.uncovered])
         else:
             found.append(proved)
     return found

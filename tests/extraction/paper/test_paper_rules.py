@@ -134,7 +134,7 @@ def test_support_counts_rows_and_sorts_rules(network, data):
     )
     assert support.rules == tuple(r for r in full.rules if r.support)
     assert (plain.scope, full.scope, support.scope) == ("domain", "domain", "support")
-    answered = support.predict(rows, undecided="none").tolist()
+    answered = support.predict(rows, uncovered="none").tolist()
     for answer, expected in zip(answered, network.predict(rows).tolist(), strict=True):
         assert answer in (None, expected)
 

@@ -281,7 +281,7 @@ def test_labels_of_many_classes_are_not_taken_for_ways_to_turn():
     found = audit(network, rows, protected=["a"], labels=[2] * 6)
     rules = found.protected["a"].rules
     assert rules is not None
-    assert {rule.fits_agree for rule in rules} == {None}
+    assert {rule.covered_agree for rule in rules} == {None}
     assert "a alone turns the answer" in str(found)
 
 

@@ -447,7 +447,7 @@ def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
     found = evaluate(rules, network, rows, samples=500)
-    decided = 1728 - rules.certificate["undecided"]
+    decided = 1728 - rules.certificate["uncovered"]
     assert (found.on_covered.fidelity, found.covered_share) == (1, 1)
     assert 0 < decided < 1728
     assert found.domain == DomainFidelity(
@@ -474,7 +474,7 @@ def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
 def test_rules_for_every_row_there_is_are_proved(beyond_counting):
     network = looks_at_first([3, 2], [1, -1, 1])
     rules = extract(network, scope="support", data=every(network.domain), effort=0)
-    assert rules.certificate["undecided"] == 0
+    assert rules.certificate["uncovered"] == 0
     found = evaluate(rules, network, every(network.domain)).domain
     assert found == DomainFidelity(1.0, 1.0, "proved", 6, 6)
 
@@ -483,7 +483,7 @@ def test_rules_for_rows_are_counted_where_they_can_be():
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
     found = evaluate(rules, network, rows).domain
-    covered = 1728 - rules.certificate["undecided"]
+    covered = 1728 - rules.certificate["uncovered"]
     assert (found.how, found.same, found.inputs) == ("counted", covered, 1728)
     assert (found.low, found.high, found.uncovered) == (1, 1, 1728 - covered)
 
@@ -507,7 +507,7 @@ def test_the_default_of_rules_for_rows_counts_apart():
     rotten = found.on_covered.by_class[2]
     assert (rotten.n_rows, rotten.answered, rotten.labelled) == (0, 0, 0)
     assert whole.by_class[2].answered == 3
-    given = RED_ONLY.predict(ROWS, undecided="none")
+    given = RED_ONLY.predict(ROWS, uncovered="none")
     assert found.n_uncovered == sum(label is None for label in given)
 
 

@@ -33,7 +33,7 @@ MORE = "…"
 
 COLUMNS = (
     *("rule", "class", "rows", "inputs", "probability", "labels agree"),
-    *("fits", "fits agree", "unless", "remarks"),
+    *("covered", "covered agree", "unless", "remarks"),
 )
 """The columns that are no features; all but the first two are for readers alone."""
 
@@ -122,8 +122,8 @@ def _known(rules: RuleList) -> dict[str, list[CellValue]]:
         "inputs": [_number(rule.inputs) for rule in rules.rules],
         "probability": [_range(rule) for rule in rules.rules],
         "labels agree": [_share(rule) for rule in rules.rules],
-        "fits": [_number(rule.fits) for rule in rules.rules],
-        "fits agree": [_number(rule.fits_agree) for rule in rules.rules],
+        "covered": [_number(rule.covered) for rule in rules.rules],
+        "covered agree": [_number(rule.covered_agree) for rule in rules.rules],
         "unless": [_unless(rules, rule) for rule in rules.rules],
     }
     return {name: cells for name, cells in columns.items() if any(map(_is_said, cells))}

@@ -216,10 +216,10 @@ def _rules(rules: RuleList, top: int) -> list[str | Grid]:
     by_way: dict[str, list[Rule]] = {}
     for rule in rules.rules:
         by_way.setdefault(str(rule.then), []).append(rule)
-    ways = sorted(by_way, key=lambda way: -(by_way[way][0].fits or 0))
+    ways = sorted(by_way, key=lambda way: -(by_way[way][0].covered or 0))
     for way in ways:
         shown = tuple(
-            (amount(rule.fits), amount(rule.inputs), rule_words(rules, rule))
+            (amount(rule.covered), amount(rule.inputs), rule_words(rules, rule))
             for rule in by_way[way][:top]
         )
         parts.append(_grid(("rows", "inputs", way), shown, (True, True, False)))

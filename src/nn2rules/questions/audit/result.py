@@ -266,10 +266,10 @@ def _protected(found: Protected) -> dict[str, Any]:
                 "way": rule.then,
                 "if": {c.feature: [*c.values] for c in rule.conditions},
                 "inputs": rule.inputs,
-                "rows": rule.fits,
+                "rows": rule.covered,
             }
             for rule in rules.rules
-            if rule.fits
+            if rule.covered
         ],
     }
 

@@ -1,14 +1,14 @@
 // How few rules say how much: lines, and a slider for the first k rules.
 const LINES = [
-  ["decided", "decided by these rules"],
+  ["covered", "covered by these rules"],
   ["fidelity", "answered as all rules do, if the rest gets one class"],
   ["accuracy", "answered as labelled, if the rest gets one class"],
-  ["accuracy_on_decided", "of these, predicted as labelled"],
+  ["accuracy_on_covered", "of these, predicted as labelled"],
 ].filter(([name]) => DATA.curve && DATA.curve[name]);
 
 // The picture at some width, and what moves its mark.
 function drawCurve(wide) {
-  const curve = DATA.curve, n = curve.decided.length - 1;
+  const curve = DATA.curve, n = curve.covered.length - 1;
   const high = wide < 500 ? 240 : 320, left = 52, right = 14, top = 12, bottom = 44;
   const isLog = n > 30;  // else the first rules, which say most, would share a pixel
   const scale = isLog ? Math.log1p : (k) => k;
@@ -43,7 +43,7 @@ function drawCurve(wide) {
     mark.setAttribute("x1", x(k));
     mark.setAttribute("x2", x(k));
     dot.setAttribute("cx", x(k));
-    dot.setAttribute("cy", y(curve.decided[k]));
+    dot.setAttribute("cy", y(curve.covered[k]));
   }};
 }
 
@@ -51,15 +51,15 @@ function curveText(k) {
   const curve = DATA.curve;
   const first = k === 0 ? "No rule decides" : k === 1 ? "The first rule decides"
     : `The first ${amount(k)} rules decide`;
-  const nothing = k === 0 ? "anything" : `${share(curve.decided[k], 1)} of ${curve.noun}`;
+  const nothing = k === 0 ? "anything" : `${share(curve.covered[k], 1)} of ${curve.noun}`;
   const parts = [`${first} ${nothing}`];
   if (curve.fidelity) {
     parts.push("with one class for the rest, " +
       `${share(curve.fidelity[k], 1)} are answered as all rules do`);
   }
   if (curve.accuracy) parts.push(`and ${share(curve.accuracy[k], 1)} as labelled`);
-  if (curve.accuracy_on_decided && curve.accuracy_on_decided[k] !== null) {
-    parts.push(`${share(curve.accuracy_on_decided[k], 1)} of these as labelled`);
+  if (curve.accuracy_on_covered && curve.accuracy_on_covered[k] !== null) {
+    parts.push(`${share(curve.accuracy_on_covered[k], 1)} of these as labelled`);
   }
   return `${parts.join("; ")}.`;
 }
@@ -73,7 +73,7 @@ function legend() {
 function buildCurve() {
   const place = document.getElementById("curve-app"), curve = DATA.curve;
   if (!place || !curve) return;
-  const n = curve.decided.length - 1, start = Math.min(n, firstEnough(curve.decided));
+  const n = curve.covered.length - 1, start = Math.min(n, firstEnough(curve.covered));
   const slider = make("input", {type: "range", min: 0, max: n, step: 1, value: start,
     id: "first"});
   const exact = make("input", {type: "number", min: 0, max: n, step: 1, value: start,

@@ -3,11 +3,11 @@ const FIRST = 12, SLICE = 100;
 const IS_SET = DATA.form === "set";
 
 function rowsOf(rule) {
-  return (IS_SET ? rule.fits : undefined) ?? rule.decided;
+  return (IS_SET ? rule.covered : undefined) ?? rule.decided;
 }
 
 function agreeing(rule) {
-  return IS_SET && rule.fits_agree !== undefined ? rule.fits_agree : rule.decided_agree;
+  return IS_SET && rule.covered_agree !== undefined ? rule.covered_agree : rule.decided_agree;
 }
 
 function wrongOf(rule) {
@@ -43,7 +43,7 @@ function chipsOf(rule, cells) {
 function numbersOf(rule) {
   const rows = rowsOf(rule), agree = agreeing(rule), lines = [];
   if (rows !== undefined) {
-    const verb = IS_SET && rule.fits !== undefined ? (rows === 1 ? "fits" : "fit")
+    const verb = IS_SET && rule.covered !== undefined ? (rows === 1 ? "fits" : "fit")
       : "decided";
     lines.push(make("div", null, make("strong", null, amount(rows)),
       ` row${rows === 1 ? "" : "s"} ${verb}`));
