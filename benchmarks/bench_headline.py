@@ -35,7 +35,7 @@ def figures_of(name: str) -> dict[str, Any]:
     rows = nn2rules.extract(network, data=train.rows, scope="support")
     for rules in (*forms.values(), rows):
         assert nn2rules.check(network, rules).ok
-    decided = rows.curve(train.rows)["decided"]
+    decided = rows.curve(train.rows)["covered"]
     return {
         "inputs": network.domain.n_inputs,
         "paper": len(forms["paper"]),

@@ -62,7 +62,7 @@ def support() -> str:
         started = time.perf_counter()
         rules = nn2rules.extract(network, data=data.train.rows, scope="support")
         seconds = time.perf_counter() - started
-        decided = rules.curve(data.train.rows)["decided"]
+        decided = rules.curve(data.train.rows)["covered"]
         needed = [int(np.argmax(decided >= share - 1e-12)) for share in SHARES]
         fired = rules.apply(data.test.rows) >= 0
         same = rules.predict(data.test.rows) == network.predict(data.test.rows)
