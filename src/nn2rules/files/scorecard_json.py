@@ -131,14 +131,18 @@ def _scale(node: Node) -> Scale:
 
 
 def _profile(node: Node, domain: Domain) -> Profile:
-    node.only(("rows", "typical", "importance"))
-    for name in domain.names:
-        if node["typical"][name].value is not None:
-            node["typical"][name].scalar()
+    node.only(("rows", "typical", "importance", "between"))
+    between = None
+    if "between" in node:
+        counts = [item.integer() for item in node["between"].items()]
+        if len(counts) != 2:
+            raise node["between"].error("expected two numbers of rows")
+        between = counts[0], counts[1]
     return Profile(
         node["rows"].integer(),
         tuple(node["typical"][name].scalar() for name in domain.names),
         tuple(node["importance"][name].number() for name in domain.names),
+        between,
     )
 
 
@@ -177,6 +181,8 @@ def scorecard_to_object(card: Scorecard) -> dict[str, Any]:
             "typical": dict(zip(names, known.typical, strict=True)),
             "importance": dict(zip(names, known.importance, strict=True)),
         }
+        if known.between is not None:
+            document["profile"]["between"] = list(known.between)
     return document | {"certificate": dict(card.certificate)}
 
 

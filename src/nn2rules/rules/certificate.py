@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 
-_PROVING = ("table", "search", "paper")
+_PROVING = ("table", "search", "paper", "scorecard")
 """The engines whose rules are right, unless they are approximate."""
 
 

@@ -21,6 +21,27 @@ keeps the network's own numbers and its exact arithmetic. It implements `Descrip
 Imports `rules`, `network`, `output`, `language` and `space`.
 """
 
-from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scale, Scorecard
+from nn2rules.scorecards.boundaries import is_monotonic
+from nn2rules.scorecards.digits import default_table
+from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.reasons import Reason
+from nn2rules.scorecards.scale import Scale
+from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scorecard
+from nn2rules.scorecards.table import Column, CutOff, PointsTable, Total
 
-__all__ = ["Card", "Contributions", "Profile", "Scale", "Scorecard"]
+__all__ = [
+    "Card",
+    "CardLine",
+    "Column",
+    "Contributions",
+    "CutOff",
+    "PointsTable",
+    "Profile",
+    "Reason",
+    "Scale",
+    "Scorecard",
+    "Total",
+    "default_table",
+    "is_monotonic",
+    "lines_of",
+]

@@ -8,11 +8,11 @@ which the layers above turn into scores.
 """
 
 import json
-import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
@@ -26,14 +26,16 @@ from nn2rules.language import label_text, unused
 from nn2rules.network import Layer, Network, checked_classes, labels_array
 from nn2rules.output import Backend, Document, Result, frame_of
 from nn2rules.rules import features_content, of_any, own_certificate
+from nn2rules.scorecards.digits import default_table, fitting_digits
 from nn2rules.scorecards.lines import lines_of
 from nn2rules.scorecards.page import page_of
+from nn2rules.scorecards.reasons import Reason, reasons_of
+from nn2rules.scorecards.scale import Scale, wished_scale
+from nn2rules.scorecards.table import PointsTable, score_reach, table_of
 from nn2rules.space import UNKNOWN, Domain, Rows, Value, refuse_curves
 
 Form: TypeAlias = Literal["single", "classes", "parts"]
 """What the cards are: one score, the scores of the classes, or parts of scores."""
-
-_MOST_DIGITS = 12
 
 _WRONG_CERTIFICATE = (
     "the certificate does not belong to this scorecard, which was changed after it was "
@@ -78,35 +80,6 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """How points are printed: ``factor * score + offset``, rounded.
-
-    Attributes
-    ----------
-    factor : float
-        Points for each unit of the network's score; below 0, more points mean the first
-        class.
-    offset : float or None
-        The points of the score 0. None: whatever leaves nothing to begin with, so that
-        the total is the sum of the lines.
-    digits : int
-        How many digits behind the point are kept.
-    """
-
-    factor: float
-    offset: float | None = None
-    digits: int = 0
-
-    def __post_init__(self) -> None:
-        if not math.isfinite(self.factor) or not self.factor:
-            raise OptionError(f"factor: {self.factor}, expected a number other than 0")
-        if self.offset is not None and not math.isfinite(self.offset):
-            raise OptionError(f"offset: {self.offset}, expected a finite number")
-        if not 0 <= self.digits <= _MOST_DIGITS:
-            raise OptionError(f"digits: {self.digits}, expected 0 to {_MOST_DIGITS}")
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """What is known of the rows that a scorecard was extracted with.
 
@@ -119,11 +92,14 @@ class Profile:
     importance : tuple of float
         For each feature how far its points lie from their mean, on average, in the
         units of the network.
+    between : (int, int), optional
+        How many rows lie between printed cut-offs, and of how many.
     """
 
     rows: int
     typical: tuple[Value, ...]
     importance: tuple[float, ...]
+    between: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +111,8 @@ class Contributions:
     features : tuple of str
     cards : tuple of str
         What the cards are called.
+    names : tuple of str
+        What the totals are called.
     base : ndarray, shape (n_cards,)
     values : ndarray, shape (n_rows, n_cards, n_features)
     sums : ndarray, shape (n_rows, n_cards)
@@ -145,6 +123,7 @@ class Contributions:
 
     features: tuple[str, ...]
     cards: tuple[str, ...]
+    names: tuple[str, ...]
     base: NDArray[Any]
     values: NDArray[Any]
     sums: NDArray[Any]
@@ -173,10 +152,9 @@ class Contributions:
             for place, feature in enumerate(self.features):
                 add(f"{start}{feature}", self.values[:, index, place])
             if not is_single:
-                add(f"{start}total", self.sums[:, index])
-        if self.totals is not self.sums or is_single:
-            for number in range(self.totals.shape[1]):
-                add("total", self.totals[:, number])
+                add(f"{start}sum", self.sums[:, index])
+        for name, totals in zip(self.names, self.totals.T, strict=True):
+            add(name, totals)
         return columns
 
 
@@ -313,6 +291,13 @@ class Scorecard(Result):
         return tuple(f"part {number}" for number in range(1, len(self.cards) + 1))
 
     @property
+    def total_names(self) -> tuple[str, ...]:
+        """What the totals are called that decide: the scores of the network."""
+        if self.network.is_binary:
+            return ("total",)
+        return tuple(f"total {label_text(label)}" for label in self.classes)
+
+    @property
     def scope(self) -> Literal["domain", "support"]:
         """Which inputs are covered: every one of the domain."""
         return "domain"
@@ -428,19 +413,158 @@ class Scorecard(Result):
         Numbers are float64. The class of a row is exact all the same: see `predict`.
         """
         codes, numbers = self.domain.inputs_of(rows)
-        first = self.network.layers[0]
-        picked = first.weights[codes + self.domain.offsets[:-1]]
-        values = np.swapaxes(picked, 1, 2)  # rows, cards, features
-        if numbers is not None:
-            values = values * numbers[:, np.newaxis, :]
-        sums = values.sum(axis=2) + first.bias
+        values = self.contributions_codes(codes, numbers)
+        base = self.network.layers[0].bias
+        sums = values.sum(axis=2) + base
         totals = sums
         if self.upper:
             totals = self.network.scores_codes(codes, numbers)
             totals = totals.reshape(len(codes), -1)
         return Contributions(
-            self.domain.names, self.names, first.bias, values, sums, totals
+            self.domain.names,
+            self.names,
+            self.total_names,
+            base,
+            values,
+            sums,
+            totals,
         )
+
+    def contributions_codes(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return what each feature adds to each card, for inputs given as codes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_cards, n_features)
+        """
+        weights = self.network.layers[0].weights
+        values = np.swapaxes(weights[codes + self.domain.offsets[:-1]], 1, 2)
+        return values if numbers is None else values * numbers[:, np.newaxis, :]
+
+    @cached_property
+    def table(self) -> PointsTable:
+        """The printed card: rounded points, and what is proved of their totals."""
+        if self.scale is None:
+            return default_table(self, None)
+        return table_of(self, self.scale)
+
+    def points(self, rows: Rows) -> Contributions:
+        """Return what each feature of each row adds, in points as they are printed.
+
+        The points of a number are its slope times the number, rounded to a printed
+        step. All of them add up, exactly, to the total that a reader works out.
+        """
+        codes, numbers = self.domain.inputs_of(rows)
+        table = self.table
+        steps = table.steps_of(codes, numbers)
+        sums = table.sums_of(steps)
+        starts = [column.start for column in table.columns]
+        names = [self.names[column.card] for column in table.columns]
+        if len(table.totals) == 1 and self.form != "parts":
+            names = ["total"]
+        is_one = len(table.totals) == 1
+        return Contributions(
+            self.domain.names,
+            tuple(names),
+            ("total",) if is_one else self.total_names,
+            _floats(np.array(starts, object), Fraction(1)),
+            _floats(steps, table.step),
+            _floats(sums, table.step),
+            _floats(table.totals_of(sums), table.step),
+        )
+
+    def scaled(
+        self,
+        *,
+        points_to_double_odds: float | None = None,
+        odds: float | None = None,
+        base_score: float | None = None,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        higher: Value = None,
+        digits: int | None = None,
+        rows: Rows = None,
+    ) -> "Scorecard":
+        """Return the same card, printed on another scale. Predictions stay.
+
+        Parameters
+        ----------
+        points_to_double_odds, odds, base_score : float, optional
+            So many points more double the odds of the class `higher`, and `base_score`
+            points mean these odds: 20, 50 and 600, say.
+        minimum, maximum : float, optional
+            Or the least and the largest total: 300 and 850, say.
+        higher : class label, optional
+            Of which of two classes more points make more likely; by default the second.
+        digits : int, optional
+            How many digits behind the point are kept; by default the fewest that leave
+            few of the rows, or a small part of the scale, between the two cut-offs.
+        rows : frame or list of dicts, optional
+            Rows to choose the digits by.
+
+        Examples
+        --------
+        >>> from nn2rules import Domain, Feature
+        >>> domain = Domain((Feature("color", ("red", "yellow")),))
+        >>> card = Scorecard(domain, ("unripe", "ripe"), [Card(0.0, [1.5, -1.0])])
+        >>> card.scaled(minimum=300, maximum=850).points([{"color": "red"}]).totals
+        array([[850]])
+        """
+        profile = self.profile
+        if profile is not None:
+            profile = replace(profile, between=None)
+        scale = wished_scale(
+            self,
+            points_to_double_odds=points_to_double_odds,
+            odds=odds,
+            base_score=base_score,
+            minimum=minimum,
+            maximum=maximum,
+            higher=higher,
+            reach=lambda: score_reach(self),
+        )
+        if digits is not None:
+            scale = replace(scale, digits=digits)
+        inputs = None if rows is None else self.domain.inputs_of(rows)
+        if digits is None:
+            scale = replace(scale, digits=fitting_digits(self, scale, inputs))
+        if inputs is not None and profile is not None:
+            found = table_of(self, scale).predict_codes(*inputs)
+            between = int((found < 0).sum()), len(found)
+            profile = replace(profile, between=between)
+        return self.replace(scale=scale, profile=profile)
+
+    def reasons(
+        self,
+        rows: Rows,
+        *,
+        wanted: Value = None,
+        against: Literal["best", "typical"] = "best",
+        most: int = 4,
+    ) -> list[tuple[Reason, ...]]:
+        """Return for each row the features that cost it most points.
+
+        Parameters
+        ----------
+        rows : frame, list of dicts, or one row as a dict
+        wanted : class label, optional
+            Points count that lead towards this class; by default towards the class
+            that a row does not get, of several the one that comes second.
+        against : {"best", "typical"}
+            What a feature is compared with, all others as they are: its best value, or
+            its typical one in the data of the extraction.
+        most : int
+            How many features are named at most.
+
+        Returns
+        -------
+        list of tuples of Reason
+            For each row those that cost most points come first; of equal ones, as the
+            features are ordered.
+        """
+        return reasons_of(self, rows, wanted=wanted, against=against, most=most)
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a data frame with a row for each line of the card.
@@ -493,6 +617,15 @@ class Scorecard(Result):
 
 
 _FIELDS = tuple(field.name for field in fields(Scorecard))
+
+
+def _floats(steps: NDArray[Any], step: Fraction) -> NDArray[Any]:
+    """Return points as numbers: integers if all of them are."""
+    values = steps * step
+    if all(Fraction(value).denominator == 1 for value in values.flat):
+        return np.array([int(value) for value in values.flat]).reshape(values.shape)
+    floats = np.array([float(value) for value in values.flat], dtype=np.float64)
+    return floats.reshape(values.shape)
 
 
 def _frame_columns(card: Scorecard) -> dict[str, list[Any]]:

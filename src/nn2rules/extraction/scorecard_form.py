@@ -1,0 +1,150 @@
+"""Scorecards from networks: which networks have one, and what is known of its rows.
+
+The first layer of a network already is a card for each of its units, so nothing has to
+be searched. What remains is to say which networks people can read in this way, to count
+the rows, and to choose a scale on which few of them are too close to the cut-off.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import UndecidedError, UnsupportedModelError
+from nn2rules.extraction.certifying import scorecard_certificate
+from nn2rules.extraction.unseen_rows import on_every_input, on_test
+from nn2rules.language import count
+from nn2rules.models import GivenRows
+from nn2rules.network import Network
+from nn2rules.scorecards import Profile, Scorecard, default_table, is_monotonic
+from nn2rules.space import Feature, Rows, Value, refuse_curves
+
+MOST_PARTS = 8
+"""A network of one hidden layer has a scorecard of parts up to this many units."""
+
+_TRIED_ROWS = 5000
+"""The scale is chosen by this many different rows."""
+
+
+def is_linear(network: Network) -> bool:
+    """Tell whether a network is a scorecard of one line for each value: no parts."""
+    return len(network.layers) == 1 and not network.domain.has_curves
+
+
+def scorecard_obstacle(network: Network) -> str | None:
+    """Say why a network has no scorecard that people can read, or None."""
+    hidden = network.layers[:-1]
+    if len(hidden) > 1:
+        return f"the network has {len(hidden)} hidden layers"
+    if not hidden:
+        return None
+    [layer] = hidden
+    units = count(len(layer.bias), "hidden unit")
+    if len(layer.bias) == 1:
+        if is_monotonic(layer):
+            return None
+        return f"the {layer.activation} of its hidden unit rises and falls"
+    if layer.function.exact is None:
+        return f"the network has {units} of {layer.activation}, which is a curve"
+    if len(layer.bias) > MOST_PARTS:
+        return f"the network has {units}"
+    return None
+
+
+def scorecard_of(
+    network: Network, rows: GivenRows | None, *, test: Rows = None, seed: int = 0
+) -> Scorecard:
+    """Return the scorecard of a network, with what is known of the rows."""
+    refuse_curves(network.domain.features, "a scorecard")
+    obstacle = scorecard_obstacle(network)
+    if obstacle is not None:
+        raise UnsupportedModelError(
+            f"{obstacle}, and a scorecard is made of a model without hidden layer, of "
+            f"one hidden unit whose activation never falls, or of up to {MOST_PARTS} "
+            f"hidden units of relu or another piecewise-linear activation; use the form "
+            f"'set' or 'list', or train a small network that imitates this one"
+        )
+    origin = network.origin or {}
+    card = Scorecard.from_network(
+        network, has_probabilities=origin.get("probabilities") is not False
+    )
+    card = _scaled_for(card, rows)
+    certificate = scorecard_certificate(network)
+    certificate["coverage"] = on_every_input(rows, seed)
+    if test is not None:
+        certificate["coverage"] = on_test(card, test)
+    if rows is not None:
+        certificate |= _counts(network, rows)
+    return card.replace(certificate=certificate)
+
+
+def _counts(network: Network, rows: GivenRows) -> dict[str, Any]:
+    """Count the rows, and those of each class."""
+    found: dict[str, Any] = {"rows": len(rows), "rows_decided": len(rows)}
+    try:
+        answers = rows.answers(network)
+    except UndecidedError:  # no arithmetic of ours tells the class of some row
+        return found
+    counts = np.bincount(answers, rows.weights, minlength=len(network.classes))
+    found["class_rows"] = [int(number) for number in counts]
+    if rows.labels is not None:
+        agreeing = rows.labels == answers[rows.places]
+        found["labels_agree"] = int(agreeing.sum())
+    return found
+
+
+def _scaled_for(card: Scorecard, rows: GivenRows | None) -> Scorecard:
+    """Return a card with the scale that suits its rows, and their profile."""
+    if rows is None or not len(rows):
+        return card.replace(scale=default_table(card, None).scale)
+    codes, numbers = rows.distinct
+    tried = slice(0, _TRIED_ROWS)
+    few = codes[tried], None if numbers is None else numbers[tried]
+    table = default_table(card, few)
+    is_between = table.predict_codes(codes, numbers) < 0
+    profile = Profile(
+        len(rows),
+        tuple(
+            _typical(feature, codes[:, index], numbers, index, rows.weights)
+            for index, feature in enumerate(card.domain.features)
+        ),
+        _importance(card, rows),
+        (int(rows.weights[is_between].sum()), len(rows)),
+    )
+    return card.replace(scale=table.scale, profile=profile)
+
+
+def _typical(
+    feature: Feature,
+    codes: NDArray[np.int64],
+    numbers: NDArray[np.float64] | None,
+    index: int,
+    weights: NDArray[np.int64],
+) -> Value:
+    """Return the most frequent value of a feature; of a range the median number."""
+    counts = np.bincount(codes, weights, minlength=len(feature))
+    code = int(counts.argmax())
+    if feature.limits is None or numbers is None or code:
+        value: Value = feature.cells[code]
+        return value
+    own = codes == 0
+    order = np.argsort(numbers[own, index], kind="stable")
+    passed = np.cumsum(weights[own][order])
+    place = int(np.searchsorted(passed, passed[-1] / 2))
+    return feature.cell_of(float(numbers[own, index][order][place]))
+
+
+def _importance(card: Scorecard, rows: GivenRows) -> tuple[float, ...]:
+    """Return for each feature how far its points lie from their mean, on average."""
+    values = card.contributions_codes(*rows.distinct)
+    weights = rows.weights / rows.weights.sum()
+    if card.form == "classes":
+        values = values - values.mean(axis=1, keepdims=True)
+    shares = np.ones(len(card.cards))
+    if card.upper:
+        shares = np.abs(card.upper[0].weights).max(axis=1)
+    with np.errstate(all="ignore"):
+        means = np.tensordot(weights, values, axes=1)
+        spread = np.tensordot(weights, np.abs(values - means), axes=1)
+        found = (spread * shares[:, np.newaxis]).sum(axis=0)
+    return tuple(np.nan_to_num(found).tolist())

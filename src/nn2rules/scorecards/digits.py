@@ -1,0 +1,98 @@
+"""How many digits points have: the fewest that tell the rows apart."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.scorecards.scale import Scale
+from nn2rules.scorecards.table import (
+    PointsTable,
+    score_reach,
+    table_of,
+)
+
+if TYPE_CHECKING:
+    from nn2rules.scorecards.scorecard import Scorecard
+
+Inputs = tuple[NDArray[np.int64], NDArray[np.float64] | None]
+
+MOST_BETWEEN = Fraction(1, 200)
+"""The largest share of rows that may lie between two cut-offs."""
+
+_SIZES = (10**2, 10**3, 10**4, 10**5, 10**6)
+_DIGITS = range(7)
+
+
+def fitting_digits(card: "Scorecard", scale: Scale, inputs: Inputs | None) -> int:
+    """Return the fewest digits with which a printed card tells inputs apart.
+
+    Without inputs, with as many that the space between two cut-offs is a small part of
+    what totals reach.
+    """
+    for digits in _DIGITS:
+        if _is_fine(table_of(card, replace(scale, digits=digits)), inputs):
+            break
+    return digits
+
+
+def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:
+    """Return the card printed with whole points, as few digits as do.
+
+    Of the rows, or else of all inputs, totals then cover some hundred points.
+    """
+    spread = _spread(card, inputs)
+    for size in _SIZES:
+        factor = 1.0
+        if math.isfinite(spread) and spread > 0:
+            factor = _round_factor(size / spread)
+        table = table_of(card, Scale(factor))
+        if _is_fine(table, inputs):
+            break
+    return table
+
+
+def _is_fine(table: PointsTable, inputs: Inputs | None) -> bool:
+    """Tell whether few inputs are too close to a cut-off for rounded points."""
+    if inputs is None:
+        low, high = table.reach
+        widths = [cut.at_least - cut.at_most for cut in table.cut_offs]
+        widths += [table.margin] if table.margin is not None else []
+        return sum(widths) <= max(MOST_BETWEEN * (high - low), table.step)
+    found = table.predict_codes(*inputs)
+    return int((found < 0).sum()) <= MOST_BETWEEN * len(found)
+
+
+def _spread(card: "Scorecard", inputs: Inputs | None) -> float:
+    """Return how far scores lie apart, of rows or else of all inputs."""
+    if inputs is None or not len(inputs[0]):
+        low, high = score_reach(card)
+        try:
+            return float(high - low)
+        except OverflowError:
+            return math.inf
+    first = card.network.layers[0]
+    if card.upper and len(card.cards) > 1:
+        scores = card.network.scores_codes(*inputs).reshape(len(inputs[0]), -1)
+    else:
+        picked = first.weights[inputs[0] + card.domain.offsets[:-1]]
+        if inputs[1] is not None:
+            picked = picked * inputs[1][:, :, np.newaxis]
+        scores = picked.sum(axis=1)
+    if scores.shape[1] > 1:
+        scores = scores - scores.mean(axis=1, keepdims=True)
+    return float(np.ptp(scores))
+
+
+def _round_factor(factor: float) -> float:
+    """Return a factor with one digit: points stay what they are, and read better.
+
+    Examples
+    --------
+    >>> _round_factor(37.2), _round_factor(0.00123)
+    (40.0, 0.001)
+    """
+    return float(f"{factor:.0e}") or factor

@@ -1,0 +1,127 @@
+"""Sums of points in exact arithmetic: what a card is, and how far it reaches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from nn2rules.space import Domain
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+"""The two ends of what a number may be, both included."""
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A base, and points for each value of each feature, as exact fractions.
+
+    Attributes
+    ----------
+    base : Fraction
+    points : tuple of Fraction
+        In the order of `Domain.offsets`; the first value of a range has its slope.
+    """
+
+    base: Fraction
+    points: tuple[Fraction, ...]
+
+    def scaled(self, factor: Fraction) -> "Sum":
+        """Return this sum times a factor."""
+        points = tuple(factor * point for point in self.points)
+        return Sum(factor * self.base, points)
+
+    def minus(self, other: "Sum") -> "Sum":
+        """Return the difference of two sums."""
+        both = zip(self.points, other.points, strict=True)
+        return Sum(self.base - other.base, tuple(a - b for a, b in both))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where the points of a feature are, and the ends of its numbers if it has some."""
+
+    start: int
+    stop: int
+    limits: Interval | None
+
+    @property
+    def listed(self) -> range:
+        """The columns of values that are listed: all but that of a slope."""
+        return range(self.start + (self.limits is not None), self.stop)
+
+    @property
+    def reach(self) -> Fraction:
+        """The largest magnitude of its numbers; 0 if it has none."""
+        return max(map(abs, self.limits)) if self.limits is not None else ZERO
+
+
+def blocks_of(domain: Domain) -> Iterator[Block]:
+    """Yield the block of each feature of a domain."""
+    offsets = domain.offsets.tolist()
+    for feature, start, stop in zip(
+        domain.features, offsets[:-1], offsets[1:], strict=True
+    ):
+        limits = feature.limits
+        ends = None if limits is None else (Fraction(limits[0]), Fraction(limits[1]))
+        yield Block(start, stop, ends)
+
+
+def reach_of(points: Sequence[Fraction], block: Block) -> Interval:
+    """Return the least and the most points that a feature can give."""
+    values = [points[column] for column in block.listed]
+    if block.limits is not None:
+        values += [points[block.start] * end for end in block.limits]
+    return min(values), max(values)
+
+
+def sum_reach(total: Sum, domain: Domain) -> Interval:
+    """Return the least and the most that a sum can be, over all inputs.
+
+    Both are reached, if the ends of ranges are: features are independent.
+    """
+    low = high = total.base
+    for block in blocks_of(domain):
+        least, most = reach_of(total.points, block)
+        low, high = low + least, high + most
+    return low, high
+
+
+def times(one: Interval, other: Interval) -> Interval:
+    """Return an interval that holds all products of two numbers.
+
+    Examples
+    --------
+    >>> [str(end) for end in times((Fraction(-1), Fraction(2)), (Fraction(-3), ZERO))]
+    ['-6', '3']
+    """
+    products = [a * b for a in one for b in other]
+    return min(products), max(products)
+
+
+def plus(*intervals: Interval) -> Interval:
+    """Return an interval that holds all sums of a number of each."""
+    lows, highs = zip(*intervals, strict=True)
+    return sum(lows, ZERO), sum(highs, ZERO)
+
+
+def rounded(number: Fraction, step: Fraction) -> Fraction:
+    """Return the nearest multiple of a step; halves go up, as on paper.
+
+    Examples
+    --------
+    >>> [str(rounded(Fraction(n, 2), Fraction(1))) for n in (5, -5)]
+    ['3', '-2']
+    """
+    return step * ((number / step + Fraction(1, 2)).__floor__())
+
+
+def rounded_up(number: Fraction, step: Fraction) -> Fraction:
+    """Return the smallest multiple of a step that is not below a number."""
+    return step * (number / step).__ceil__()
+
+
+def rounded_down(number: Fraction, step: Fraction) -> Fraction:
+    """Return the largest multiple of a step that is not above a number."""
+    return step * (number / step).__floor__()

@@ -1,0 +1,638 @@
+"""The printed card: points rounded for a pencil, and what is proved of their total.
+
+Rounding a line changes the total by a known amount. With the errors of all lines the
+total of the printed points is off by something between two rational numbers, so the
+exact cut-off becomes two: from one on a class is proved, up to the other its opposite
+is, and between them the points are too coarse to tell. All of this is worked out in
+fractions, for every input of the domain at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.errors import OptionError
+from nn2rules.network import Layer
+from nn2rules.scorecards.boundaries import boundaries_of, is_monotonic
+from nn2rules.scorecards.scale import Scale
+from nn2rules.scorecards.sums import (
+    ZERO,
+    Block,
+    Interval,
+    Sum,
+    blocks_of,
+    plus,
+    reach_of,
+    rounded,
+    rounded_down,
+    rounded_up,
+    sum_reach,
+    times,
+)
+
+if TYPE_CHECKING:
+    from nn2rules.scorecards.scorecard import Scorecard
+
+_TOLERANCE = Fraction(1, 10**6)
+"""How well a cut-off is known, in printed steps, before points are rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of printed points.
+
+    Attributes
+    ----------
+    card : int
+        Which card of the scorecard it shows.
+    start : Fraction
+        What the sum begins with.
+    points : tuple of Fraction
+        For each value of each feature; for a range the points of one unit.
+    low, high : Fraction or None
+        Of a part: what it counts at least, and at most.
+    below : Fraction or None
+        Of a part: below 0, its sum counts this many times.
+    error : (Fraction, Fraction)
+        How far the sum can lie from the exact one.
+    """
+
+    card: int
+    start: Fraction
+    points: tuple[Fraction, ...]
+    low: Fraction | None
+    high: Fraction | None
+    below: Fraction | None
+    error: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A printed total: a start, and the columns with their weights.
+
+    The total of an input is ``factor * score + offset``, up to its error, where the
+    score is that of the network, or the sum of its only hidden unit.
+    """
+
+    start: Fraction
+    weights: tuple[Fraction, ...]
+    factor: Fraction
+    offset: Fraction
+    error: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """Two proved cut-offs: a total of at most `at_most` means the class `below`.
+
+    One of at least `at_least` means `above`. Between them the points are too coarse.
+    """
+
+    at_most: Fraction
+    at_least: Fraction
+    below: int
+    above: int
+
+
+@dataclass(frozen=True)
+class PointsTable:
+    """The printed card.
+
+    Attributes
+    ----------
+    card : Scorecard
+    scale : Scale
+    columns : tuple of Column
+    totals : tuple of Total
+        One, or one for each class.
+    cut_offs : tuple of CutOff
+        Of one total, in ascending order.
+    lowest_class : int
+        The class of the lowest totals, or of all of them.
+    margin : Fraction or None
+        Of several totals: one that is this far ahead of all others is proved to win.
+    score_reach : (Fraction, Fraction)
+        The least and the most that the score can be which the total stands for; of
+        several totals, the lead of one over another.
+    """
+
+    card: "Scorecard"
+    scale: Scale
+    columns: tuple[Column, ...]
+    totals: tuple[Total, ...]
+    cut_offs: tuple[CutOff, ...]
+    lowest_class: int
+    margin: Fraction | None
+    score_reach: Interval
+
+    @property
+    def step(self) -> Fraction:
+        """All points but those of slopes are multiples of it."""
+        return Fraction(1, 10**self.scale.digits)
+
+    @cached_property
+    def reach(self) -> Interval:
+        """The least and the most that printed totals can be, or their leads."""
+        total = self.totals[0]
+        ends = [total.factor * end + total.offset for end in self.score_reach]
+        low, high = total.error
+        return min(ends) + low, max(ends) + high
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Where the points of each feature are."""
+        return tuple(blocks_of(self.card.domain))
+
+    @cached_property
+    def rate_steps(self) -> tuple[Fraction | None, ...]:
+        """For each feature the step of its slopes; None if it has none."""
+        return tuple(
+            _rate_step(block, self.step) if block.limits is not None else None
+            for block in self.blocks
+        )
+
+    def steps_of(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    ) -> NDArray[Any]:
+        """Return the printed points of inputs, counted in steps, as integers.
+
+        Of a slope, the product with the number is rounded to a whole step, halves up.
+
+        Returns
+        -------
+        ndarray of int, shape (n_rows, n_columns, n_features)
+        """
+        found = np.zeros((len(codes), len(self.columns), len(self.blocks)), object)
+        for index, block in enumerate(self.blocks):
+            for place, column in enumerate(self.columns):
+                values = [column.points[c] / self.step for c in block.listed]
+                first = [ZERO] * (block.limits is not None)
+                known = np.array([int(value) for value in first + values], object)
+                found[:, place, index] = known[codes[:, index]]
+                if block.limits is None or numbers is None:
+                    continue
+                has_number = codes[:, index] == 0
+                distinct, places = np.unique(
+                    numbers[has_number, index], return_inverse=True
+                )
+                rate = column.points[block.start] / self.step
+                made = [
+                    int(rounded(rate * Fraction(x), Fraction(1)))
+                    for x in distinct.tolist()
+                ]
+                found[has_number, place, index] = np.array(made, object)[places]
+        return found
+
+    def sums_of(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of each column for inputs, counted in steps."""
+        starts = [int(column.start / self.step) for column in self.columns]
+        sums: NDArray[Any] = steps.sum(axis=2) + np.array(starts, object)
+        return sums
+
+    def totals_of(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Return the totals of inputs as fractions of a step, from `sums_of`.
+
+        They are whole unless a part has a weight, or a slope below 0.
+        """
+        counted = np.empty_like(sums)
+        for place, column in enumerate(self.columns):
+            counted[:, place] = _counted(column, sums[:, place], self.step)
+        totals = np.empty((len(sums), len(self.totals)), object)
+        for place, total in enumerate(self.totals):
+            weights = np.array([_plain(weight) for weight in total.weights], object)
+            start = _plain(total.start / self.step)
+            totals[:, place] = (counted * weights).sum(axis=1) + start
+        return totals
+
+    def classes_of(self, totals: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class that printed totals prove; -1 where they are too close.
+
+        Totals are counted in steps, as `totals_of` gives them.
+        """
+        if self.margin is not None:
+            best = np.array([int(np.argmax(row)) for row in totals], np.int64)
+            rest = np.sort(totals, axis=1)
+            is_ahead = rest[:, -1] - rest[:, -2] >= self.margin / self.step
+            return np.where(is_ahead.astype(bool), best, TOO_CLOSE)
+        total = totals[:, 0]
+        found = np.full(len(total), self.lowest_class, dtype=np.int64)
+        for cut_off in self.cut_offs:
+            found[(total > cut_off.at_most / self.step).astype(bool)] = TOO_CLOSE
+            is_above = total >= cut_off.at_least / self.step
+            found[is_above.astype(bool)] = cut_off.above
+        return found
+
+    def predict_codes(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
+    ) -> NDArray[np.int64]:
+        """Return the class that the printed points prove; -1 where they do not."""
+        sums = self.sums_of(self.steps_of(codes, numbers))
+        return self.classes_of(self.totals_of(sums))
+
+
+TOO_CLOSE = -1
+"""What an input gets instead of a class, of which the printed points prove none."""
+
+
+def _plain(number: Fraction) -> int | Fraction:
+    """Return a fraction as an integer if it is one, which is faster."""
+    return number.numerator if number.denominator == 1 else number
+
+
+def _counted(column: Column, sums: NDArray[Any], step: Fraction) -> NDArray[Any]:
+    """Return what sums of a column count, in steps."""
+    counted = sums
+    if column.below is not None:
+        counted = np.where((sums < 0).astype(bool), sums * column.below, sums)
+    if column.low is not None:
+        low: Any = _plain(column.low / step)
+        counted = np.maximum(counted, low)
+    if column.high is not None:
+        high: Any = _plain(column.high / step)
+        counted = np.minimum(counted, high)
+    return counted
+
+
+def table_of(card: "Scorecard", scale: Scale) -> PointsTable:
+    """Return the printed card of a scorecard, on a scale."""
+    return _Printer(card, scale).table()
+
+
+class _Printer:
+    """The steps from exact cards to printed ones."""
+
+    def __init__(self, card: "Scorecard", scale: Scale) -> None:
+        self.card, self.scale = card, scale
+        self.step = Fraction(1, 10**scale.digits)
+        self.factor = Fraction(scale.factor)
+        self.blocks = tuple(blocks_of(card.domain))
+        self.sums = [
+            Sum(Fraction(one.base), tuple(map(Fraction, one.points.tolist())))
+            for one in card.cards
+        ]
+
+    def table(self) -> PointsTable:
+        """Return the printed card, by the form of the scorecard."""
+        if not self.card.upper:
+            if len(self.card.classes) > 2:
+                return self._of_classes()
+            first = self.sums[-1]
+            score = first if len(self.sums) == 1 else first.minus(self.sums[0])
+            return self._of_one_sum(score, _THROUGH_SIGMOID, self.card.threshold)
+        if is_one_unit(self.card):
+            unit = Layer([[1.0]], [0.0], self.card.activation, self.card.slope)  # type: ignore[arg-type]
+            layers = (unit, *self.card.upper)
+            return self._of_one_sum(self.sums[0], layers, self.card.threshold)
+        return self._of_parts()
+
+    def _of_one_sum(
+        self, score: Sum, layers: Sequence[Layer], threshold: float
+    ) -> PointsTable:
+        """Print one sum, whose class changes at some places along it."""
+        scaled = score.scaled(self.factor)
+        shifted = self._shifted(scaled)
+        offset = -shifted.base
+        if self.scale.offset is not None:
+            offset = Fraction(self.scale.offset)
+        shifted = replace(shifted, base=shifted.base + offset)
+        column = self._column(0, shifted)
+        total = Total(ZERO, (Fraction(1),), self.factor, offset, column.error)
+        reach = sum_reach(score, self.card.domain)
+        return self._with_cut_offs((column,), total, layers, threshold, reach)
+
+    def _with_cut_offs(
+        self,
+        columns: tuple[Column, ...],
+        total: Total,
+        layers: Sequence[Layer],
+        threshold: float,
+        reach: Interval,
+    ) -> PointsTable:
+        """Find the cut-offs of one total, proved with its error."""
+        tolerance = _TOLERANCE * self.step / abs(total.factor)
+        lowest, found = boundaries_of(layers, threshold, reach, tolerance)
+        low_error, high_error = total.error
+        cut_offs = []
+        for one in found:
+            ends = [total.factor * end + total.offset for end in (one.last, one.first)]
+            below, above = one.below, one.above
+            if total.factor < 0:
+                ends, below, above = ends[::-1], above, below
+            cut_offs.append(
+                CutOff(
+                    rounded_down(ends[0] + low_error, self.step),
+                    rounded_up(ends[1] + high_error, self.step),
+                    below,
+                    above,
+                )
+            )
+        if total.factor < 0:
+            cut_offs.reverse()
+            lowest = cut_offs[0].below if cut_offs else lowest
+        return PointsTable(
+            self.card,
+            self.scale,
+            columns,
+            (total,),
+            tuple(cut_offs),
+            lowest,
+            None,
+            reach,
+        )
+
+    def _of_classes(self) -> PointsTable:
+        """Print a card for each class: of each line, the smallest is 0."""
+        self._refuse_offset()
+        scaled = [one.scaled(abs(self.factor)) for one in self.sums]
+        lows = [
+            min(points) for points in zip(*(one.points for one in scaled), strict=True)
+        ]
+        base = min(one.base for one in scaled)
+        common = Sum(base, tuple(lows))
+        columns = [
+            self._column(index, one.minus(common)) for index, one in enumerate(scaled)
+        ]
+        n_classes = len(columns)
+        totals = []
+        for index, column in enumerate(columns):
+            weights = tuple(Fraction(index == place) for place in range(n_classes))
+            totals.append(Total(ZERO, weights, abs(self.factor), ZERO, column.error))
+        worst = max(
+            self._lead_error(one, columns[one], other, columns[other], scaled)
+            for one in range(n_classes)
+            for other in range(n_classes)
+            if one != other
+        )
+        leads = [
+            sum_reach(one.minus(other), self.card.domain)
+            for one in self.sums
+            for other in self.sums
+        ]
+        reach = min(low for low, _ in leads), max(high for _, high in leads)
+        return self._with_margin(tuple(columns), tuple(totals), worst, reach)
+
+    def _lead_error(
+        self, one: int, column: Column, other: int, second: Column, exact: list[Sum]
+    ) -> Fraction:
+        """Bound how far the printed lead of a class can exceed the exact one."""
+        lead = exact[one].minus(exact[other])
+        printed = Sum(
+            column.start - second.start,
+            tuple(a - b for a, b in zip(column.points, second.points, strict=True)),
+        )
+        return self._error(printed.minus(lead), products=2)[1]
+
+    def _with_margin(
+        self,
+        columns: tuple[Column, ...],
+        totals: tuple[Total, ...],
+        worst: Fraction,
+        reach: Interval,
+    ) -> PointsTable:
+        """Return the table of several totals, by how far a lead can be wrong."""
+        margin = max(rounded_down(worst, self.step) + self.step, self.step)
+        return PointsTable(self.card, self.scale, columns, totals, (), 0, margin, reach)
+
+    def _of_parts(self) -> PointsTable:
+        """Print part cards, and how the totals are made of them."""
+        if len(self.card.upper) > 1 or (self.card.cards and not self._is_piecewise):
+            raise OptionError(
+                "points are printed for cards below which there is no hidden layer, or "
+                "one of piecewise-linear units"
+            )
+        last = self.card.upper[0]
+        weights = [list(map(Fraction, row)) for row in last.weights.T.tolist()]
+        bases = list(map(Fraction, last.bias.tolist()))
+        if len(self.card.classes) > 2:
+            return self._of_several_totals(weights, bases)
+        if len(weights) == 2:
+            weights = [[b - a for a, b in zip(*weights, strict=True)]]
+            bases = [bases[1] - bases[0]]
+        return self._of_one_total(weights[0], bases[0])
+
+    @property
+    def _is_piecewise(self) -> bool:
+        return self.card.network.layers[0].function.exact is not None
+
+    def _of_one_total(self, weights: list[Fraction], base: Fraction) -> PointsTable:
+        """Print part cards that already have their weights in them."""
+        exact_start, reach = self.factor * base, (base, base)
+        columns: list[Column] = []
+        signs: list[Fraction] = []
+        for index, weight in enumerate(weights):
+            factor = self.factor * weight
+            counted = self._counted_reach(index)
+            reach = plus(reach, times((weight, weight), counted))
+            if counted[0] == counted[1] or not weight:
+                exact_start += factor * counted[0]
+                continue
+            columns.append(self._part(index, abs(factor)))
+            signs.append(Fraction(1 if factor > 0 else -1))
+        offset = -exact_start
+        if self.scale.offset is not None:
+            offset = Fraction(self.scale.offset)
+        exact_start += offset
+        start = rounded(exact_start, self.step)
+        error: Interval = (start - exact_start, start - exact_start)
+        for column, sign in zip(columns, signs, strict=True):
+            error = plus(error, times((sign, sign), column.error))
+        total = Total(start, tuple(signs), self.factor, offset, error)
+        return self._with_cut_offs(
+            tuple(columns), total, _THROUGH_SIGMOID, self.card.threshold, reach
+        )
+
+    def _of_several_totals(
+        self, weights: list[list[Fraction]], bases: list[Fraction]
+    ) -> PointsTable:
+        """Print part cards, and their weights for the total of each class."""
+        self._refuse_offset()
+        size = abs(self.factor)
+        exact_starts = [size * (base - min(bases)) for base in bases]
+        columns: list[Column] = []
+        exact: list[list[Fraction]] = [[] for _ in weights]
+        printed: list[list[Fraction]] = [[] for _ in weights]
+        counted: list[Interval] = []
+        for index in range(len(self.sums)):
+            most = max(abs(row[index]) for row in weights)
+            ends = self._counted_reach(index)
+            if ends[0] == ends[1] or not most:
+                for place, row in enumerate(weights):
+                    exact_starts[place] += size * row[index] * ends[0]
+                continue
+            columns.append(self._part(index, size * most))
+            counted.append(times((size * most, size * most), ends))
+            step = _weight_step(counted[-1], self.step)
+            for place, row in enumerate(weights):
+                exact[place].append(row[index] / most)
+                printed[place].append(rounded(row[index] / most, step))
+        starts = [rounded(start, self.step) for start in exact_starts]
+        totals = [
+            Total(start, tuple(own), size, ZERO, (ZERO, ZERO))
+            for start, own in zip(starts, printed, strict=True)
+        ]
+
+        def lead_error(one: int, other: int) -> Fraction:
+            """Bound how far the printed lead of a class can exceed the exact one."""
+            bound = starts[one] - exact_starts[one]
+            bound -= starts[other] - exact_starts[other]
+            for place, column in enumerate(columns):
+                lead = printed[one][place] - printed[other][place]
+                off = lead - exact[one][place] + exact[other][place]
+                bound += times((lead, lead), column.error)[1]
+                bound += times((off, off), counted[place])[1]
+            return bound
+
+        places = range(len(totals))
+        worst = max(lead_error(a, b) for a in places for b in places if a != b)
+        most = max(base - min(bases) for base in bases)
+        most += sum((2 * max(map(abs, ends)) / size for ends in counted), ZERO)
+        return self._with_margin(tuple(columns), tuple(totals), worst, (-most, most))
+
+    def _refuse_offset(self) -> None:
+        if self.scale.offset is not None:
+            raise OptionError(
+                "a base score, and a minimum and maximum, are for two classes; of "
+                "more, only the differences between totals mean something"
+            )
+
+    def _counted_reach(self, index: int) -> Interval:
+        """Return the least and the most that a part counts, in the network's units."""
+        function = self.card.network.layers[0].function.exact
+        assert function is not None, "parts are piecewise linear here"
+        low, high = sum_reach(self.sums[index], self.card.domain)
+        ends = [function(low), function(high)]
+        ends += [function(ZERO)] if low < 0 < high else []
+        return min(ends), max(ends)
+
+    def _part(self, index: int, factor: Fraction) -> Column:
+        """Print a part card, with its weight already in its points."""
+        name, exact = self.card.activation, self.sums[index].scaled(factor)
+        low: Fraction | None = None
+        high: Fraction | None = None
+        below: Fraction | None = None
+        if name == "relu":
+            low = ZERO
+        elif name == "hard_tanh":
+            low, high = -factor, factor
+        elif name == "hard_sigmoid":
+            exact = exact.scaled(Fraction(1, 6))
+            exact = replace(exact, base=exact.base + factor / 2)
+            low, high = ZERO, factor
+        elif name == "leaky_relu":
+            slope = self.card.slope
+            below = Fraction(0.01 if slope is None else slope)
+        least, most = sum_reach(exact, self.card.domain)
+        low = None if low is None or least >= low else low
+        high = None if high is None or most <= high else high
+        below = None if least >= 0 else below
+        column = self._column(index, self._shifted(exact))
+        return self._clipped(column, low, high, below, least)
+
+    def _clipped(
+        self,
+        column: Column,
+        low: Fraction | None,
+        high: Fraction | None,
+        below: Fraction | None,
+        least: Fraction,
+    ) -> Column:
+        """Let a column count between two bounds, which are rounded, too.
+
+        A clipped sum is off by no more than the sum or one of its bounds is.
+        """
+        ends = [*column.error]
+        if below is not None:
+            printed = Fraction(repr(float(below)))
+            slopes = (min(printed, Fraction(1)), max(printed, Fraction(1)))
+            ends = list(
+                plus(
+                    times(column.error, slopes),
+                    times((printed - below,) * 2, (least, ZERO)),
+                )
+            )
+            below = printed
+        if low is not None:
+            ends.append(rounded(low, self.step) - low)
+            low = rounded(low, self.step)
+        if high is not None:
+            ends.append(rounded(high, self.step) - high)
+            high = rounded(high, self.step)
+        error = (min(ends), max(ends))
+        return replace(column, low=low, high=high, below=below, error=error)
+
+    def _shifted(self, exact: Sum) -> Sum:
+        """Move points between lines and the base, so that the smallest line is 0."""
+        points, base = list(exact.points), exact.base
+        for block in self.blocks:
+            if block.limits is None:
+                least, _ = reach_of(points, block)
+                base += least
+                for column in block.listed:
+                    points[column] -= least
+        return Sum(base, tuple(points))
+
+    def _column(self, card: int, exact: Sum) -> Column:
+        """Round a sum to points."""
+        points = [rounded(point, self.step) for point in exact.points]
+        for block in self.blocks:
+            if block.limits is not None:
+                step = _rate_step(block, self.step)
+                points[block.start] = rounded(exact.points[block.start], step)
+        start = rounded(exact.base, self.step)
+        printed = Sum(start, tuple(points))
+        error = self._error(printed.minus(exact), products=1)
+        return Column(card, start, tuple(points), None, None, None, error)
+
+    def _error(self, off: Sum, products: int) -> Interval:
+        """Bound how far printed points lie from exact ones, over all inputs.
+
+        The product of a slope and a number may be rounded to a step, or not: the bound
+        holds either way. `products` are rounded for each slope.
+        """
+        half = products * self.step / 2
+        reach = sum_reach(off, self.card.domain)
+        n_slopes = sum(block.limits is not None for block in self.blocks)
+        return reach[0] - n_slopes * half, reach[1] + n_slopes * half
+
+
+def score_reach(card: "Scorecard") -> Interval:
+    """Return the least and the most that the score can be which totals stand for."""
+    return table_of(card, Scale(1.0)).score_reach
+
+
+def is_one_unit(card: "Scorecard") -> bool:
+    """Tell whether a scorecard is one hidden unit, whose activation never falls."""
+    is_single = len(card.cards) == 1 and len(card.upper) == 1
+    return is_single and is_monotonic(card.network.layers[0])
+
+
+def _rate_step(block: Block, step: Fraction) -> Fraction:
+    """Return the step of a slope, so that its products are off by half a step."""
+    return _power_below(step / block.reach) if block.reach else step
+
+
+def _weight_step(counted: Interval, step: Fraction) -> Fraction:
+    """Return the step of a weight, so that its products are off by half a step."""
+    return min(_power_below(step / max(map(abs, counted))), Fraction(1))
+
+
+def _power_below(number: Fraction) -> Fraction:
+    """Return the largest power of ten that is at most a number above 0.
+
+    Examples
+    --------
+    >>> str(_power_below(Fraction(1, 90))), str(_power_below(Fraction(250)))
+    ('1/100', '100')
+    """
+    exponent = len(str(number.numerator)) - len(str(number.denominator))
+    power = Fraction(10) ** exponent
+    return power if power <= number else power / 10
+
+
+_THROUGH_SIGMOID = (Layer([[1.0]], [0.0], "sigmoid"),)  # type: ignore[arg-type]
+"""A network whose score is its input."""
