@@ -67,7 +67,7 @@ def extracted(trial: Trial, method: str, seconds: Seconds) -> RuleList:
     if options["form"] == "list":
         options |= {"seed": trial.seed, "n_jobs": -1}
 
-    def work() -> RuleList:
+    def work() -> Any:
         return extract(trial.network, data=trial.train_rows, **options)
 
     rules: RuleList = timed(work, method, seconds)
@@ -79,7 +79,7 @@ def time_the_paper(trial: Trial, full: RuleList, seconds: Seconds) -> None:
     if trial.network.domain.n_inputs > _LARGEST_TIMED:
         return
 
-    def work() -> RuleList:
+    def work() -> Any:
         return extract(trial.network, data=trial.train_rows, engine="paper")
 
     try:

@@ -264,6 +264,7 @@ def _rules(
             )
         target = label
     passed = {key: options[key] for key in _PASSED if key in options}
+    passed["form"] = passed.get("form") or "rules"
     with found.naming_lines():
         rules = extract(
             found.network,

@@ -1,4 +1,4 @@
-"""Model in, rule list out: the one entry that chooses how."""
+"""Model in, rules or a scorecard out: the one entry that chooses how."""
 
 import os
 import warnings
@@ -57,6 +57,11 @@ from nn2rules.extraction.options import (
 from nn2rules.extraction.paper import paper_rules
 from nn2rules.extraction.paper_form import paper_form
 from nn2rules.extraction.proofs import proofs_to
+from nn2rules.extraction.scorecard_form import (
+    rules_form,
+    scorecard_of,
+    wanted_form,
+)
 from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_every_input, on_test
 from nn2rules.extraction.user_units import in_user_units
 from nn2rules.files import check_writable
@@ -155,8 +160,8 @@ def extract(
     proofs: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> RuleList:
-    """Turn a trained network into a rule list that answers as it does.
+) -> Any:
+    """Turn a trained network into rules, or a scorecard, that predict as it does.
 
     Parameters
     ----------
@@ -169,10 +174,13 @@ def extract(
         more rules for it.
     domain, encode, classes, threshold, gives, other
         How a model is read; see `read_network`.
-    form : {"list", "set", "paper"}, optional
-        What rules look like. A list is read from the top, and the first rule that holds
-        answers: the fewest rules. A set has rules for every class, each true on its
-        own, whatever the order. The paper's rules fix the features in one order. By
+    form : {"list", "set", "paper", "rules", "scorecard"}, optional
+        What the description looks like. A scorecard has points for each value of each
+        feature, and covers every input; it is the default for a model without hidden
+        layer, unless an option for rules is given. "rules" is a list or a set,
+        whichever is the default. A list is read from the top, and the first rule that
+        holds answers: the fewest rules. A set has rules for every class, each true on
+        its own, whatever the order. The paper's rules fix the features in one order. By
         default a set in the scope "support", and a list for the whole domain.
     scope : {"domain", "support"}, optional
         Rules for every input of the domain; or rules that are right on every input they
@@ -247,9 +255,10 @@ def extract(
 
     Returns
     -------
-    RuleList
-        With ``scope="domain"`` and nothing approximated or cut short, its answer equals
-        the network's on every input of the domain.
+    RuleList or Scorecard
+        A scorecard's prediction equals the network's on every input of the domain; so
+        does that of rules with ``scope="domain"`` and nothing approximated or cut
+        short.
 
     Raises
     ------
@@ -269,7 +278,20 @@ def extract(
     1  ripe    if color = red · size ≠ small           33.3 %
        unripe  otherwise                               66.7 %
     """
-    kind = RuleOptions(form, scope, engine, target, order, approximate)
+    wanted = wanted_form(
+        form,
+        scope=scope,
+        target=target,
+        impossible=impossible,
+        max_rules=max_rules,
+        fidelity=fidelity,
+        engine=engine,
+        order=order,
+        approximate=approximate,
+        proofs=proofs,
+        checkpoint=checkpoint,
+    )
+    kind = RuleOptions(rules_form(form), scope, engine, target, order, approximate)
     length = Length(max_rules, fidelity)
     told = teller(progress)
     how = Limits(effort, seed, n_jobs, budget, told, time)
@@ -305,6 +327,8 @@ def extract(
     rows = None if data is None else given_rows(network, data, labels)
     if test is not None:
         network.domain.encode(test, unknown="mark")  # are all columns there
+    if wanted == "scorecard":
+        return scorecard_of(network, rows, test=test, seed=seed)
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)
     if kind.scope == "domain" and length.max_rules is None:

@@ -16,7 +16,8 @@ from nn2rules.engine import Budget, Meter, Progress
 from nn2rules.errors import OptionError
 from nn2rules.space import Value
 
-Form: TypeAlias = Literal["list", "set", "paper"]
+RulesForm: TypeAlias = Literal["list", "set", "paper"]
+Form: TypeAlias = RulesForm | Literal["rules", "scorecard"]
 Scope: TypeAlias = Literal["domain", "support"]
 Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
 
@@ -51,7 +52,7 @@ class RuleOptions:
         None lets the size of the domain decide.
     """
 
-    form: Form | None = None
+    form: RulesForm | None = None
     scope: Scope | None = None
     engine: Engine = "auto"
     target: Value = None

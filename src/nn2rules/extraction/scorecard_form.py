@@ -5,25 +5,54 @@ be searched. What remains is to say which networks people can read in this way, 
 the rows, and to choose a scale on which few of them are too close to the cut-off.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import UndecidedError, UnsupportedModelError
+from nn2rules.errors import OptionError, UndecidedError, UnsupportedModelError
 from nn2rules.extraction.certifying import scorecard_certificate
-from nn2rules.extraction.unseen_rows import on_every_input, on_test
+from nn2rules.extraction.options import Form, RulesForm
+from nn2rules.extraction.unseen_rows import on_every_input
 from nn2rules.language import count
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.scorecards import Profile, Scorecard, default_table, is_monotonic
-from nn2rules.space import Feature, Rows, Value, refuse_curves
+from nn2rules.space import UNKNOWN, Feature, Rows, Value, refuse_curves
 
 MOST_PARTS = 8
 """A network of one hidden layer has a scorecard of parts up to this many units."""
 
 _TRIED_ROWS = 5000
 """The scale is chosen by this many different rows."""
+
+
+def wanted_form(
+    form: str | None, **rule_options: object
+) -> Literal["scorecard", "rules", "either"]:
+    """Tell what is to be extracted, by the form and by options that rules have.
+
+    Refuses those for a scorecard.
+    """
+    given = [
+        name
+        for name, value in rule_options.items()
+        if value is not None and not (name == "engine" and value == "auto")
+    ]
+    if form != "scorecard":
+        return "rules" if form is not None or given else "either"
+    if rule_options.get("scope") == "domain":
+        given.remove("scope")
+    if given:
+        raise OptionError(
+            f"{given[0]} is for rules; a scorecard covers every input as it is"
+        )
+    return "scorecard"
+
+
+def rules_form(form: Form | None) -> RulesForm | None:
+    """Return the form of rules that is asked for; None if the scope decides."""
+    return None if form in ("rules", "scorecard") else form  # type: ignore[return-value]
 
 
 def is_linear(network: Network) -> bool:
@@ -61,8 +90,8 @@ def scorecard_of(
         raise UnsupportedModelError(
             f"{obstacle}, and a scorecard is made of a model without hidden layer, of "
             f"one hidden unit whose activation never falls, or of up to {MOST_PARTS} "
-            f"hidden units of relu or another piecewise-linear activation; use the form "
-            f"'set' or 'list', or train a small network that imitates this one"
+            f"hidden units of relu or another piecewise-linear activation; use the "
+            f"form 'set' or 'list', or train a small network that imitates this one"
         )
     origin = network.origin or {}
     card = Scorecard.from_network(
@@ -72,7 +101,9 @@ def scorecard_of(
     certificate = scorecard_certificate(network)
     certificate["coverage"] = on_every_input(rows, seed)
     if test is not None:
-        certificate["coverage"] = on_test(card, test)
+        inside = (network.domain.encode(test, unknown="mark") != UNKNOWN).all(axis=1)
+        counts = {"rows": len(inside), "covered": int(inside.sum())}
+        certificate["coverage"] = {"on": "test rows", **counts}
     if rows is not None:
         certificate |= _counts(network, rows)
     return card.replace(certificate=certificate)
@@ -138,7 +169,7 @@ def _importance(card: Scorecard, rows: GivenRows) -> tuple[float, ...]:
     """Return for each feature how far its points lie from their mean, on average."""
     values = card.contributions_codes(*rows.distinct)
     weights = rows.weights / rows.weights.sum()
-    if card.form == "classes":
+    if card.kind == "classes":
         values = values - values.mean(axis=1, keepdims=True)
     shares = np.ones(len(card.cards))
     if card.upper:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from nn2rules.models import GivenRows
 from nn2rules.rules import RuleList
-from nn2rules.scorecards import Scorecard
 from nn2rules.space import UNKNOWN, Rows
 
 FEWEST = 50
@@ -100,11 +99,10 @@ def counted(
     }
 
 
-def on_test(rules: RuleList | Scorecard, test: Rows) -> dict[str, Any]:
+def on_test(rules: RuleList, test: Rows) -> dict[str, Any]:
     """Return the coverage of rows given for it; one off the domain is not covered."""
     codes = rules.domain.encode(test, unknown="mark")
     inside = (codes != UNKNOWN).all(axis=1)
     covered = inside.copy()
-    if isinstance(rules, RuleList):  # a scorecard covers every input
-        covered[inside] = rules.predictions(codes[inside]).is_covered
+    covered[inside] = rules.predictions(codes[inside]).is_covered
     return {"on": "test rows", "rows": len(codes), "covered": int(covered.sum())}

@@ -41,7 +41,6 @@ from nn2rules.files.safe_files import (
     write_bytes,
     write_text,
 )
-from nn2rules.files.scorecard_json import scorecard_to_object
 from nn2rules.files.tables import (
     PARQUET,
     Table,
@@ -80,7 +79,6 @@ __all__ = [
     "replacing_file",
     "save",
     "schema",
-    "scorecard_to_object",
     "size_text",
     "table_text",
     "to_json",

@@ -162,7 +162,7 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         self.rules_: RuleList = extract(
             self._network(moved),
             data=self._rows(moved),
-            form=self.form,
+            form=self.form or "rules",
             scope=self.scope,
             max_rules=self.max_rules,
             effort=self.effort,

@@ -5,7 +5,7 @@ covers every input, and its predictions equal the network's on all of them, beca
 keeps the network's own numbers and its exact arithmetic. It implements `Description`::
 
     card.domain, card.classes, card.threshold, card.cards   what it is made of
-    card.form                  "single", "classes" or "parts"
+    card.kind                  "single", "classes" or "parts": what the cards are
     card.predict(rows)         class labels; predict_proba(rows), where there are some
     card.covers(rows)          True for every row of the domain
     card.contributions(rows)   what each feature adds, in the units of the network

@@ -1,23 +1,307 @@
-"""The page that people read: one line for each value, and what the total means."""
+"""The page that people read, with a pencil: lines of points, a total, and its cut-offs.
 
+Everything on it is printed from `PointsTable`: what a reader adds up from the page is
+what `Scorecard.points` gives, and the cut-offs on it are proved for exactly that.
+"""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from nn2rules.language import quoted
-from nn2rules.output import Document, Grid, Heading
-from nn2rules.scorecards.lines import lines_of
+from nn2rules.language import count, label_text, quoted, share
+from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
+from nn2rules.rules import certificate_of, origin_warnings
+from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.table import Column, PointsTable, is_one_unit
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard
 
+_CHANCES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
+"""The table of probabilities has the totals that are nearest to these."""
+
+_SLACK = 1e-9
+"""More than a probability worked out in float64 can be off by."""
+
 
 def page_of(card: "Scorecard") -> Document:
     """Return the page of a scorecard."""
-    labels = " or ".join(card.names) if card.form == "classes" else ""
-    rows = [("base", "", *(f"{one.base:.6g}" for one in card.cards))]
-    for line in lines_of(card.domain):
-        points = (f"{one.points[line.column]:.6g}" for one in card.cards)
-        rows.append((quoted(line.feature), line.value, *points))
-    header = ("feature", "value", *card.names)
-    numbers = (False, False, *(True for _ in card.cards))
-    title = f"Scorecard: {labels or ' or '.join(map(str, card.classes))}"
-    return Document(((Heading(title), Grid(tuple(rows), numbers, header)),))
+    table = card.table
+    page = _Page(card, table)
+    sections: list[Section] = [page.head(), page.grid()]
+    sections += [part for part in (page.totals(), page.chances()) if part]
+    return Document(tuple(sections))
+
+
+class _Page:
+    """The parts of the page."""
+
+    def __init__(self, card: "Scorecard", table: PointsTable) -> None:
+        self.card, self.table = card, table
+        self.lines = lines_of(card.domain)
+        self.labels = [label_text(label) for label in card.classes]
+        self.is_parts = table.card.kind == "parts" and not is_one_unit(card)
+
+    def head(self) -> tuple[Part, ...]:
+        """Return what stands above the lines: what it is, and what is proved."""
+        known = certificate_of(self.card)
+        warnings = origin_warnings(known.model)
+        parts: list[Part] = [Paragraph(text, "warning") for text in warnings]
+        parts.append(Heading(f"Scorecard: {' or '.join(self.labels)}"))
+        if known.is_right:
+            parts.append(
+                Paragraph(
+                    "Covers every input. The points below are rounded: which totals "
+                    "prove which prediction of the model is stated beneath them."
+                )
+            )
+        counts = known.class_rows
+        if counts is not None and known.rows:
+            shares = " and ".join(
+                f"{label} for {share(number, known.rows)}"
+                for label, number in zip(self.labels, counts, strict=True)
+            )
+            text = f"The model predicts {shares} of {count(known.rows, 'row')}"
+            if known.labels_agree is not None:
+                text += f"; {share(known.labels_agree, known.rows)} of them rightly"
+            parts.append(Paragraph(f"{text}."))
+        return tuple(parts)
+
+    def grid(self) -> tuple[Part, ...]:
+        """Return the lines of points, those of the most important features first."""
+        rows: list[tuple[str, ...]] = []
+        columns = self.table.columns
+        if any(column.start for column in columns):
+            starts = (_number(column.start) for column in columns)
+            rows.append(("start with", "", *starts))
+        empty: list[str] = []
+        for index in self._order():
+            block = self.table.blocks[index]
+            own = self.lines[block.start : block.stop]
+            if not any(c.points[line.column] for line in own for c in columns):
+                empty.append(quoted(own[0].feature))
+                continue
+            rows += self._feature(index, own)
+        header = ("", "", *map(self._title, columns))
+        numbers = (False, False, *(True for _ in columns))
+        grid = Grid(
+            tuple(rows), numbers, header, ("strong", "", *("" for _ in columns))
+        )
+        parts: list[Part] = [grid]
+        if empty:
+            parts.append(
+                Paragraph(f"No points, whatever the value: {', '.join(empty)}.")
+            )
+        if any(line.is_slope for line in self.lines):
+            unit = "whole points" if not self.table.scale.digits else "printed digits"
+            parts.append(
+                Paragraph(
+                    f"“Per” lines: multiply the points by the number, divide by what "
+                    f"stands behind “per”, and round to {unit}."
+                )
+            )
+        return tuple(parts)
+
+    def _order(self) -> list[int]:
+        """Return the features, the most important first."""
+        places = range(len(self.table.blocks))
+        if self.card.profile is not None:
+            known = self.card.profile.importance
+            return sorted(places, key=lambda index: -known[index])
+
+        def spread(index: int) -> Fraction:
+            from nn2rules.scorecards.sums import reach_of
+
+            block = self.table.blocks[index]
+            ends = (reach_of(column.points, block) for column in self.table.columns)
+            return -sum((high - low for low, high in ends), Fraction(0))
+
+        return sorted(places, key=spread)
+
+    def _title(self, column: Column) -> str:
+        if self.is_parts:
+            return f"part {column.card + 1}"
+        if len(self.table.totals) > 1:
+            return self.labels[column.card]
+        return "points"
+
+    def _feature(self, index: int, own: tuple[CardLine, ...]) -> list[tuple[str, ...]]:
+        """Return the lines of a feature; only the first has its name."""
+        unit = self._unit(index)
+        rows = []
+        for place, line in enumerate(own):
+            name = quoted(line.feature) if place == 0 else ""
+            value, size = line.value, Fraction(1)
+            if line.is_slope:
+                size = unit
+                value = f"{line.value}: per {_number(unit)}"
+            points = (_number(c.points[line.column] * size) for c in self.table.columns)
+            rows.append((name, value, *points))
+        return rows
+
+    def _unit(self, index: int) -> Fraction:
+        """Return the round unit of a slope: its points then have two digits at most."""
+        step = self.table.rate_steps[index]
+        if step is None:
+            return Fraction(1)
+        unit = Fraction(1)
+        while step * unit < Fraction(1, 100) * self.table.step:
+            unit *= 10
+        return unit
+
+    def totals(self) -> tuple[Part, ...]:
+        """Return what to do with the columns, and what totals prove."""
+        parts: list[Part] = []
+        if self.is_parts:
+            parts += map(Paragraph, self._part_rules())
+        parts += map(Paragraph, self._proved())
+        profile = self.card.profile
+        if profile is not None and profile.between is not None:
+            number, rows = profile.between
+            which = "between them" if self.table.margin is None else "too close"
+            verb = "lies" if number == 1 else "lie"
+            if self.table.margin is not None:
+                verb = "is" if number == 1 else "are"
+            parts.append(
+                Paragraph(
+                    f"Of {count(rows, 'row')}, {number:,} {verb} {which}"
+                    f"{f' ({share(number, rows)})' if number else ''}."
+                )
+            )
+        return tuple(parts)
+
+    def _part_rules(self) -> list[str]:
+        """Say how the sums of parts become the total, or the total of each class."""
+        table = self.table
+        rules: dict[str, list[str]] = {}
+        for column in table.columns:
+            rule = " and ".join(_counting(column)) or "counts as it is"
+            rules.setdefault(rule, []).append(self._title(column))
+        texts = [
+            f"Add up each part. A part {rule}."
+            if len(rules) == 1
+            else f"Add up {', '.join(names)}: each {rule}."
+            for rule, names in rules.items()
+        ]
+        for place in range(len(table.totals)):
+            of = f" of {self.labels[place]}" if len(table.totals) > 1 else ""
+            texts.append(f"Total{of} = {self._formula(place)}.")
+        return texts
+
+    def _formula(self, place: int) -> str:
+        """Return how a total is made of the parts: in signs that need no brackets."""
+        total, terms = self.table.totals[place], []
+        for column, weight in zip(self.table.columns, total.weights, strict=True):
+            if weight:
+                size = "" if abs(weight) == 1 else f"{_number(abs(weight))} × "
+                terms.append((weight > 0, f"{size}{self._title(column)}"))
+        terms.sort(key=lambda term: not term[0])
+        start = [_number(total.start)] if total.start or not terms else []
+        text = " ".join(start)
+        for is_plus, term in terms:
+            sign = "+" if is_plus else "−"
+            text += f" {sign} {term}" if text else (term if is_plus else f"−{term}")
+        return text
+
+    def _proved(self) -> list[str]:
+        """Say which totals prove which class."""
+        table, labels = self.table, self.labels
+        if table.margin is not None:
+            margin = _number(table.margin)
+            return [
+                f"The class with the largest total is predicted if it is ahead of all "
+                f"others by at least {margin} (proved); closer totals are too close "
+                f"for rounded points."
+            ]
+        if not table.cut_offs:
+            return [f"Every total means {labels[table.lowest_class]} (proved)."]
+        texts, last = [], None
+        for cut in reversed(table.cut_offs):
+            upper = "" if last is None else f", at most {_number(last.at_most)}"
+            texts.append(
+                f"Total of at least {_number(cut.at_least)}{upper}: "
+                f"{labels[cut.above]} (proved)."
+            )
+            last = cut
+        assert last is not None, "there are cut-offs"
+        texts.append(
+            f"Total of at most {_number(last.at_most)}: {labels[last.below]} (proved)."
+        )
+        if any(
+            _is_wide(cut.at_least, cut.at_most, table.step) for cut in table.cut_offs
+        ):
+            texts.append(
+                "Between: too close for rounded points; the exact card decides."
+            )
+        return texts
+
+    def chances(self) -> tuple[Part, ...]:
+        """Return a table from totals to the probability of the second class."""
+        table = self.table
+        if not self.card.has_probabilities or table.margin is not None:
+            return ()
+        if self.card.upper and is_one_unit(self.card):
+            return ()
+        rows: list[tuple[str, ...]] = []
+        low, high = table.reach
+        for chance in _CHANCES:
+            [total] = table.totals
+            score = Fraction(math.log(chance / (1 - chance)))
+            points = total.factor * score + total.offset
+            size = 10 ** max(0, len(str(abs(int(high - low)))) - 3)
+            points = Fraction(round(points / size) * size)
+            if low <= points <= high:
+                rows.append((_number(points), self._chance(points)))
+        found = list(dict.fromkeys(rows))
+        if not found:
+            return ()
+        header = ("total", f"probability of {self.labels[1]}")
+        return (Grid(tuple(found), (True, True), header),)
+
+    def _chance(self, points: Fraction) -> str:
+        """Return the probability at a printed total: between two bounds, in percent."""
+        [total] = self.table.totals
+        ends = [(points - total.offset - error) / total.factor for error in total.error]
+        low, high = (_sigmoid(float(end)) for end in (min(ends), max(ends)))
+        first = math.floor(1000 * (low - _SLACK)) / 10
+        last = math.ceil(1000 * (high + _SLACK)) / 10
+        first, last = max(first, 0.0), min(last, 100.0)
+        return f"{first:.1f}% to {last:.1f}%"
+
+
+def _counting(column: Column) -> list[str]:
+    """Say what a sum counts where it is too small or too large."""
+    found = []
+    if column.below is not None:
+        found.append(f"below 0 counts {_number(column.below)} times itself")
+    for end, side in ((column.low, "below"), (column.high, "above")):
+        if end is not None:
+            found.append(f"{side} {_number(end)} counts {_number(end)}")
+    return found
+
+
+def _sigmoid(score: float) -> float:
+    small = math.exp(-abs(score))
+    return (1 if score >= 0 else small) / (1 + small)
+
+
+def _is_wide(high: Fraction, low: Fraction, step: Fraction) -> bool:
+    """Tell whether a total of whole steps can lie between two cut-offs."""
+    return high - low > step
+
+
+def _number(number: Fraction) -> str:
+    """Return a number with a finite decimal fraction, as people write it.
+
+    Examples
+    --------
+    >>> _number(Fraction(-1234567, 100)), _number(Fraction(3)), _number(Fraction(1, 8))
+    ('−12,345.67', '3', '0.125')
+    """
+    digits = 0
+    while number * 10**digits % 1 and digits < 400:
+        digits += 1
+    decimal = Decimal(int(abs(number) * 10**digits)).scaleb(-digits)
+    text = f"{decimal:,f}"
+    return f"−{text}" if number < 0 else text

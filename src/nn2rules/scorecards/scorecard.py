@@ -8,33 +8,37 @@ which the layers above turn into scores.
 """
 
 import json
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nn2rules.errors import CertificateWarning, FormatError, OptionError
 from nn2rules.language import label_text, unused
-from nn2rules.network import Layer, Network, checked_classes, labels_array
-from nn2rules.output import Backend, Document, Result, frame_of
-from nn2rules.rules import features_content, of_any, own_certificate
+from nn2rules.network import Layer, Network, checked_classes
+from nn2rules.output import Backend, Document, frame_of
+from nn2rules.rules import (
+    Description,
+    Predictions,
+    features_content,
+    of_any,
+    own_certificate,
+)
 from nn2rules.scorecards.digits import default_table, fitting_digits
 from nn2rules.scorecards.lines import lines_of
 from nn2rules.scorecards.page import page_of
 from nn2rules.scorecards.reasons import Reason, reasons_of
 from nn2rules.scorecards.scale import Scale, wished_scale
 from nn2rules.scorecards.table import PointsTable, score_reach, table_of
-from nn2rules.space import UNKNOWN, Domain, Rows, Value, refuse_curves
+from nn2rules.space import Domain, Rows, Value, refuse_curves
 
-Form: TypeAlias = Literal["single", "classes", "parts"]
+Kind: TypeAlias = Literal["single", "classes", "parts"]
 """What the cards are: one score, the scores of the classes, or parts of scores."""
 
 _WRONG_CERTIFICATE = (
@@ -159,7 +163,7 @@ class Contributions:
 
 
 @dataclass(frozen=True, eq=False)
-class Scorecard(Result):
+class Scorecard(Description):
     """Points for each value of each feature, which predict as a network does. Frozen.
 
     Parameters
@@ -199,6 +203,10 @@ class Scorecard(Result):
     >>> card.contributions([{"color": "red", "weight": 120}]).values.tolist()
     [[[1.5, 1.2]]]
     """
+
+    form: ClassVar[str] = "scorecard"  # type: ignore[misc]
+    scope: ClassVar[Literal["domain", "support"]] = "domain"  # type: ignore[misc]
+    needs_numbers: ClassVar[bool] = True
 
     domain: Domain
     classes: tuple[Value, ...]
@@ -275,7 +283,7 @@ class Scorecard(Result):
         return Network(self.domain, layers, self.classes, self.threshold)
 
     @property
-    def form(self) -> Form:
+    def kind(self) -> Kind:
         """What the cards are: one score, the scores of the classes, or parts."""
         if self.upper:
             return "parts"
@@ -284,9 +292,9 @@ class Scorecard(Result):
     @property
     def names(self) -> tuple[str, ...]:
         """What the cards are called, wherever they are printed or written."""
-        if self.form == "single":
+        if self.kind == "single":
             return ("total",)
-        if self.form == "classes":
+        if self.kind == "classes":
             return tuple(map(label_text, self.classes))
         return tuple(f"part {number}" for number in range(1, len(self.cards) + 1))
 
@@ -296,11 +304,6 @@ class Scorecard(Result):
         if self.network.is_binary:
             return ("total",)
         return tuple(f"total {label_text(label)}" for label in self.classes)
-
-    @property
-    def scope(self) -> Literal["domain", "support"]:
-        """Which inputs are covered: every one of the domain."""
-        return "domain"
 
     @cached_property
     def digest(self) -> str:
@@ -334,52 +337,16 @@ class Scorecard(Result):
             values["certificate"] = own
         return replace(self, **values)
 
-    def _inputs(
-        self, rows: Rows, unknown: str
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None, NDArray[np.bool_]]:
-        """Return codes and numbers of rows, and which rows lie outside the domain."""
-        if unknown not in ("error", "none"):
-            extra = "; a scorecard has no default class" * (unknown == "default")
-            raise OptionError(
-                f"unknown: {unknown!r}, expected 'error' or 'none'{extra}"
-            )
-        mode = "error" if unknown == "error" else "mark"
-        codes = self.domain.encode(rows, unknown=mode)
-        numbers = self.domain.numbers(rows) if self.domain.has_ranges else None
-        outside = (codes == UNKNOWN).any(axis=1)
-        return codes, numbers, outside
-
-    def predict(
-        self, rows: Rows, *, unknown: Literal["error", "none"] = "error"
-    ) -> NDArray[Any]:
-        """Return the class label of each row, exactly.
+    def predictions(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None = None
+    ) -> Predictions:
+        """Return what is predicted for inputs of the domain, exactly.
 
         No rounding error decides: totals too near to the cut-off for float64 are worked
         out in exact arithmetic.
-
-        Parameters
-        ----------
-        rows : frame, list of dicts, or one row as a dict
-            See `Domain.encode`.
-        unknown : {"error", "none"}
-            A row with a value outside the domain raises `UnknownValueError`, or gets
-            None.
         """
-        codes, numbers, outside = self._inputs(rows, unknown)
-        inside = ~outside
-        positions = np.full(len(codes), len(self.classes), dtype=np.int64)
-        picked = None if numbers is None else numbers[inside]
-        positions[inside] = self.network.predict_codes(codes[inside], picked)
-        labels = (*self.classes, None) if outside.any() else self.classes
-        return np.asarray(labels_array(labels)[positions])
-
-    def predict_codes(
-        self,
-        codes: NDArray[np.integer[Any]],
-        numbers: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
-        """Return the position of the class of inputs, as `Network.predict_codes`."""
-        return self.network.predict_codes(codes, numbers)
+        classes = self.network.predict_codes(codes, numbers)
+        return Predictions(classes, np.ones(len(codes), dtype=np.bool_))
 
     def predict_proba(self, rows: Rows) -> NDArray[np.float64]:
         """Return the probability of each class for each row, in float64.
@@ -402,10 +369,6 @@ class Scorecard(Result):
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
         return shares
-
-    def covers(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are covered: all, as a scorecard covers every input."""
-        return np.ones(len(self.domain.encode(rows)), dtype=np.bool_)
 
     def contributions(self, rows: Rows) -> Contributions:
         """Return what each feature of each row adds, in the units of the network.
@@ -440,7 +403,8 @@ class Scorecard(Result):
         ndarray of shape (n_rows, n_cards, n_features)
         """
         weights = self.network.layers[0].weights
-        values = np.swapaxes(weights[codes + self.domain.offsets[:-1]], 1, 2)
+        picked = weights[codes + self.domain.offsets[:-1]]
+        values: NDArray[np.float64] = np.swapaxes(picked, 1, 2)
         return values if numbers is None else values * numbers[:, np.newaxis, :]
 
     @cached_property
@@ -462,7 +426,7 @@ class Scorecard(Result):
         sums = table.sums_of(steps)
         starts = [column.start for column in table.columns]
         names = [self.names[column.card] for column in table.columns]
-        if len(table.totals) == 1 and self.form != "parts":
+        if len(table.totals) == 1 and self.kind != "parts":
             names = ["total"]
         is_one = len(table.totals) == 1
         return Contributions(
@@ -576,25 +540,9 @@ class Scorecard(Result):
         """
         return frame_of(lambda: _frame_columns(self), backend)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values, as its JSON file has them."""
-        # Files stand above scorecards, so they are looked for when they are needed.
-        files = import_module("nn2rules.files")
-        document: dict[str, Any] = files.scorecard_to_object(self)
-        return document
-
-    def to_json(self) -> str:
-        """Return what `save` writes."""
-        text: str = import_module("nn2rules.files").to_json(self)
-        return text
-
     def document(self) -> Document:
         """Return the page that text and notebooks show."""
         return page_of(self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the card to a file, whole or not at all; `nn2rules.load` reads it."""
-        import_module("nn2rules.files").save(self, path)
 
     def _key(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in _FIELDS if name != "certificate")
@@ -611,7 +559,7 @@ class Scorecard(Result):
 
     def __repr__(self) -> str:
         shown = {"single": "one card", "classes": "a card for each class"}
-        form = shown.get(self.form, f"{len(self.cards)} part cards")
+        form = shown.get(self.kind, f"{len(self.cards)} part cards")
         labels = ", ".join(map(label_text, self.classes))
         return f"<Scorecard: {labels}; {form}, {len(self.domain.features)} features>"
 
@@ -637,7 +585,7 @@ def _frame_columns(card: Scorecard) -> dict[str, list[Any]]:
     }
     for name, one in zip(card.names, card.cards, strict=True):
         points = [one.base, *(float(one.points[line.column]) for line in lines)]
-        columns[unused("points" if card.form == "single" else name, columns)] = points
+        columns[unused("points" if card.kind == "single" else name, columns)] = points
     return columns
 
 

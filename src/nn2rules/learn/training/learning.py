@@ -211,7 +211,12 @@ def _points(
         if points and network.domain.n_inputs > MOST_INPUTS:
             break
         rules = extract(
-            network, data=taught.rows, labels=labels, n_jobs=1, progress=False
+            network,
+            data=taught.rows,
+            labels=labels,
+            form="rules",
+            n_jobs=1,
+            progress=False,
         )
         is_rich = len(rules) > most_rules
         if not is_rich or not points:

@@ -1,0 +1,341 @@
+"""The printed card: whatever a reader adds up from it, the class it proves is right."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nn2rules import Domain, Feature, Layer, Network, OptionError, Scorecard
+from nn2rules.errors import UndecidedError
+from nn2rules.scorecards import Card, Scale
+from nn2rules.scorecards.boundaries import boundaries_of
+from ranged import mixed_domain, random_network, random_rows
+from strategies import matrices, numbers, thresholds
+
+PALETTES = ("integers", "dyadic", "decimal", "zeros", "steep", "cancelling", "tiny")
+MIXED = mixed_domain()
+
+DOMAINS = [
+    Domain((Feature("a", ("x", "y", None)), Feature("b", (1, 2, 3, 4)))),
+    Domain(
+        (
+            Feature.bins("age", [25, 40], missing=True),
+            Feature.grouped("job", [["clerk", "cook"], ["judge"], []], other=2),
+            Feature.real("n", 0, 12, whole=True, special=[99], missing=True),
+        )
+    ),
+    Domain(
+        (
+            Feature.real("x", -2.5, 7.25),
+            Feature.real("y", 0.001, 0.003, missing=True),
+            Feature("c", ("u", "v")),
+        )
+    ),
+    Domain(
+        (Feature.real("big", 0, 2_000_000, whole=True), Feature("c", (True, False)))
+    ),
+]
+
+
+@st.composite
+def small_networks(draw, kinds=("linear", "unit", "parts")):
+    """Networks that have a printed card, over domains of every kind of feature."""
+    domain = draw(st.sampled_from(DOMAINS))
+    kind = draw(st.sampled_from(kinds))
+    n_classes = draw(st.integers(2, 5))
+    outputs = draw(st.sampled_from([1, 2])) if n_classes == 2 else n_classes
+    elements = draw(numbers(PALETTES))
+    width = int(domain.offsets[-1])
+    units = {"linear": outputs, "unit": 1}.get(kind) or draw(st.integers(2, 4))
+    weights = draw(matrices(width, units, elements))
+    bias = np.array(draw(st.lists(elements, min_size=units, max_size=units)))
+    if draw(st.booleans()):  # numbers as large as their range is small
+        weights = weights / np.maximum(domain.reach, 1)[:, np.newaxis]
+    last = "sigmoid" if outputs == 1 else "softmax"
+    layers = (Layer(weights, bias, last),)
+    if kind != "linear":
+        names = ["relu", "leaky_relu", "hard_tanh", "hard_sigmoid", "identity"]
+        if kind == "unit":
+            names += ["sigmoid", "tanh", "elu", "softplus"]
+        name = draw(st.sampled_from(names))
+        slope = (
+            draw(st.sampled_from([None, 0.25, 0.0, 1.5]))
+            if name == "leaky_relu"
+            else None
+        )
+        above = draw(
+            matrices(units, outputs, draw(numbers(("integers", "dyadic", "decimal"))))
+        )
+        base = np.array(
+            draw(
+                st.lists(
+                    st.sampled_from([-1.0, 0.0, 0.1, 2.0]),
+                    min_size=outputs,
+                    max_size=outputs,
+                )
+            )
+        )
+        layers = (Layer(weights, bias, name, slope), Layer(above, base, last))
+    classes = tuple("abcde"[:n_classes])
+    return Network(domain, layers, classes, draw(thresholds) if outputs == 1 else 0.5)
+
+
+@st.composite
+def scales(draw, card):
+    """Scales from coarse to fine, some with a base score or turned round."""
+    factor = draw(st.sampled_from([1.0, 0.3, 7.0, 28.85390081777927, 1000.0, -5.0]))
+    digits = draw(st.integers(0, 3))
+    offset = None
+    if len(card.classes) == 2:
+        offset = draw(st.sampled_from([None, 0.0, 600.0, -0.125]))
+    return Scale(factor, offset, digits)
+
+
+def inputs_near(network, rng, number=150):
+    """Random inputs, some with a number near which the network changes its class."""
+    domain = network.domain
+    rows = random_rows(rng, domain, number)
+    for row in rows:
+        for feature in domain.features:
+            if feature.limits is not None and rng.random() < 0.3:
+                row[feature.name] = feature.limits[int(rng.integers(2))]
+    codes, amounts = domain.inputs_of(rows)
+    if amounts is None:
+        return codes, None
+    with np.errstate(all="ignore"):
+        for index, feature in enumerate(domain.features):
+            if feature.limits is None:
+                continue
+            low, high = feature.limits
+            for row in range(0, len(codes), 2):
+                if codes[row, index] == 0:
+                    found = crossing(
+                        network, codes[row], amounts[row], index, low, high
+                    )
+                    if feature.whole:
+                        found = float(round(found))
+                    amounts[row, index] = min(max(found, low), high)
+    return codes, amounts
+
+
+def crossing(network, codes, amounts, index, low, high):
+    """Return a number of a range near which the class changes, by halving."""
+
+    def score(number):
+        moved = amounts.copy()
+        moved[index] = number
+        found = network.scores_codes(codes[np.newaxis], moved[np.newaxis])
+        found = np.atleast_1d(found[0])
+        if len(found) == 1:
+            return found[0] - math.log(network.threshold / (1 - network.threshold))
+        best = np.sort(found)
+        return best[-1] - best[-2] if np.argmax(found) else best[-2] - best[-1]
+
+    if not score(low) * score(high) < 0:
+        return amounts[index]
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if score(low) * score(middle) > 0 else (low, middle)
+    return high
+
+
+def by_hand(table, codes, amounts, *, rounds):
+    """Work out the totals of one input from the printed points, with a pencil."""
+    step = Fraction(1, 10**table.scale.digits)
+    counted = []
+    for column in table.columns:
+        total = column.start
+        for index, block in enumerate(table.blocks):
+            points = column.points[block.start + int(codes[index])]
+            if block.limits is not None and codes[index] == 0:
+                points *= Fraction(float(amounts[index]))
+                if rounds:
+                    points = step * round(points / step)  # halves to the even number
+            total += points
+        if column.below is not None and total < 0:
+            total *= column.below
+        if column.low is not None:
+            total = max(total, column.low)
+        if column.high is not None:
+            total = min(total, column.high)
+        counted.append(total)
+    return [
+        total.start + sum(w * c for w, c in zip(total.weights, counted, strict=True))
+        for total in table.totals
+    ]
+
+
+def stated(table, totals):
+    """Return the class that the page states for totals, or None."""
+    if table.margin is not None:
+        best = max(range(len(totals)), key=lambda place: totals[place])
+        rest = max(t for place, t in enumerate(totals) if place != best)
+        return best if totals[best] - rest >= table.margin else None
+    [total] = totals
+    if not table.cut_offs:
+        return table.lowest_class
+    for place, cut in enumerate(table.cut_offs):
+        if place == 0 and total <= cut.at_most:
+            return cut.below
+        after = table.cut_offs[place + 1 :]
+        if total >= cut.at_least and (not after or total <= after[0].at_most):
+            return cut.above
+    return None
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data(), st.integers(0, 2**32))
+def test_a_printed_cut_off_is_never_wrong(data, seed):
+    network = data.draw(small_networks())
+    card = Scorecard.from_network(network)
+    scale = data.draw(scales(card))
+    card = card.replace(scale=scale)
+    table = card.table
+    codes, amounts = inputs_near(network, np.random.default_rng(seed))
+    try:
+        expected = network.predict_codes(codes, amounts)
+    except UndecidedError:
+        return
+    found = table.predict_codes(codes, amounts)
+    assert (found[found >= 0] == expected[found >= 0]).all()
+    for row in range(len(codes)):
+        own = None if amounts is None else amounts[row]
+        for rounds in (True, False):
+            shown = stated(table, by_hand(table, codes[row], own, rounds=rounds))
+            assert shown in (None, expected[row])
+
+
+@settings(deadline=None, max_examples=60)
+@given(small_networks(("linear", "unit")), st.integers(0, 2**32))
+def test_fine_points_tell_all_inputs_apart_that_are_not_near_a_tie(network, seed):
+    if len(network.classes) > 2:
+        return
+    card = Scorecard.from_network(network).replace(scale=Scale(1000.0, None, 6))
+    codes, amounts = inputs_near(network, np.random.default_rng(seed), 40)
+    try:
+        expected = network.predict_codes(codes, amounts)
+    except UndecidedError:
+        return
+    found = card.table.predict_codes(codes, amounts)
+    sums = card.table.sums_of(card.table.steps_of(codes, amounts))
+    totals = card.table.totals_of(sums)[:, 0]
+    for total, one, right in zip(totals.tolist(), found, expected, strict=True):
+        near = any(
+            abs(Fraction(total) * card.table.step - end) < Fraction(1, 10**3)
+            for cut in card.table.cut_offs
+            for end in (cut.at_most, cut.at_least)
+        )
+        assert one == right or near
+
+
+def test_whole_points_have_one_cut_off():
+    domain = Domain((Feature("a", ("x", "y")), Feature("b", (0, 1, 2))))
+    card = Scorecard(domain, ("no", "yes"), [Card(-3.0, [0.0, 2.0, 0.0, 1.0, 3.0])])
+    card = card.replace(scale=Scale(1.0))
+    [cut] = card.table.cut_offs
+    assert (cut.at_most, cut.at_least) == (3, 4)  # a tie is of the first class
+    assert "too close" not in card.text()
+
+
+def test_points_add_up_to_the_total_that_is_printed():
+    rng = np.random.default_rng(3)
+    network = random_network(rng, MIXED, units=3)
+    card = Scorecard.from_network(network).replace(scale=Scale(37.0, None, 1))
+    rows = random_rows(rng, MIXED, 50)
+    found = card.points(rows)
+    in_steps = np.rint(found.values * 10).astype(np.int64)
+    base = np.rint(found.base * 10).astype(np.int64)
+    sums = in_steps.sum(axis=2) + base
+    assert (sums == np.rint(found.sums * 10)).all()
+    assert np.allclose(found.sums * 10, np.rint(found.sums * 10))
+    codes, amounts = MIXED.inputs_of(rows)
+    for row in range(len(rows)):
+        [total] = by_hand(card.table, codes[row], amounts[row], rounds=True)
+        assert abs(float(total) - found.totals[row, 0]) < 0.2
+
+
+@pytest.mark.parametrize("activation", ["relu", "sigmoid", "tanh", "elu", "softplus"])
+@pytest.mark.parametrize("weight", [2.0, -0.5])
+def test_a_cut_off_is_moved_through_an_activation(activation, weight):
+    layers = (
+        Layer([[1.0]], [0.0], activation),
+        Layer([[weight]], [-0.3 * weight], "sigmoid"),
+    )
+    reach = Fraction(-9), Fraction(9)
+    lowest, [boundary] = boundaries_of(layers, 0.5, reach, Fraction(1, 10**12))
+    expected = {
+        "relu": 0.3,
+        "sigmoid": math.log(0.3 / 0.7),
+        "tanh": math.atanh(0.3),
+        "elu": 0.3,
+        "softplus": math.log(math.exp(0.3) - 1),
+    }[activation]
+    assert abs(float(boundary.last) - expected) < 1e-9
+    assert 0 <= boundary.first - boundary.last <= Fraction(1, 10**12)
+    assert lowest == (0 if weight > 0 else 1)
+
+
+def test_scales():
+    rng = np.random.default_rng(8)
+    card = Scorecard.from_network(random_network(rng, MIXED, units=2))
+    rows = random_rows(rng, MIXED, 200)
+    odds = card.scaled(points_to_double_odds=20, odds=50, base_score=600, rows=rows)
+    scores = card.network.scores(rows)
+    expected = 600 + 20 / math.log(2) * (scores - math.log(50))
+    assert np.abs(odds.points(rows).totals[:, 0] - expected).max() < 10
+    assert odds.predict(rows).tolist() == card.predict(rows).tolist()
+    turned = card.scaled(points_to_double_odds=20, higher="no", rows=rows)
+    assert turned.table.cut_offs[0].above == 0
+    between = card.scaled(minimum=300, maximum=850, rows=rows).points(rows).totals
+    assert between.min() >= 299
+    assert between.max() <= 851
+    fine = card.scaled(minimum=0, maximum=1, digits=4)
+    assert fine.scale.digits == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "expected points_to_double_odds"),
+        ({"points_to_double_odds": 0}, "more than 0"),
+        ({"points_to_double_odds": 20, "odds": 2}, "belong together"),
+        ({"points_to_double_odds": 20, "odds": -2, "base_score": 1}, "odds: -2"),
+        ({"odds": 2}, "go with"),
+        ({"minimum": 3, "maximum": 3}, "less than maximum"),
+        ({"minimum": "a", "maximum": 3}, "expected a number"),
+        ({"minimum": 3, "maximum": 4, "points_to_double_odds": 2}, "not both"),
+        ({"minimum": 3, "maximum": 4, "higher": "x"}, "expected one of the classes"),
+        ({"minimum": 3, "maximum": 4, "digits": 99}, "expected 0 to 12"),
+    ],
+)
+def test_scales_that_make_no_sense(options, message):
+    card = Scorecard(MIXED, ("no", "yes"), [Card(0, [1.0] * 8)])
+    with pytest.raises(OptionError, match=message):
+        card.scaled(**options)
+
+
+def test_scales_that_a_model_does_not_have():
+    linear = Scorecard(
+        MIXED, ("no", "yes"), [Card(0, [1.0] * 8)], has_probabilities=False
+    )
+    with pytest.raises(OptionError, match="not log-odds"):
+        linear.scaled(points_to_double_odds=20)
+    three = Scorecard(MIXED, ("a", "b", "c"), [Card(n, [n] * 8) for n in range(3)])
+    with pytest.raises(OptionError, match="only the differences"):
+        three.scaled(minimum=0, maximum=1)
+    with pytest.raises(OptionError, match="for two classes"):
+        three.scaled(points_to_double_odds=20, higher="a")
+    assert three.scaled(points_to_double_odds=20).scale.offset is None
+    one = Scorecard.from_network(
+        Network(
+            MIXED,
+            (Layer(np.ones((8, 1)), [0.0], "tanh"), Layer([[1.0]], [0.0], "sigmoid")),
+            ("no", "yes"),
+        )
+    )
+    with pytest.raises(OptionError, match="hidden unit"):
+        one.scaled(points_to_double_odds=20)
+    assert "every total means yes" in one.scaled(minimum=0, maximum=100).text().lower()
