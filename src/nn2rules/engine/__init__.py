@@ -16,6 +16,7 @@ score ranges are made of the same parts::
 """
 
 from nn2rules.engine.answer import Answer, as_boxes, check_box
+from nn2rules.engine.by_regions import find_classes, find_pair
 from nn2rules.engine.counting import Counts, count_classes
 from nn2rules.engine.flat import (
     boxes_at_once,
@@ -51,6 +52,7 @@ from nn2rules.engine.judge import (
 from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop, interruptible
 from nn2rules.engine.progress import Bar, Lines, Shown, teller
 from nn2rules.engine.reaching import find_class, find_twins
+from nn2rules.engine.region_programs import Settled
 from nn2rules.engine.regions import (
     MOST_REGIONS,
     Affine,
@@ -106,6 +108,7 @@ __all__ = [
     "Progress",
     "ScoreRange",
     "SearchJudge",
+    "Settled",
     "Shown",
     "Stop",
     "Table",
@@ -122,6 +125,8 @@ __all__ = [
     "compile_for",
     "count_classes",
     "find_class",
+    "find_classes",
+    "find_pair",
     "find_twins",
     "fits",
     "fragile_margins",

@@ -103,6 +103,8 @@ class Hull:
         The number by which that row is multiplied.
     starts : ndarray of int, shape (n_features,)
         Where the vertices of each feature begin.
+    n_sums : int
+        How many units the first layer has.
     """
 
     def __init__(self, network: Network, box: Box) -> None:
@@ -123,6 +125,7 @@ class Hull:
         weights, weights_scale = whole_numbers(first.weights[self.columns])
         numbers, numbers_scale = whole_numbers(self.numbers)
         bias, bias_scale = whole_numbers(first.bias)
+        self.n_sums = len(first.bias)
         product = weights_scale * numbers_scale
         self._scale = max(product, bias_scale)  # these are powers of two
         factors = numbers * (self._scale // product)

@@ -24,7 +24,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine.exact_boxes import leads_of
+from nn2rules.engine.answer import check_box
+from nn2rules.engine.exact_boxes import Lead, leads_of
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.linear_programs import TOLERANCE, Bound, Function, Hull
 from nn2rules.engine.pieces import Forms, WholeLayer, lowered
@@ -196,6 +197,7 @@ def linear_regions(
     if box is None:
         every = np.ones(int(network.domain.offsets[-1]), dtype=np.bool_)
         box = every, network.domain.limits
+    check_box(network.domain, box[0])
     search = _Search(network, box, meter or Meter(), max_regions, one_class=one_class)
     regions = search.regions(search.root())
     return LinearRegions(tuple(regions), search.n_programs)
@@ -404,19 +406,38 @@ class _Search:
 
     def _may_have(self, index: int, node: _Node) -> bool:
         """Tell whether some input of a leaf may have a class; no is a proof."""
-        leads, sums = leads_of(self._network, index), node.sums
-        rows = [
-            [int(n) for n in np.array(lead.of_scores, dtype=object) @ sums.numbers]
-            for lead in leads
-        ]
-        function = self._hull.function(rows[0])
-        if leads[0].is_behind(self._hull.highest(function) / sums.scale):
-            return False
-        ahead = [self._hull.function(row) for row in rows[1:]]
-        bound = self._bound(function, [*node.sides, *ahead], [0])
-        return bound.value is not None and not leads[0].is_behind(
-            bound.value / sums.scale
-        )
+        forms, leads = node.sums, leads_of(self._network, index)
+        self._meter.spend()
+        self.n_programs += 1
+        return may_have(self._hull, leads, forms, node.sides) is not None
+
+
+def may_have(
+    hull: Hull, leads: Sequence[Lead], scores: Forms, sides: Sequence[Function]
+) -> Bound | None:
+    """Look for where a class may win within constraints; None proves that it does not.
+
+    Parameters
+    ----------
+    hull : Hull
+    leads : sequence of Lead
+        What must be ahead for the class to win.
+    scores : Forms
+    sides : sequence of Function
+        The constraints: functions that must be at least 0.
+    """
+    rows = [
+        [int(n) for n in np.array(lead.of_scores, dtype=object) @ scores.numbers]
+        for lead in leads
+    ]
+    function, first = hull.function(rows[0]), leads[0]
+    if first.is_behind(hull.highest(function) / scores.scale):
+        return None
+    ahead = [hull.function(row) for row in rows[1:]]
+    bound = hull.bound(function, [*sides, *ahead], [0])
+    if bound.value is None or first.is_behind(bound.value / scores.scale):
+        return None
+    return bound
 
 
 def _with(points: NDArray[np.float64], bound: Bound) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from nn2rules.engine import (
     Oracle,
     count_classes,
     find_class,
+    find_classes,
+    find_pair,
     find_twins,
     lead_of,
 )
@@ -20,11 +23,18 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.language import Region
 from nn2rules.questions.verify.by_table import restricted
 from nn2rules.questions.verify.pairs import Paired, Partners, Point, in_order
-from nn2rules.questions.verify.single_inputs import Plain, classes_of
+from nn2rules.questions.verify.single_inputs import Plain, Search, classes_of
+from nn2rules.space import Inputs
 
 _DRAWN, _BOXES = 256, 200
 
 _SHORT = (1_000, 30_000)  # boxes for two classes, before the rest of the budget
+
+_LEFT = 0.5
+"""The share of the time that is left for a search where regions do not tell."""
+
+_TRIED = 20_000
+"""Boxes that are searched for one class before regions are tried."""
 
 FALLING_SOMEWHERE = frozenset(("silu", "gelu"))
 """Activations that do not only grow."""
@@ -37,6 +47,9 @@ def search_pair(paired: Paired, region: Region, meter: Meter) -> list[Point]:
     found = _drawn(paired, region, meter)
     if found:
         return found
+    settled = pair_by_regions(paired, region, meter)
+    if settled is not None:
+        return settled
     left = list(paired.classes())
     for boxes in (*_SHORT, None):
         still = []
@@ -63,6 +76,44 @@ def search_pair(paired: Paired, region: Region, meter: Meter) -> list[Point]:
                 return [(twins.codes[i], twins.numbers[i]) for i in range(2)]
         left = still
     return []
+
+
+def pair_by_regions(paired: Paired, region: Region, meter: Meter) -> list[Point] | None:
+    """Settle a claim about numbers by linear regions; None if that does not tell.
+
+    Where no number alone breaks it, several together do not, as one after another can
+    be moved.
+    """
+    with suppress(BudgetExceededError), meter.leaving(_LEFT):
+        for feature in paired.features:
+            found = find_pair(
+                paired.network,
+                feature,
+                _in_order(paired, feature),
+                region.within,
+                lambda inputs: region.holds(inputs.codes, inputs.numbers),
+                meter,
+                toward=paired.toward,
+                is_increasing=paired.is_increasing,
+            )
+            if found.inputs is not None:
+                return _points(found.inputs)
+            if found.status == "undecided":
+                return None
+        return []
+    return None
+
+
+def _in_order(paired: Paired, feature: int) -> list[int]:
+    """Return the values of a feature, in its order if there is one."""
+    start, stop = paired.network.domain.offsets[feature : feature + 2].tolist()
+    columns = [*range(start, stop)]
+    ranks = paired.ranks
+    return columns if ranks is None else sorted(columns, key=lambda c: float(ranks[c]))
+
+
+def _points(inputs: Inputs) -> list[Point]:
+    return [*zip(inputs.codes, inputs.numbers, strict=True)]
 
 
 def _drawn(paired: Paired, region: Region, meter: Meter) -> list[Point]:
@@ -161,22 +212,59 @@ def search(question: Plain | Paired, region: Region, meter: Meter) -> list[Point
 
 
 def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
-    oracles: dict[int, Oracle] = {}
+    looks = [_look]
+    if meter.budget.boxes is None:
+        looks = [_look_briefly, _look_by_regions, _look]
     for search in plain.searches(region):
-        network = search.network
-        if search.is_never:
-            found = find_class(
-                network, search.index, search.within, search.ignoring, meter
-            )
-            if found.counterexample is not None and found.numbers is not None:
-                return [(found.counterexample, found.numbers)]
-            continue
-        oracle = oracles.setdefault(id(network), Oracle(network, meter))
-        for box, ends in zip(search.within.allowed, search.within.ends, strict=True):
-            found = oracle.ask(box, search.index, ends=ends, ignoring=search.ignoring)
-            if found.counterexample is not None and found.numbers is not None:
-                return [(found.counterexample, found.numbers)]
+        for look in looks:
+            points = look(search, meter)
+            if points:
+                return points
+            if points is not None:
+                break
     return []
+
+
+def _look(search: Search, meter: Meter) -> list[Point] | None:
+    """Return an input that breaks a claim, or none as a proof that there is none."""
+    network, within, ignoring = search.network, search.within, search.ignoring
+    if search.is_never:
+        answers = iter([find_class(network, search.index, within, ignoring, meter)])
+    else:
+        oracle = Oracle(network, meter)
+        answers = (
+            oracle.ask(box, search.index, ends=ends, ignoring=ignoring)
+            for box, ends in zip(within.allowed, within.ends, strict=True)
+        )
+    for found in answers:
+        if found.counterexample is not None and found.numbers is not None:
+            return [(found.counterexample, found.numbers)]
+    return []
+
+
+def _look_briefly(search: Search, meter: Meter) -> list[Point] | None:
+    """Look as `_look` does, in few boxes; None if that does not tell."""
+    part = meter.part(_TRIED)
+    try:
+        return _look(search, part)
+    except (BudgetExceededError, UndecidedError):
+        return None
+    finally:
+        meter.spend(part.boxes)
+
+
+def _look_by_regions(search: Search, meter: Meter) -> list[Point] | None:
+    """Look as `_look` does, by linear regions; None if these do not tell."""
+    every = {*range(len(search.network.classes))}
+    classes = {search.index} if search.is_never else every - {search.index}
+    with suppress(BudgetExceededError), meter.leaving(_LEFT):
+        found = find_classes(
+            search.network, classes, search.within, search.ignoring, meter
+        )
+        if found.inputs is not None:
+            return _points(found.inputs)
+        return None if found.status == "undecided" else []
+    return None
 
 
 def moved_near(

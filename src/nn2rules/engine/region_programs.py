@@ -1,0 +1,407 @@
+"""Regions as linear programs: points of a class in one, or a proof that it has none.
+
+A question about a region is whether it has inputs of certain classes in a box. If its
+program has a solution, inputs near to it are tried. Where the solution mixes categories
+or whole numbers, the box is split.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, lcm, log10
+from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn2rules.engine.exact_boxes import Lead
+from nn2rules.engine.limits import Meter
+from nn2rules.engine.linear_programs import Hull
+from nn2rules.engine.pieces import Forms, lowered
+from nn2rules.engine.regions import (
+    Affine,
+    LinearRegion,
+    LinearRegions,
+    linear_regions,
+    may_have,
+    piecewise_linear_obstacle,
+)
+from nn2rules.engine.simplex import Row
+from nn2rules.errors import BudgetExceededError
+from nn2rules.network import Network
+from nn2rules.space import Box, Boxes, Domain, Inputs, containing
+
+_MOST_SPLITTING = 40
+"""Where more units of the first layer split a box, regions are not looked for."""
+
+_MOST_REGIONS, _MOST_PROGRAMS = 1024, 4_000
+"""How many regions a box may have, and how many linear programs it takes to find them:
+some seconds."""
+
+_MOST_PARTS, _MOST_PARTS_OF_ALL = 200, 2_000
+"""How many parts of a box a region is worth, and all regions together."""
+
+_MOST_KEPT = 8
+"""Boxes of a network whose regions are kept for the next question."""
+
+_MIXED = 1e-7
+"""Weights nearer to 0 or 1 are taken for one of them."""
+
+_WIDEST = 1e300
+"""Numbers of wider ranges are not rounded."""
+
+
+class Settled(NamedTuple):
+    """No input breaks a claim, these inputs do, or regions do not tell.
+
+    Attributes
+    ----------
+    status : {"proved", "refuted", "undecided"}
+    inputs : Inputs or None
+        One input, or two in the order of their numbers.
+    """
+
+    status: Literal["proved", "refuted", "undecided"]
+    inputs: Inputs | None = None
+
+
+PROVED, UNDECIDED = Settled("proved"), Settled("undecided")
+
+_kept: WeakKeyDictionary[Network, dict[bytes, LinearRegions | None]]
+_kept = WeakKeyDictionary()
+
+
+def few_regions(
+    network: Network, box: Box, meter: Meter, *, one_class: bool = True
+) -> LinearRegions | None:
+    """Return the linear regions of a box; None if there are none, or too many.
+
+    They are kept for the next question.
+
+    Raises
+    ------
+    BudgetExceededError
+        If the budget of the meter is spent.
+    """
+    if piecewise_linear_obstacle(network) is not None or _splits_often(network, box):
+        return None
+    kept = _kept.setdefault(network, {})
+    key = box[0].tobytes() + box[1].tobytes() + bytes([one_class])
+    if key not in kept:
+        part = meter.part(_MOST_PROGRAMS)
+        try:
+            found = linear_regions(
+                network,
+                box=box,
+                max_regions=_MOST_REGIONS,
+                one_class=one_class,
+                meter=part,
+            )
+        except BudgetExceededError:
+            meter.spend()  # raises if it is the budget that ended the work
+            found = None
+        if len(kept) >= _MOST_KEPT:
+            kept.pop(next(iter(kept)), None)
+        kept[key] = found
+    return kept[key]
+
+
+def _splits_often(network: Network, box: Box) -> bool:
+    """Tell whether so many units split a box that it has too many regions."""
+    first, domain = network.layers[0], network.domain
+    if len(network.layers) == 1 or len(first.bias) <= _MOST_SPLITTING:
+        return False
+    low, high = first.bias.copy(), first.bias.copy()
+    with np.errstate(all="ignore"):
+        for feature, column in enumerate(domain.ranges.tolist()):
+            start, stop = domain.offsets[feature : feature + 2].tolist()
+            picked = start + np.flatnonzero(box[0][start:stop])
+            rows = [first.weights[picked[picked != column]]]
+            if column in picked:
+                rows.append(np.outer(box[1][:, feature], first.weights[column]))
+            values = np.concatenate(rows)
+            low, high = low + values.min(axis=0), high + values.max(axis=0)
+        passes = [(low < kink) & (kink < high) for kink in first.function.kinks]
+    return int(np.any(passes, axis=0).sum()) > _MOST_SPLITTING
+
+
+# Regions as linear programs
+
+
+class Part(NamedTuple):
+    """A region as the rows of a linear program.
+
+    Attributes
+    ----------
+    sides : list of sequences of int
+        Functions of the first sums that are at least 0 in it.
+    scores : Forms or None
+        None where only the class is known.
+    """
+
+    sides: list[Row]
+    scores: Forms | None
+
+
+def part_of(region: LinearRegion) -> Part:
+    """Return a region as a linear program."""
+    sides = [lowered(_whole([side.form])[0][0]) for side in region.conditions]
+    if region.scores is None:
+        return Part(sides, None)
+    rows, scale = _whole(region.scores)
+    return Part(sides, Forms(np.array(rows, dtype=object), scale))
+
+
+def _whole(functions: Sequence[Affine]) -> tuple[list[list[int]], int]:
+    """Return affine functions in whole numbers, over a common scale."""
+    rows = [(*each.coefficients, each.constant) for each in functions]
+    scale = lcm(*(number.denominator for row in rows for number in row))
+    return [[int(number * scale) for number in row] for row in rows], scale
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Points of a part of a box, and inputs that are near to them.
+
+    Attributes
+    ----------
+    domain : Domain
+    box : Box
+        The part.
+    hull : Hull
+    points : list of ndarray of float64
+        Weights of the vertices of the hull.
+    """
+
+    domain: Domain
+    box: Box
+    hull: Hull
+    points: list[NDArray[np.float64]]
+
+    def amounts(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how much of each value a point has."""
+        found = np.zeros(int(self.domain.offsets[-1]))
+        np.add.at(found, self.hull.columns, point)
+        return found
+
+    def inputs(self, points: Sequence[NDArray[np.float64]]) -> Inputs:
+        """Return the inputs next to points: the likeliest values and their numbers.
+
+        Each with numbers of few digits, too.
+        """
+        codes, numbers = [], []
+        for point in points:
+            shares = np.split(self.amounts(point), self.domain.offsets[1:-1])
+            chosen = np.array([int(np.argmax(share)) for share in shares])
+            is_number = self.domain.offsets[:-1] + chosen == self.domain.ranges
+            for digits in (2, 4, None):
+                codes.append(chosen)
+                numbers.append(self._numbers(point, is_number, digits))
+        return Inputs(np.array(codes), np.array(numbers))
+
+    def _numbers(
+        self,
+        point: NDArray[np.float64],
+        is_number: NDArray[np.bool_],
+        digits: int | None,
+    ) -> NDArray[np.float64]:
+        """Return the numbers of a point; of some digits, in relation to the range."""
+        found = np.ones(len(self.domain.sizes))
+        for feature in np.flatnonzero(is_number).tolist():
+            own = self.hull.columns == self.domain.ranges[feature]
+            weights, ends = point[own], self.hull.numbers[own]
+            low, high = self.box[1][:, feature].tolist()
+            if weights[-1] <= _MIXED * weights.sum():
+                number = float(ends[0])
+            elif weights[0] <= _MIXED * weights.sum():
+                number = float(ends[-1])
+            else:
+                number = float((weights * ends).sum() / weights.sum())
+                if self.domain.features[feature].whole:
+                    number = float(round(number))
+                elif digits is not None and low < high < low + _WIDEST:
+                    number = round(number, digits - floor(log10(high - low)))
+            found[feature] = min(max(number, low), high)
+        return found
+
+    def chosen(self) -> NDArray[np.int64]:
+        """Return the value of each feature of which the points have most."""
+        shares = np.split(self.amounts(self._middle()), self.domain.offsets[1:-1])
+        return np.array([int(np.argmax(share)) for share in shares])
+
+    def _middle(self) -> NDArray[np.float64]:
+        return np.asarray(np.mean(self.points, axis=0))
+
+    def pinned(self, fixed: int | None) -> Box | None:
+        """Return the box with the values next to the points alone; None if they are.
+
+        Of a range of whole numbers the nearest one. The feature `fixed` keeps its
+        values.
+        """
+        mixed = self._mixed(fixed)
+        if not mixed:
+            return None
+        allowed, ends = self.box[0].copy(), self.box[1].copy()
+        chosen = self.domain.offsets[:-1] + self.chosen()
+        for feature, place in mixed.items():
+            start, stop = self.domain.offsets[feature : feature + 2].tolist()
+            allowed[start:stop] = False
+            allowed[chosen[feature]] = True
+            if place is not None:
+                ends[:, feature] = min(
+                    max(float(round(place)), ends[0, feature]), ends[1, feature]
+                )
+        return allowed, ends
+
+    def _mixed(self, fixed: int | None) -> dict[int, float | None]:
+        """Return the features whose values are mixed, and where of whole numbers."""
+        middle = self._middle()
+        amounts = self.amounts(middle)
+        found: dict[int, float | None] = {}
+        for index, feature in enumerate(self.domain.features):
+            start, stop = self.domain.offsets[index : index + 2].tolist()
+            column = start + int(np.argmax(amounts[start:stop]))
+            place = None
+            if feature.whole and column == self.domain.ranges[index]:
+                own = self.hull.columns == column
+                place = float((middle[own] * self.hull.numbers[own]).sum())
+                place /= float(middle[own].sum())
+            is_between = place is not None and abs(place - round(place)) > _MIXED
+            if index != fixed and (is_between or amounts[column] < 1 - _MIXED):
+                found[index] = place
+        return found
+
+    def halves(self, fixed: int | None) -> list[Box]:
+        """Return the box in two, to be looked at from the last; none if it is not.
+
+        It is split where the points mix values, but not in the feature `fixed`.
+        """
+        mixed, amounts = self._mixed(fixed), self.amounts(self._middle())
+        allowed, ends = self.box
+        values: list[tuple[float, int]] = []
+        for index in mixed:
+            start, stop = self.domain.offsets[index : index + 2].tolist()
+            if allowed[start:stop].sum() > 1:
+                values.append((float(amounts[start:stop].max()), index))
+        if values:
+            feature = min(values)[1]
+            start, stop = self.domain.offsets[feature : feature + 2].tolist()
+            best = start + int(np.argmax(amounts[start:stop]))
+            alone, rest = allowed.copy(), allowed.copy()
+            alone[start:stop] = False
+            alone[best], rest[best] = True, False
+            return [(rest, ends), (alone, ends)]
+        places = {index: place for index, place in mixed.items() if place is not None}
+        if not places:
+            return []
+        feature = max(places, key=lambda index: float(ends[1, index] - ends[0, index]))
+        below = float(floor(places[feature]))
+        low, high = ends.copy(), ends.copy()
+        low[1, feature], high[0, feature] = below, below + 1
+        return [(allowed, low), (allowed, high)]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a region has inputs that break a claim.
+
+    Attributes
+    ----------
+    part : Part
+    leads : sequence of lists of Lead
+        Of one class or two, what each leads by; the claim breaks only where all of them
+        are possible.
+    attempt : callable
+        Looks for inputs that break the claim.
+    box : Box
+        Where.
+    fixed : int or None
+        The feature in which two inputs differ.
+    """
+
+    part: Part
+    leads: Sequence[list[Lead]]
+    attempt: Callable[[Near], Inputs | None]
+    box: Box
+    fixed: int | None = None
+
+    def near(self, network: Network, box: Box) -> Near | None:
+        """Return points of each class in a part of a box; None proves one has none."""
+        hull = Hull(network, box)
+        sides = [hull.function(row) for row in self.part.sides]
+        found = []
+        for leads in self.leads:
+            if self.part.scores is None:  # there is one class, if there is any input
+                bound = hull.bound(hull.function([0] * (hull.n_sums + 1)), sides)
+                possible = None if bound.value is None else bound
+            else:
+                possible = may_have(hull, leads, self.part.scores, sides)
+            if possible is None:
+                return None
+            if possible.point is not None:
+                found.append(possible.point)
+        return Near(network.domain, box, hull, found)
+
+
+def settle_all(
+    network: Network, questions: Iterable[Question], ignoring: Boxes, meter: Meter
+) -> Settled:
+    """Settle questions one by one, until one is refuted.
+
+    Inputs inside the boxes `ignoring` do not count.
+    """
+    whole, status = meter.part(_MOST_PARTS_OF_ALL), PROVED
+    for question in questions:
+        part = meter.part(_MOST_PARTS)
+        try:
+            settled = _settle(network, question, ignoring, part)
+            whole.spend(part.boxes)
+        except BudgetExceededError:
+            meter.spend()  # raises if it is the budget that ended the work
+            settled = UNDECIDED
+        if settled.status == "refuted":
+            return settled
+        if settled.status == "undecided":
+            status = UNDECIDED
+            if whole.boxes + part.boxes > _MOST_PARTS_OF_ALL:
+                break
+    return status
+
+
+def _settle(
+    network: Network, question: Question, ignoring: Boxes, meter: Meter
+) -> Settled:
+    """Settle a question about a region; the box is split where points mix values."""
+    domain, stack, is_undecided = network.domain, [question.box], False
+    while stack:
+        box = stack.pop()
+        meter.spend(1)
+        if containing(domain, ignoring, box).any():
+            continue
+        near = question.near(network, box)
+        if near is None:
+            continue
+        if not near.points:
+            is_undecided = True
+            continue
+        pinned = near.pinned(question.fixed)
+        closer = near if pinned is None else question.near(network, pinned)
+        if closer is not None and closer.points:
+            found = question.attempt(closer)
+            if found is not None:
+                return Settled("refuted", found)
+        halves = near.halves(question.fixed)
+        is_undecided |= not halves
+        stack += halves
+    return UNDECIDED if is_undecided else PROVED
+
+
+def rows_of(inputs: Inputs, places: list[int]) -> Inputs:
+    """Return some of several inputs."""
+    return Inputs(inputs.codes[places], inputs.numbers[places])
+
+
+def classes_of(network: Network, inputs: Inputs) -> NDArray[np.int64]:
+    """Return the classes of inputs, exactly."""
+    numbers = inputs.numbers if network.domain.has_ranges else None
+    return network.predict_codes(inputs.codes, numbers)
