@@ -1,4 +1,4 @@
-"""Draw the figures of small-lists.md, from networks and their rules.
+"""Draw the figures of how-rules-are-found.md, from networks and their rules.
 
     python docs/explanation/figures.py [FOLDER]
 
