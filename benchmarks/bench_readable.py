@@ -199,7 +199,7 @@ def _by_heart(model: Any, train: Any, y: Any, test: Any, truth: Any) -> tuple[An
         if isinstance(model, nn2rules.ReadableClassifier):
             rules = model.rules_
         else:
-            rules = nn2rules.extract(model, train, time=SECONDS)
+            rules = nn2rules.extract(model, train, form="rules", time=SECONDS)
         decided = rules.apply(train) >= 0 if rules.scope == "support" else np.array([1])
         unseen = rules.apply(test, unknown="none") >= 0
     if rules.scope == "domain":

@@ -115,7 +115,7 @@ def assert_true_counterexamples(
 @pytest.mark.parametrize("name", ["tomato", "car", "nursery"])
 def test_extracted_rules_pass(name):
     network = network_of(name)
-    report = check(network, nn2rules.extract(network))
+    report = check(network, nn2rules.extract(network, form="rules"))
     assert report.ok
     assert report.method == "every input"
     assert report.checked == network.domain.n_inputs
@@ -131,7 +131,7 @@ def test_given_rows_are_among_all_inputs():
 
 @given(relu_networks(max_inputs=60, awkward=True))
 def test_rules_of_awkward_domains_pass(network):
-    assert check(network, nn2rules.extract(network)).ok
+    assert check(network, nn2rules.extract(network, form="rules")).ok
 
 
 # What is wrong is found.

@@ -1308,7 +1308,7 @@ def with_threshold() -> tuple[str, ...]:
     joblib.dump(model, "model.joblib")
     rows.to_csv("ages.csv", index=False)
     read = ("--values", "age=20,30,40,50,60,70", "--threshold", "0.55", "--trust")
-    done("extract", "model.joblib", *read, "-o", "ages.json")
+    done("extract", "model.joblib", *read, "--form", "rules", "-o", "ages.json")
     return read
 
 

@@ -31,20 +31,20 @@ NETWORK = nn2rules.read_network(MODEL, data=TRAIN)
 
 
 def test_a_tenth_of_the_rows_is_held_out_and_then_covered():
-    rules = nn2rules.extract(NETWORK, TRAIN)
+    rules = nn2rules.extract(NETWORK, TRAIN, form="rules")
     found = rules.certificate["coverage"]
     assert (found["on"], found["rows"]) == ("held-out rows", 20)
     assert 0 <= found["covered"] < 20, "some lie outside of all boxes, or alone"
     assert rules.certificate["rows_covered"] == len(TRAIN)
     assert coverage_of(rules) in " ".join(str(rules).split())
     assert coverage_of(rules).startswith("About ")
-    alone = nn2rules.extract(NETWORK, TRAIN, n_jobs=1)
+    alone = nn2rules.extract(NETWORK, TRAIN, n_jobs=1, form="rules")
     assert alone == rules
 
 
 def test_test_rows_are_counted_and_no_row_is_held_out():
     far = TEST.assign(a=TEST.a.where(TEST.index > 4, 99.0))
-    rules = nn2rules.extract(NETWORK, TRAIN, test=far)
+    rules = nn2rules.extract(NETWORK, TRAIN, test=far, form="rules")
     fired = rules.apply(far, unknown="none")
     covered = int((fired >= 0).sum())
     coverage = {"on": "test rows", "rows": 300, "covered": covered}
@@ -54,11 +54,13 @@ def test_test_rows_are_counted_and_no_row_is_held_out():
 
 def test_test_rows_without_a_feature_are_refused_before_any_work():
     with pytest.raises(Nn2RulesError, match="'b'"):
-        nn2rules.extract(NETWORK, TRAIN, test=TEST.drop(columns="b"), time=0)
+        nn2rules.extract(
+            NETWORK, TRAIN, test=TEST.drop(columns="b"), time=0, form="rules"
+        )
 
 
 def test_of_few_rows_nothing_is_estimated():
-    rules = nn2rules.extract(NETWORK, TRAIN[:49])
+    rules = nn2rules.extract(NETWORK, TRAIN[:49], form="rules")
     assert coverage_of(rules) == (
         "How many new rows are covered is not estimated: too few rows."
     )
@@ -71,7 +73,7 @@ def test_rules_for_every_input_do_not_cover_values_that_are_not_listed():
     labels = np.where(np.log(rows.inc) + rows.age / 20 > 10.5, "good", "bad")
     model = make_pipeline(PowerTransformer(), LogisticRegression()).fit(rows, labels)
     known, unseen = rows[:300], rows[300:]
-    rules = nn2rules.extract(model, known)
+    rules = nn2rules.extract(model, known, form="rules")
     assert rules.scope == "domain"
     answered = [label for label in rules.predict(unseen, unknown="none") if label]
     assert not answered  # else this test shows nothing
@@ -79,7 +81,7 @@ def test_rules_for_every_input_do_not_cover_values_that_are_not_listed():
     assert rules.certificate["coverage"] == coverage
     told = "About 0% of new rows are covered (0 of 30 held-out rows"
     assert told in " ".join(str(rules).split())
-    tested = nn2rules.extract(model, known, test=unseen)
+    tested = nn2rules.extract(model, known, test=unseen, form="rules")
     assert tested.certificate["coverage"]["on"] == "test rows"
 
 
@@ -88,13 +90,13 @@ def test_values_that_all_occur_again_leave_no_row_unknown():
     labels = np.where(rows.a > 0, "good", "bad")
     encode = make_column_transformer((OneHotEncoder(), ["a", "b"]))
     model = make_pipeline(encode, LogisticRegression()).fit(rows, labels)
-    rules = nn2rules.extract(model, rows)
+    rules = nn2rules.extract(model, rows, form="rules")
     assert rules.certificate["coverage"] == {"on": "every input"}
 
 
 def test_rules_for_every_input_cover_every_input_of_a_domain_that_is_given():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
-    rules = nn2rules.extract(network)
+    rules = nn2rules.extract(network, form="rules")
     assert rules.certificate["coverage"] == {"on": "every input"}
     assert coverage_of(rules) == ""
 
@@ -112,7 +114,7 @@ def test_rules_for_rows_from_a_table_have_rows_held_out():
 
 
 def test_work_that_goes_on_counts_the_same(tmp_path):
-    whole = nn2rules.extract(NETWORK, TRAIN)
+    whole = nn2rules.extract(NETWORK, TRAIN, form="rules")
     path = tmp_path / "work.ckpt"
 
     class Stop:

@@ -237,8 +237,8 @@ def test_labels_may_be_text():
     layer = Layer([[1.0], [-1.0]], [0.0], "sigmoid")
     network = Network(domain_of((2,)), (layer,), (0, 1))
     rows = network.domain.decode([[0], [0], [1]])
-    rules = extract(network, data=rows, labels=["1", "0", "0"])
-    same = extract(network, data=rows, labels=[1, 0, 0])
+    rules = extract(network, data=rows, labels=["1", "0", "0"], form="rules")
+    same = extract(network, data=rows, labels=[1, 0, 0], form="rules")
     assert rules.facts == same.facts
 
 
@@ -254,7 +254,12 @@ def test_labels_that_do_not_fit(labels, message):
     layer = Layer([[1.0], [-1.0]], [0.0], "sigmoid")
     network = Network(domain_of((2,)), (layer,), ("a", "b"))
     with pytest.raises(OptionError) as error:
-        extract(network, data=network.domain.decode([[0], [0], [1]]), labels=labels)
+        extract(
+            network,
+            data=network.domain.decode([[0], [0], [1]]),
+            labels=labels,
+            form="rules",
+        )
     assert str(error.value) == message
 
 

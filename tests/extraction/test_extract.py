@@ -106,7 +106,7 @@ def test_options_are_checked(options, message):
 )
 def test_models_that_nothing_reads(model, message):
     with pytest.raises(UnsupportedModelError) as error:
-        extract(model)
+        extract(model, form="rules")
     assert str(error.value).startswith(message)
 
 

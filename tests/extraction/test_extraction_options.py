@@ -205,7 +205,7 @@ def classes_by_rules(rules, n_classes):
 
 
 def test_as_many_classes_as_a_table_holds():
-    most = extract(many_classes(table.MOST_CLASSES), effort=0)
+    most = extract(many_classes(table.MOST_CLASSES), effort=0, form="rules")
     assert most.certificate["engine"] == "table"
     expected = list(range(table.MOST_CLASSES))
     assert classes_by_rules(most, table.MOST_CLASSES) == expected
@@ -222,7 +222,7 @@ def test_more_classes_than_a_table_holds(monkeypatch):
     monkeypatch.setattr(table, "MOST_CLASSES", 31)
     monkeypatch.setattr(counting, "MOST_CLASSES", 31)
     network = many_classes(32)
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     assert rules.certificate["engine"] == "search"
     assert classes_by_rules(rules, 32) == list(range(32))
     assert count_classes(network).lower == (1,) * 32
@@ -352,7 +352,9 @@ def test_all_cores_give_the_same_rules():
 def test_progress_is_reported():
     network = load(datasets.network_file("car"))
     seen = []
-    extract(network, effort=1, progress=lambda *report: seen.append(report))
+    extract(
+        network, effort=1, progress=lambda *report: seen.append(report), form="rules"
+    )
     assert all(0 <= share <= 1 for _, share in seen)
     assert any("rules" in what for what, _ in seen)
 

@@ -39,7 +39,7 @@ def read_twice():
 def test_the_same_network_has_no_difference(read_twice):
     model, rows, _ = read_twice
     network = read_network(model, data=rows)
-    rules = extract(network, data=rows, effort=0)
+    rules = extract(network, data=rows, effort=0, form="rules")
     assert other_network(rules, network) is None
     assert other_network(rules, replace(network, origin=None)) is None
     assert other_network(rules.replace(certificate={}), network) is None
@@ -47,7 +47,7 @@ def test_the_same_network_has_no_difference(read_twice):
 
 def test_the_same_model_read_with_other_rows_names_the_range(read_twice):
     model, rows, older = read_twice
-    rules = extract(read_network(model, data=rows), data=rows, effort=0)
+    rules = extract(read_network(model, data=rows), data=rows, effort=0, form="rules")
     other = read_network(model, data=older)
     said = other_network(rules, other)
     assert said.startswith(
@@ -69,7 +69,9 @@ def network_of(domain, weights, classes=("no", "yes")):
 
 TWO = Domain((Feature("size", ("S", "L")), Feature.real("age", 18, 60)))
 NETWORK = network_of(TWO, [-1, 2, 0.1])
-RULES = extract(NETWORK, data=[{"size": "S", "age": 20}, {"size": "L", "age": 30}])
+RULES = extract(
+    NETWORK, data=[{"size": "S", "age": 20}, {"size": "L", "age": 30}], form="rules"
+)
 
 
 @pytest.mark.parametrize(

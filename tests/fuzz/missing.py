@@ -32,7 +32,7 @@ def read_gaps(rng: Generator) -> int:
     try:
         model.fit(rows, labels)
         network = read_network(model, data=rows)
-        rules = extract(model, data=rows)
+        rules = extract(model, data=rows, form="rules")
     except (DomainError, UnsupportedModelError, TypeError, ValueError):
         return 1  # such data, or such a pipeline, cannot be had
     n_compared = 0

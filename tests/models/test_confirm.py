@@ -117,7 +117,10 @@ def test_the_certificate_says_what_was_compared():
     assert found.origin["output"] == "a probability: the second class above 0.5"
     assert found.origin["compared"] == "outputs and answers"
     assert found.origin["compared_rows"] == {"random": 2000, "given": 4}
-    assert nn2rules.extract(model, data=ROWS).certificate["model"] == found.origin
+    assert (
+        nn2rules.extract(model, data=ROWS, form="rules").certificate["model"]
+        == found.origin
+    )
     alone = read_network(model, domain=found.domain)
     assert alone.origin["compared_rows"] == {"random": 2000, "given": 0}
     assert alone == found
@@ -186,7 +189,7 @@ def tied_model():
 
 def test_rows_that_the_models_own_rounding_decides_are_counted_and_stated():
     model = tied_model()
-    rules = nn2rules.extract(model, data=TIED, domain=BITS)
+    rules = nn2rules.extract(model, data=TIED, domain=BITS, form="rules")
     n_other = int((np.asarray(rules.predict(TIED)) != model.predict(TIED)).sum())
     assert n_other > 0
     compared = rules.certificate["model"]["compared_rows"]
@@ -200,7 +203,7 @@ def test_rows_that_the_models_own_rounding_decides_are_counted_and_stated():
 def test_nothing_is_stated_where_rounding_decides_nothing():
     rows = TIED[["a", "b"]]
     model = LogisticRegression().fit(rows, [1, 1, 1, 0, 0, 0])
-    rules = nn2rules.extract(model, data=rows)
+    rules = nn2rules.extract(model, data=rows, form="rules")
     assert "given_rounded_otherwise" not in rules.certificate["model"]["compared_rows"]
     assert not any("rounding" in text for text in rules.warnings())
 
@@ -212,7 +215,7 @@ def test_a_tie_of_libsvm_goes_where_its_own_predict_puts_it(labels):
     rows = pd.DataFrame({"a": [-1, 0, 1]})
     if model.decision_function(rows)[1] != 0:
         pytest.fail("the middle is no tie, and the test shows nothing")
-    rules = nn2rules.extract(model, data=rows, domain={"a": [-1, 0, 1]})
+    rules = nn2rules.extract(model, data=rows, domain={"a": [-1, 0, 1]}, form="rules")
     assert list(rules.predict(rows)) == list(model.predict(rows))
     assert nn2rules.read_network(model, data=rows).predict(rows[1:2]) == max(labels)
     compared = rules.certificate["model"]["compared_rows"]
@@ -223,7 +226,7 @@ def test_a_tie_of_libsvm_that_no_row_holds_goes_there_too():
     rows = pd.DataFrame({"a": [0, 2], "b": [0, 0]})
     model = SVC(kernel="linear").fit(rows, ["n", "y"])
     domain = {"a": [0, 1, 2], "b": [0, 1]}
-    rules = nn2rules.extract(model, data=rows, domain=domain)
+    rules = nn2rules.extract(model, data=rows, domain=domain, form="rules")
     tied = pd.DataFrame({"a": [1, 1], "b": [0, 1]})
     assert list(rules.predict(tied)) == list(model.predict(tied)) == ["y", "y"]
     explained = nn2rules.explain(model, tied[:1], data=rows, domain=domain)

@@ -96,7 +96,7 @@ def test_rules_behind_a_curve_answer_on_numbers_never_seen(name, numbers):
     is_filled = numbers != "real"
     rows = people(numbers=numbers, missing=is_filled)
     model = fitted(CURVES[name], rows, filled=is_filled)
-    rules = extract(model, data=rows[["pay", "age"]])
+    rules = extract(model, data=rows[["pay", "age"]], form="rules")
     pay = rules.domain.feature("pay")
     assert pay.limits == (rows.pay.min(), rows.pay.max())
     assert pay.curve is None
@@ -112,7 +112,7 @@ def test_a_network_behind_a_curve(name):
     rows = people(seed=3)
     last = MLPClassifier((4,), max_iter=500, random_state=0)
     model = fitted(CURVES[name], rows, estimator=last)
-    rules = extract(model, data=rows[["pay", "age"]])
+    rules = extract(model, data=rows[["pay", "age"]], form="rules")
     assert compare(rules, model, unseen(rules, rows)) > 0.8
 
 
@@ -120,7 +120,7 @@ def test_all_columns_behind_one_step():
     rows = people(seed=4)
     steps = FunctionTransformer(np.log1p), MinMaxScaler(), LogisticRegression()
     model = make_pipeline(*steps).fit(rows[["pay", "age"]], rows.good)
-    rules = extract(model, data=rows[["pay", "age"]])
+    rules = extract(model, data=rows[["pay", "age"]], form="rules")
     curves = rules.certificate["model"]["curves"]
     assert curves == {"pay": "log1p", "age": "log1p"}
     assert compare(rules, model, unseen(rules, rows)) > 0.85
@@ -134,7 +134,7 @@ def test_special_values_and_ends_that_are_stated():
     model = make_pipeline(steps, StandardScaler(), LogisticRegression())
     model.fit(rows[["pay", "age"]], rows.good)
     domain = {"pay": Feature.real("pay", 1, 50_000, special=[-1])}
-    rules = extract(model, data=rows[["pay", "age"]], domain=domain)
+    rules = extract(model, data=rows[["pay", "age"]], domain=domain, form="rules")
     assert rules.domain.feature("pay").limits == (1, 50_000)
     new = unseen(rules, rows)
     new.loc[:100, "pay"] = -1
@@ -153,7 +153,10 @@ def test_the_network_of_a_model_is_exact_on_numbers_and_can_be_saved():
     again = from_json(to_json(network))
     assert again == network
     assert (again.predict(data) == model.predict(data)).all()
-    assert extract(network, data=data).domain == extract(model, data=data).domain
+    assert (
+        extract(network, data=data, form="rules").domain
+        == extract(model, data=data, form="rules").domain
+    )
     with pytest.raises(nn2rules.UnknownValueError) as caught:
         network.predict([{"pay": 1e9, "age": 30}])
     low, high = rows.pay.min(), rows.pay.max()
@@ -185,7 +188,7 @@ KEPT_AS_LISTS = {
 def test_what_is_no_known_curve_is_never_taken_for_one(name):
     rows = people(seed=7, rows=80)
     model = fitted(KEPT_AS_LISTS[name], rows)
-    rules = extract(model, data=rows[["pay", "age"]], time=5)
+    rules = extract(model, data=rows[["pay", "age"]], time=5, form="rules")
     assert "curves" not in rules.certificate["model"]
     assert compare(rules, model, rows[["pay", "age"]]) == 1
 
@@ -194,7 +197,7 @@ def test_numbers_of_32_bits_are_no_curve():
     rows = people(seed=8, rows=80)
     rows["pay"] = rows.pay.astype(np.float32)
     model = fitted(CURVES["log"], rows)
-    rules = extract(model, data=rows[["pay", "age"]], time=5)
+    rules = extract(model, data=rows[["pay", "age"]], time=5, form="rules")
     assert "curves" not in rules.certificate["model"]
 
 
@@ -202,7 +205,9 @@ def test_a_logarithm_of_numbers_below_0_is_refused():
     rows = people(seed=9)
     model = fitted(CURVES["log"], rows)
     with pytest.raises(UnsupportedModelError, match="cannot take the row"):
-        extract(model, data=rows[["pay", "age"]], domain={"pay": (0, 100)})
+        extract(
+            model, data=rows[["pay", "age"]], domain={"pay": (0, 100)}, form="rules"
+        )
 
 
 QUESTIONS = {
@@ -245,7 +250,7 @@ def test_proofs_keep_lists_and_are_refused_for_curves(tmp_path):
 def test_the_checker_proves_rules_by_its_own_code(name, numbers):
     rows = people(seed=12, numbers=numbers, missing=True)
     model, data = fitted(CURVES[name], rows, filled=True), rows[["pay", "age"]]
-    rules = extract(model, data=data)
+    rules = extract(model, data=data, form="rules")
     network = read_network(model, data=data, domain=rules.domain)
     found = check(network, rules, rows=data, samples=500)
     assert found.ok

@@ -174,7 +174,7 @@ framework = pytest.mark.parametrize("made", FRAMEWORKS.values(), ids=FRAMEWORKS)
 
 def check(network, theirs, limit, most=0.9):
     """Compare the rules of a network with what a user of the model answers."""
-    rules = nn2rules.extract(network)
+    rules = nn2rules.extract(network, form="rules")
     answers, rows = network.predict_codes(CODES), DOMAIN.decode(CODES)
     assert rules.predict(rows).tolist() == network.predict(rows).tolist()
     sure = np.abs(theirs - limit) > 1e-5
@@ -263,7 +263,7 @@ def test_the_certificate_says_what_the_output_was_taken_for(made):
     model, _ = made(ASKED["regression"])
     found = read_network(model, domain=DOMAIN, output="score")
     assert found.origin["output"] == "a score: the second class above 0"
-    assert nn2rules.extract(found).certificate["model"] == found.origin
+    assert nn2rules.extract(found, form="rules").certificate["model"] == found.origin
     model, _ = made(ASKED["regression"], 3)
     found = read_network(model, domain=DOMAIN).origin
     assert found["output"] == "a number for each class: the largest answers"
@@ -389,7 +389,7 @@ def test_a_share_that_is_rounded_over_the_threshold_is_fragile(threshold, dtype)
     if threshold >= 0.5 and dtype == np.float32:  # else small shares are precise
         assert (differ[0] | differ[1]).any()
     assert fragile(network)[differ[0] | differ[1]].all()
-    found = nn2rules.extract(network).certificate["fragile"]
+    found = nn2rules.extract(network, form="rules").certificate["fragile"]
     assert found["model"] == fragile(network).sum()
 
 
@@ -425,4 +425,6 @@ def test_far_from_the_decision_nothing_is_fragile():
     model, _ = in_torch(KNOWN["sigmoid"])
     for threshold in (0.5, 0.9, 0.999):
         network = read_network(model, domain=DOMAIN, threshold=threshold)
-        assert nn2rules.extract(network).certificate["fragile"]["model"] == 0
+        assert (
+            nn2rules.extract(network, form="rules").certificate["fragile"]["model"] == 0
+        )

@@ -44,7 +44,7 @@ def test_none_that_an_imputer_passes_on_is_refused_by_rules_and_explain():
         for r in (row.items(), as_nan.items())
     ]
     assert said == ["bad", "good"]  # else this test shows nothing
-    rules = nn2rules.extract(fitted, data=ROWS)
+    rules = nn2rules.extract(fitted, data=ROWS, form="rules")
     assert list(rules.predict([as_nan])) == ["good"]
     told = (
         "row 0: feature 'job' holds None, which the model does not treat as "
@@ -61,7 +61,7 @@ def test_none_that_an_imputer_passes_on_is_refused_by_rules_and_explain():
 
 
 def test_the_page_the_certificate_and_files_keep_it():
-    rules = nn2rules.extract(model(), data=ROWS)
+    rules = nn2rules.extract(model(), data=ROWS, form="rules")
     refused = rules.certificate["model"]["not_missing"]
     assert "None" in refused["job"]
     assert "NaN" not in refused["job"]
@@ -74,14 +74,14 @@ def test_the_page_the_certificate_and_files_keep_it():
 
 
 def test_numbers_and_spellings_that_mean_the_same_stay_missing():
-    rules = nn2rules.extract(model(), data=ROWS)
+    rules = nn2rules.extract(model(), data=ROWS, form="rules")
     assert "age" not in rules.certificate["model"]["not_missing"]
     rows = [{"job": "clerk", "age": cell} for cell in (None, NAN)]
     assert len(set(rules.predict(rows))) == 1
 
 
 def test_none_on_which_the_model_itself_fails_is_missing():
-    rules = nn2rules.extract(model(unknown="error"), data=ROWS)
+    rules = nn2rules.extract(model(unknown="error"), data=ROWS, form="rules")
     assert "not_missing" not in rules.certificate["model"]
     [by_none, by_nan] = rules.predict(
         [{"job": None, "age": 20.0}, {"job": NAN, "age": 20.0}]
@@ -93,7 +93,7 @@ def test_data_that_hold_the_other_spelling_are_refused_in_a_sentence():
     rows = ROWS.astype({"job": object})
     rows.loc[5, "job"] = None
     with pytest.raises(UnknownValueError, match="row 5: feature 'job' holds None"):
-        nn2rules.extract(model(), data=rows)
+        nn2rules.extract(model(), data=rows, form="rules")
 
 
 @pytest.mark.parametrize("text", ["", "missing"])
@@ -102,7 +102,7 @@ def test_a_text_that_the_model_tells_from_missing_is_refused(text):
     row = {"job": text, "age": 40.0}
     frame = pd.DataFrame([row, {"job": NAN, "age": 40.0}])
     assert list(fitted.predict(frame)) == ["bad", "good"]  # else nothing is shown
-    rules = nn2rules.extract(fitted, data=ROWS)
+    rules = nn2rules.extract(fitted, data=ROWS, form="rules")
     told = f"feature 'job' holds {text!r}, which the model does not treat as missing"
     for rows in ([row], frame):
         with pytest.raises(UnknownValueError, match=told):
@@ -124,7 +124,7 @@ def test_texts_for_missing_numbers_are_refused_where_the_model_tells_them_apart(
     rows = pd.DataFrame({"age": pd.Series([1, 2, NAN, 3] * 10, dtype=object)})
     encode = OneHotEncoder(handle_unknown="ignore")
     fitted = make_pipeline(encode, LogisticRegression()).fit(rows, LABELS)
-    rules = nn2rules.extract(fitted, data=rows)
+    rules = nn2rules.extract(fitted, data=rows, form="rules")
     text = pd.DataFrame({"age": pd.Series(["NA"], dtype=object)})
     [expected] = fitted.predict(text)
     found = list(rules.predict(text, unknown="none"))
@@ -134,13 +134,13 @@ def test_texts_for_missing_numbers_are_refused_where_the_model_tells_them_apart(
 
 def test_a_word_of_the_feature_is_never_refused():
     rows = ROWS.assign(job=["", "cook", NAN, "judge"] * 10)
-    rules = nn2rules.extract(model(), data=rows)
+    rules = nn2rules.extract(model(), data=rows, form="rules")
     assert list(rules.predict(rows[:1])) == list(model().predict(rows[:1]))
 
 
 @pytest.mark.parametrize("end", ["csv", "parquet"])
 def test_an_empty_cell_of_a_file_is_missing_whatever_its_spelling(tmp_path, end):
-    rules = nn2rules.extract(model(), data=ROWS)
+    rules = nn2rules.extract(model(), data=ROWS, form="rules")
     frame = pd.DataFrame({"job": ["", None, "cook"], "age": [40.0, 40.0, 40.0]})
     rows, output = tmp_path / f"rows.{end}", tmp_path / "answers.csv"
     if end == "csv":

@@ -89,7 +89,7 @@ def run(folder, *args):
 )
 def test_a_pipeline_from_a_file_answers_as_its_rules_do(folder, people, name, trust):
     model = load_model(folder / name, trust=trust)
-    rules = nn2rules.extract(model, data=people)
+    rules = nn2rules.extract(model, data=people, form="rules")
     assert (rules.predict(people) == model.predict(people)).all()
     assert rules.domain.feature("age").edges is not None
 
@@ -351,7 +351,7 @@ def test_a_sparse_table_that_would_fill_the_memory_is_refused(tmp_path):
         load_model(tmp_path / "evil.skops")
     trusted = load_model(tmp_path / "evil.skops", trust=True)
     with pytest.raises(UnsupportedModelError, match="a table of 1,073,741,8"):
-        nn2rules.extract(trusted, data=rows)
+        nn2rules.extract(trusted, data=rows, form="rules")
 
 
 @pytest.mark.parametrize(

@@ -738,4 +738,4 @@ def test_a_range_of_one_number_refuses_the_rows():
     model = make_pipeline(StandardScaler(), LogisticRegression())
     model.fit(rows, rows.score > 500)
     with pytest.raises(UnknownValueError, match="outside of 5 to 5"):
-        extract(model, data=rows, domain={"age": (5, 5)})
+        extract(model, data=rows, domain={"age": (5, 5)}, form="rules")

@@ -905,7 +905,7 @@ def everything(network, like, most=20_000):
 
 def check_rules(network, rows, labels_of, fragile=0.02):
     """Compare network and rules with the model's labels, on data and the domain."""
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     for frame in (rows, everything(network, rows)):
         theirs = np.asarray(labels_of(frame))
         scores = network.scores(frame)

@@ -285,7 +285,7 @@ def test_one_hot_encoders_know_the_values_themselves(name, kind):
     answers = model.predict(inputs).tolist()
     assert len(set(answers)) == 2
     assert network.predict(every).tolist() == answers
-    assert extract(model).predict(every).tolist() == answers
+    assert extract(model, form="rules").predict(every).tolist() == answers
     ours, theirs = own_numbers(model, inputs, network.scores(every))
     assert np.abs(ours - theirs).max() <= network.model_error + 1e-15
 
@@ -663,7 +663,7 @@ def test_bins_of_whole_numbers_have_whole_edges():
     assert any(edge % 1 for edge in edges)
     assert age.edges == tuple(np.ceil(edges).astype(int).tolist())
     assert (age.whole, pay.whole) == (True, False)
-    rules = extract(model, data=rows)
+    rules = extract(model, data=rows, form="rules")
     assert not re.search(r"age [<≥] \d+\.", str(rules))
     with pytest.raises(
         UnknownValueError, match="because its numbers are whole; it has"
@@ -1002,7 +1002,7 @@ def test_bins_that_the_model_makes_may_be_said():
 def test_numbers_off_the_grid(saved, tmp_path):
     rows, model = scaled()
     new = pd.DataFrame({"age": [29.9, 52, 53, 1e6, -3, 30], "job": "cook"})
-    rules = extract(model, data=rows, domain={"age": "observed"})
+    rules = extract(model, data=rows, domain={"age": "observed"}, form="rules")
     if saved:
         nn2rules.save(rules, tmp_path / "rules.json")
         rules = nn2rules.load(tmp_path / "rules.json")
@@ -1016,7 +1016,7 @@ def test_numbers_off_the_grid(saved, tmp_path):
 def test_data_off_the_grid():
     rows, model = scaled()
     with pytest.raises(UnknownValueError, match="'age' has no value 20; it has 25, 50"):
-        extract(model, data=rows, domain={"age": [25, 50]})
+        extract(model, data=rows, domain={"age": [25, 50]}, form="rules")
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -1026,11 +1026,11 @@ def test_words_that_were_never_seen(saved, tmp_path):
     steps = [("w", encoder, ["job", "town"]), ("n", KBinsDiscretizer(2), ["age"])]
     model = make_pipeline(ColumnTransformer(steps), LogisticRegression(C=100))
     fitted(model, rows, labels(rows))
-    rules = extract(model, data=rows, other=True)
+    rules = extract(model, data=rows, other=True, form="rules")
     assert [feature.other for feature in rules.domain.features] == ["other"] * 2 + [
         None
     ]
-    few = extract(model, data=rows, other=["job"])
+    few = extract(model, data=rows, other=["job"], form="rules")
     assert [feature.other for feature in few.domain.features] == ["other", None, None]
     if saved:
         nn2rules.save(rules, tmp_path / "rules.json")
@@ -1068,7 +1068,7 @@ def test_trained_models_of_the_papers_data_sets(name):
         (6,), learning_rate_init=0.02, max_iter=20, random_state=1
     )
     model = fitted(make_pipeline(encoder, classifier), rows[:6000], answers[:6000])
-    rules = extract(model, data=rows, effort=0)
+    rules = extract(model, data=rows, effort=0, form="rules")
     assert rules.scope == "domain"
     assert (rules.predict(rows) == model.predict(rows)).all()
     assert len(set(rules.predict(rows))) > (2 if name == "five" else 1)
@@ -1103,7 +1103,7 @@ def test_a_wide_pipeline_on_raw_columns():
     rows = table.drop(columns="label")
     model = adult_model(rows, table.label)
     some = rows[::60].reset_index(drop=True)
-    rules = extract(model, data=some, other=True, effort=0)
+    rules = extract(model, data=some, other=True, effort=0, form="rules")
     assert rules.scope == "support"
     assert (rules.predict(some) == model.predict(some)).all()
     decided = rows[rules.apply(rows, unknown="none") >= 0]
@@ -1530,7 +1530,7 @@ def sampled(pipeline, sampler):
 
 def test_samplers_are_passed_over_as_their_own_predict_does():
     model, rows = sampled(SamplingPipeline, Doubled())
-    rules = nn2rules.extract(model, data=rows)
+    rules = nn2rules.extract(model, data=rows, form="rules")
     assert list(rules.predict(rows)) == list(model.predict(rows))
 
 
@@ -1540,5 +1540,5 @@ def test_pipelines_of_imbalanced_learn():
     over = pytest.importorskip("imblearn.over_sampling", reason=reason)
     sampler = over.RandomOverSampler(random_state=0)
     model, rows = sampled(pipelines.Pipeline, sampler)
-    rules = nn2rules.extract(model, data=rows)
+    rules = nn2rules.extract(model, data=rows, form="rules")
     assert list(rules.predict(rows)) == list(model.predict(rows))

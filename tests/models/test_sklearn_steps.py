@@ -162,7 +162,7 @@ def test_a_flag_for_several_columns_at_once():
         origin = read_network(classifier, data=usual, encode=encode).origin
         assert origin["probed"] == [name]
         assert origin["probed_rows"] > len(usual) + 2 * 2048
-        rules = extract(classifier, data=usual, encode=encode, effort=0)
+        rules = extract(classifier, data=usual, encode=encode, effort=0, form="rules")
         assert rules.certificate["model"]["probed"] == [name]
 
 

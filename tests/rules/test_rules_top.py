@@ -78,7 +78,7 @@ def test_the_fidelity_of_the_first_rules_is_counted(network, form):
 @pytest.mark.parametrize("seed", range(4))
 def test_no_other_default_is_better(seed, outputs):
     network = random_network(seed, outputs=outputs)
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     for k in range(len(rules)):
         top = rules.top(k)
         for default in rules.classes:
@@ -88,7 +88,7 @@ def test_no_other_default_is_better(seed, outputs):
 
 def test_what_is_cut_short_says_so():
     network = random_network(1)
-    rules = extract(network)
+    rules = extract(network, form="rules")
     top = rules.top(1)
     assert top.certificate["method"] == f"the first 1 of {len(rules)} rules"
     different = differences(top, network)
@@ -101,7 +101,7 @@ def test_what_is_cut_short_says_so():
 
 def test_rules_are_not_cut_twice():
     """What a shortened list leaves to its default is known no more."""
-    rules = extract(random_network(1), effort=0)
+    rules = extract(random_network(1), effort=0, form="rules")
     top = rules.top(2)
     assert top.top(2) == top.top(9) == top
     with pytest.raises(OptionError) as error:
@@ -130,7 +130,7 @@ def test_top_needs_counts_of_a_whole_domain():
     )
     for rules in (
         extract(random_network(1), engine="search"),
-        extract(random_network(1)).replace(certificate={}),
+        extract(random_network(1), form="rules").replace(certificate={}),
         RuleList(TOMATO.domain, (Rule((), "ripe"),), "unripe", TOMATO.classes),
     ):
         assert len(rules) > 0
@@ -154,7 +154,7 @@ def test_so_many_rules_is_a_whole_number(k):
 
 def test_the_first_rules_for_rows_are_as_right_as_before():
     network = random_network(1)
-    rows = network.domain.decode(every_input(extract(network))[:20])
+    rows = network.domain.decode(every_input(extract(network, form="rules"))[:20])
     rules = extract(network, scope="support", data=rows, effort=0)
     assert len(rules) > 2
     top = rules.top(2)
@@ -220,7 +220,7 @@ def test_a_fidelity_that_is_just_reached_is_enough():
 
 def test_at_most_so_many_rules_for_rows():
     network = random_network(1)
-    rows = network.domain.decode(every_input(extract(network)))
+    rows = network.domain.decode(every_input(extract(network, form="rules")))
     rules = extract(network, scope="support", data=rows, effort=0)
     for k in range(len(rules) + 2):
         short = extract(network, scope="support", data=rows, effort=0, max_rules=k)
@@ -301,8 +301,8 @@ def test_the_curve_does_not_count_the_default_of_rules_for_rows():
 
 def test_a_curve_of_rows_from_a_file():
     network = random_network(3)
-    rows = network.domain.decode(every_input(extract(network)))
-    rules = extract(network, data=rows)
+    rows = network.domain.decode(every_input(extract(network, form="rules")))
+    rules = extract(network, data=rows, form="rules")
     curve = rules.curve(rows, network.predict(rows).tolist())
     assert curve["fidelity"][-1] == 1
     assert curve["accuracy"].tolist() == curve["fidelity"].tolist()
@@ -329,8 +329,8 @@ def test_labels_and_rows_go_together():
 
 def test_a_short_list_says_on_how_many_rows_it_differs():
     network = random_network(2)
-    rows = network.domain.decode(every_input(extract(network))[::3])
-    whole = extract(network, data=rows, effort=0)
+    rows = network.domain.decode(every_input(extract(network, form="rules"))[::3])
+    whole = extract(network, data=rows, effort=0, form="rules")
     for k in range(len(whole)):
         short = extract(network, data=rows, effort=0, max_rules=k)
         wrong = int((short.predict(rows) != network.predict(rows)).sum())

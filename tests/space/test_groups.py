@@ -379,7 +379,7 @@ def regrouped(network, feature):
 def test_the_checker_refuses_other_groups(groups, message):
     network = network_of()
     theirs = Feature("job", JOBS.values, other="other", groups=groups)
-    rules = nn2rules.extract(regrouped(network, theirs))
+    rules = nn2rules.extract(regrouped(network, theirs), form="rules")
     with pytest.raises(DomainError, match=message):
         nn2rules.check(network, rules)
 
@@ -388,7 +388,7 @@ def test_the_checker_takes_words_in_any_order():
     network = network_of()
     turned = tuple(group[::-1] for group in JOBS.groups)
     theirs = Feature("job", JOBS.values, other="other", groups=turned)
-    rules = nn2rules.extract(regrouped(network, theirs))
+    rules = nn2rules.extract(regrouped(network, theirs), form="rules")
     assert nn2rules.check(network, rules).ok
     wrong = RuleList(network.domain, (), "no", ("no", "yes"))
     report = nn2rules.check(network, wrong)
@@ -406,7 +406,7 @@ def test_a_part_of_a_group_is_not_impossible():
         nn2rules.extract(network, impossible=[{"job": STRANGER}])
     with pytest.raises(OptionError, match="has groups of them; give a list of dicts"):
         nn2rules.extract(network, impossible=lambda rows: [False] * len(rows))
-    rules = nn2rules.extract(network)
+    rules = nn2rules.extract(network, form="rules")
     with pytest.raises(OptionError, match="has no value 'judge'"):
         nn2rules.check(network, rules, impossible=part)
     for whole in (["judge", "clerk"], "judge, clerk", ["waiter", None], "other"):

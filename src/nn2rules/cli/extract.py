@@ -1,9 +1,10 @@
-"""nn2rules extract: a model in, rules out."""
+"""nn2rules extract: a model in, rules or a scorecard out."""
 
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +13,7 @@ from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.options import (
     FILES,
     RULES,
+    SCALE,
     SHOWING,
     WORK,
     ApproximateOption,
@@ -32,7 +34,8 @@ from nn2rules.errors import (
 from nn2rules.files import check_writable, read_table, save
 from nn2rules.language import count, label_text, share
 from nn2rules.models import Given, Loaded, class_named, load, takes_curves
-from nn2rules.rules import RuleList, certificate_of, coverage_of
+from nn2rules.rules import Description, RuleList, certificate_of, coverage_of
+from nn2rules.scorecards import Scorecard, lines_of
 from nn2rules.space import did_you_mean
 
 
@@ -58,11 +61,13 @@ def extract(
         ),
     ] = None,
     form: Annotated[
-        Literal["list", "set", "paper"] | None,
+        Literal["list", "set", "paper", "rules", "scorecard"] | None,
         typer.Option(
-            help="A list is read from the top; the rules of a set are for every class, "
-            "each true on its own; the paper's fix the features in one order. By "
-            "default a set for rows, and a list for every input.",
+            help="A scorecard has points for each value, and is the default for a "
+            "model without hidden layer. A list of rules is read from the top; the "
+            "rules of a set are for every class, each true on its own; the paper's fix "
+            "the features in one order. By default (rules) a set for rows, and a list "
+            "for every input.",
             rich_help_panel=RULES,
         ),
     ] = None,
@@ -138,6 +143,54 @@ def extract(
     ] = 0,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
+    points_to_double_odds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="This many points more double the odds of the second class.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    odds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ODDS",
+            help="The odds that --base-score stands for, such as 50 for 50 : 1.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    base_score: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="The total that stands for --odds.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    minimum: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="The smallest total, such as 300.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    maximum: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="The largest total, such as 850.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
+    higher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="The class that more points make more likely; by default the second.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
     top: Annotated[
         int | None,
         typer.Option(
@@ -209,7 +262,7 @@ def extract(
         ),
     ] = False,
 ) -> None:
-    """Extract the rules of a model and print them, or write them as JSON."""
+    """Extract rules or a scorecard, and print them or write them as JSON."""
     check_places(output, network, (model, data, test, how.encoder))
     shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
     if proofs is not None:
@@ -264,6 +317,14 @@ def extract(
         if checkpoint is not None and checkpoint.exists():
             stderr.print(f"the same command with --resume goes on from {checkpoint}")
         raise
+    scale = {
+        "points_to_double_odds": points_to_double_odds,
+        "odds": odds,
+        "base_score": base_score,
+        "minimum": minimum,
+        "maximum": maximum,
+    }
+    rules = _scaled(rules, scale, higher, found)
     spent = time.perf_counter() - started
     show(rules, shown, output)
     if output is not None:
@@ -274,6 +335,26 @@ def extract(
             if left_behind is not None:  # by the run that was stopped
                 left_behind.unlink(missing_ok=True)
     _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
+
+
+def _scaled(
+    rules: Description, scale: Mapping[str, Any], higher: str | None, of: Loaded
+) -> Description:
+    """Return a scorecard on the scale that is asked for; rules have none."""
+    given = [name for name, number in scale.items() if number is not None]
+    given += ["higher"] * (higher is not None)
+    if not given:
+        return rules
+    if not isinstance(rules, Scorecard):
+        option = given[0].replace("_", "-")
+        raise OptionError(f"--{option} is for a scorecard: --form scorecard")
+    label = None if higher is None else class_named(higher, of.network)
+    if higher is not None and label is None:
+        known = ", ".join(str(label) for label in of.network.classes)
+        raise OptionError(
+            f"--higher: there is no class {higher!r}; the classes are {known}"
+        )
+    return rules.scaled(**scale, higher=label, rows=of.rows)
 
 
 def _loaded(model: Path, given: Given, target: str | None) -> Loaded:
@@ -303,7 +384,7 @@ def _refuse_column(data: Path, target: str) -> None:
         )
 
 
-def _tell_scope(rules: RuleList, *, is_chosen: bool, is_summed_up: bool) -> None:
+def _tell_scope(rules: Description, *, is_chosen: bool, is_summed_up: bool) -> None:
     """Say which scope one got, and what is open, where nobody asked for that."""
     if rules.scope != "support":
         return
@@ -334,15 +415,19 @@ def _stopped(rules: RuleList) -> str:
     return f"{proved}, and what they do not decide is not known yet"
 
 
-def open_rows(rules: RuleList) -> tuple[int, int]:
+def open_rows(rules: Description) -> tuple[int, int]:
     """Return how many of the given rows no rule decides, and how many there are."""
     known = certificate_of(rules)
     rows, decided = known.rows or 0, known.rows_covered
     return 0 if decided is None else max(rows - decided, 0), rows
 
 
-def summary(rules: RuleList, seconds: float) -> str:
+def summary(rules: Description, seconds: float) -> str:
     """Say what was extracted: rules, inputs, class shares, seconds."""
+    if isinstance(rules, Scorecard):
+        lines = [f"lines    {len(lines_of(rules.domain)):,}", *_answers(rules)]
+        return "\n".join([*lines, f"seconds  {seconds:.2f}"])
+    assert isinstance(rules, RuleList), "a description is one of the two"
     known, inputs = certificate_of(rules), rules.n_possible
     counts = known.class_inputs
     shares = ""
@@ -377,7 +462,7 @@ def _counted(rules: RuleList) -> str:
     return f"{len(rules):,}, each true on its own: {each}"
 
 
-def _answers(rules: RuleList) -> list[str]:
+def _answers(rules: Description) -> list[str]:
     """Say what is guaranteed of the answers."""
     known, warned = certificate_of(rules), rules.warnings()
     said = ["equal to the network on every input"]
@@ -401,7 +486,7 @@ def _answers(rules: RuleList) -> list[str]:
     ]
 
 
-def _left(rules: RuleList) -> list[str]:
+def _left(rules: Description) -> list[str]:
     """Say how many inputs are left to the default, where they were counted."""
     known, total = certificate_of(rules), rules.n_possible
     least, most = known.uncovered_at_least, known.uncovered_at_most

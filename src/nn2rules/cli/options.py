@@ -23,6 +23,7 @@ from nn2rules.models import Given
 
 READING = "Reading the model"
 RULES = "Which rules"
+SCALE = "The points of a scorecard"
 WORK = "How, and how long"
 SHOWING = "What is printed"
 FILES = "Files"

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from nn2rules.errors import FormatError, OptionError
-from nn2rules.files import check_writable, save, to_json
-from nn2rules.rules import RuleList, Top
+from nn2rules.files import check_writable
+from nn2rules.rules import Description, RuleList, Top
 
 _OBEYED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
@@ -117,17 +117,20 @@ def partial_place(output: Path | None) -> Path | None:
     return output.with_suffix(f".partial{output.suffix}")
 
 
-def show(rules: RuleList, shown: Shown, output: Path | None) -> None:
-    """Print rules, or write them to a file."""
+def show(rules: Description, shown: Shown, output: Path | None) -> None:
+    """Print a description, or write it to a file."""
     if output is None and shown.as_json:
-        print(to_json(rules), end="")
+        print(rules.to_json(), end="")
         return
     if output is None:
-        print(rules.text(shown.top, width=width(), verbose=shown.verbose))
+        if isinstance(rules, RuleList):
+            print(rules.text(shown.top, width=width(), verbose=shown.verbose))
+        else:
+            print(rules.text(width=width()))
         return
     try:
-        save(rules, output)
+        rules.save(output)
     except FormatError:  # the work must not be lost: the disk may be full by now
-        print(to_json(rules), end="")
+        print(rules.to_json(), end="")
         raise
     print(f"written to {output}")

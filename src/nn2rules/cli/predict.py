@@ -15,13 +15,15 @@ from nn2rules.files import (
     Table,
     cell_text,
     check_writable,
-    load_rules,
+    load_description,
     read_table,
     table_text,
     write_text,
 )
 from nn2rules.language import count, unused
 from nn2rules.rules import NO_RULE, OUTSIDE, RuleList
+from nn2rules.scorecards import Scorecard
+from nn2rules.space import UNKNOWN, picked_rows
 
 _LARGE = 1 << 26
 """CSV files of more bytes are answered part by part."""
@@ -31,7 +33,10 @@ _LARGE = 1 << 26
 def predict(
     rules: Annotated[
         Path,
-        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+        typer.Argument(
+            metavar="RULES",
+            help="A file of rules or of a scorecard, or a decision table.",
+        ),
     ],
     rows: Annotated[
         Path,
@@ -68,15 +73,22 @@ def predict(
 ) -> None:
     """Answer rows: prints them with two more columns, the class and the rule.
 
+    With a scorecard these are the class and the total of its printed points.
+
     Rules have the names that `nn2rules extract` prints: 1, 2, …, or those of a set
     A1, A2, … With -o, Parquet and large CSV files go through DuckDB, part by part.
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
-    loaded = load_rules(rules)
+    loaded = load_description(rules)
     if output is not None and output.suffix.lower() == ".xlsx":
         raise OptionError("-o: predictions are written to CSV and Parquet files")
-    if output is not None and _is_bulk(rows, output, memory):
+    is_bulk = output is not None and _is_bulk(rows, output, memory)
+    if is_bulk and isinstance(loaded, Scorecard):
+        raise OptionError(
+            "a scorecard predicts rows of CSV files that fit into memory, not Parquet"
+        )
+    if output is not None and is_bulk and isinstance(loaded, RuleList):
         written = predict_file(
             loaded, rows, output, unknown=unknown, uncovered=uncovered, memory=memory
         )
@@ -84,7 +96,10 @@ def predict(
         print(f"{count(written.n_rows, 'row')} written to {output}")
         return
     table = read_table(rows)
-    text = _answers(loaded, table, unknown, uncovered)
+    if isinstance(loaded, Scorecard):
+        text = _scored(loaded, table, unknown)
+    else:
+        text = _answers(loaded, table, unknown, uncovered)
     if output is None:
         check_printable(text, f"{rows}: cells", "answers.csv")
         print(text, end="")
@@ -121,6 +136,36 @@ def _answers(rules: RuleList, table: Table, unknown: str, uncovered: str) -> str
         for row, index in zip(table.rows, fired.tolist(), strict=True)
     ]
     added = [unused(name, table.header) for name in ("prediction", "rule")]
+    return table_text([*table.header, *added], lines)
+
+
+def _scored(card: Scorecard, table: Table, unknown: str) -> str:
+    """Return rows with their prediction, and the total of the printed points."""
+    if unknown == "default":
+        raise OptionError("--unknown default: a scorecard has no default class")
+    table.check(card.domain)
+    with table.naming_lines():
+        rows = table.rows_in(card.domain)
+        codes = card.domain.encode(
+            rows, unknown="error" if unknown == "error" else "mark"
+        )
+    inside = np.flatnonzero((codes != UNKNOWN).all(axis=1))
+    shown = [[""] * (1 + len(card.table.totals)) for _ in table.rows]
+    if len(inside):
+        known = picked_rows(rows, inside)
+        totals = card.points(known).totals
+        for place, label, points in zip(
+            inside.tolist(), card.predict(known).tolist(), totals.tolist(), strict=True
+        ):
+            shown[place] = [str(label), *map(str, points)]
+    names = ["points"]
+    if len(card.table.totals) > 1:
+        names = [f"points {label}" for label in card.classes]
+    added = [unused(name, table.header) for name in ("prediction", *names)]
+    lines = [
+        [*map(cell_text, row.values()), *extra]
+        for row, extra in zip(table.rows, shown, strict=True)
+    ]
     return table_text([*table.header, *added], lines)
 
 

@@ -58,6 +58,7 @@ from nn2rules.extraction.paper import paper_rules
 from nn2rules.extraction.paper_form import paper_form
 from nn2rules.extraction.proofs import proofs_to
 from nn2rules.extraction.scorecard_form import (
+    is_linear,
     rules_form,
     scorecard_of,
     wanted_form,
@@ -327,7 +328,7 @@ def extract(
     rows = None if data is None else given_rows(network, data, labels)
     if test is not None:
         network.domain.encode(test, unknown="mark")  # are all columns there
-    if wanted == "scorecard":
+    if wanted == "scorecard" or (wanted == "either" and is_linear(network)):
         return scorecard_of(network, rows, test=test, seed=seed)
     kind = _chosen(kind, network, rows, how)
     _check_length(length, kind)

@@ -111,7 +111,7 @@ def scorecard_of(
 
 def _counts(network: Network, rows: GivenRows) -> dict[str, Any]:
     """Count the rows, and those of each class."""
-    found: dict[str, Any] = {"rows": len(rows), "rows_decided": len(rows)}
+    found: dict[str, Any] = {"rows": len(rows), "rows_covered": len(rows)}
     try:
         answers = rows.answers(network)
     except UndecidedError:  # no arithmetic of ours tells the class of some row

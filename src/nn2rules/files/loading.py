@@ -122,18 +122,24 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     ...     load_rules(f"{folder}/book.csv") == rules
     True
     """
-    rules = load(path)
-    if isinstance(rules, Scorecard):
-        raise FormatError(
-            f"{path}: this file holds a scorecard, expected rules, which nn2rules "
-            f"extract --form set makes"
-        )
+    rules = load_description(path)
     if not isinstance(rules, RuleList):
         raise FormatError(
-            f"{path}: this file holds a network, expected rules, which nn2rules "
-            f"extract makes of it"
+            f"{path}: this file holds a scorecard, expected rules, which nn2rules "
+            f"extract --form rules makes"
         )
     return rules
+
+
+def load_description(path: str | os.PathLike[str]) -> RuleList | Scorecard:
+    """Read rules or a scorecard from a file, and refuse a network."""
+    found = load(path)
+    if isinstance(found, Network):
+        raise FormatError(
+            f"{path}: this file holds a network, expected rules or a scorecard, which "
+            f"nn2rules extract makes of it"
+        )
+    return found
 
 
 def from_json(text: str) -> Network | RuleList | Scorecard:

@@ -23,7 +23,7 @@ Inputs = tuple[NDArray[np.int64], NDArray[np.float64] | None]
 MOST_BETWEEN = Fraction(1, 200)
 """The largest share of rows that may lie between two cut-offs."""
 
-_SIZES = (10**2, 10**3, 10**4, 10**5, 10**6)
+_SIZES = (100, 300, 1000, 3000, 10**4, 30_000, 10**5, 10**6)
 _DIGITS = range(7)
 
 

@@ -64,7 +64,8 @@ class _Page:
             )
             text = f"The model predicts {shares} of {count(known.rows, 'row')}"
             if known.labels_agree is not None:
-                text += f"; {share(known.labels_agree, known.rows)} of them rightly"
+                agree = share(known.labels_agree, known.rows)
+                text += f"; the labels agree with it on {agree}"
             parts.append(Paragraph(f"{text}."))
         return tuple(parts)
 
@@ -95,10 +96,12 @@ class _Page:
             )
         if any(line.is_slope for line in self.lines):
             unit = "whole points" if not self.table.scale.digits else "printed digits"
+            size = max(self._unit(index) for index in self._order())
+            divided = ", divide by what stands behind “per”" * (size > 1)
             parts.append(
                 Paragraph(
-                    f"“Per” lines: multiply the points by the number, divide by what "
-                    f"stands behind “per”, and round to {unit}."
+                    f"A line with “per”: multiply its points by the number{divided}, "
+                    f"and round to {unit}."
                 )
             )
         return tuple(parts)

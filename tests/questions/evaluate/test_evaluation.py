@@ -342,7 +342,7 @@ def test_numbers_equal_those_of_scikit_learn(seed):
 @given(networks(PIECEWISE_LINEAR), st.data())
 def test_extracted_rules_have_a_fidelity_of_one(network, data):
     rows = network.domain.decode(data.draw(rows_of(network.domain).filter(len)))
-    found = evaluate(extract(network, effort=0), network, rows)
+    found = evaluate(extract(network, effort=0, form="rules"), network, rows)
     n_inputs = network.domain.n_inputs
     assert found.on_covered.fidelity == 1
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", n_inputs, n_inputs)
@@ -402,7 +402,7 @@ def test_a_certificate_proves_and_without_it_a_sample_is_drawn(
 
 def test_a_large_domain_is_proved_by_its_certificate():
     network = looks_at_first([10] * 9, [1.0, -1.0] * 5)
-    rules = extract(network)
+    rules = extract(network, form="rules")
     found = evaluate(rules, network, [network.domain.input(0)], samples=200)
     assert found.domain == DomainFidelity(1.0, 1.0, "proved", 10**9, 10**9)
     assert str(found.domain) == "100 % of 1,000,000,000 inputs (proved)"
@@ -410,7 +410,7 @@ def test_a_large_domain_is_proved_by_its_certificate():
 
 def test_short_lists_have_a_proved_fidelity(beyond_counting):
     network, rows = car("network"), car("rows").rows
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     for k in range(len(rules)):
         short = rules.top(k)
         found = evaluate(short, network, rows[:5], samples=500).domain
@@ -422,7 +422,7 @@ def test_short_lists_have_a_proved_fidelity(beyond_counting):
 
 def test_the_certificate_of_another_network_proves_nothing(beyond_counting):
     one, other = looks_at_first([3, 2], [1, -1, 1]), looks_at_first([3, 2], [1, -1, 2])
-    rules, rows = extract(one), every(one.domain)
+    rules, rows = extract(one, form="rules"), every(one.domain)
     assert evaluate(rules, one, rows).domain.how == "proved"
     assert evaluate(rules, other, rows).domain.how == "sampled"
     assert evaluate(rules, other, rows, samples=0).domain is None
@@ -431,7 +431,7 @@ def test_the_certificate_of_another_network_proves_nothing(beyond_counting):
 
 def test_a_certificate_that_claims_too_much_is_not_believed(beyond_counting):
     network = car("network")
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     rows = car("rows").rows
     claimed = {k: v for k, v in rules.certificate.items() if k != "rules"}
     found = evaluate(
@@ -609,7 +609,7 @@ def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
 
 def of_network(network, **certificate):
     """Return rules that claim to be those of a network, and whatever else."""
-    rules = extract(network, effort=0)
+    rules = extract(network, effort=0, form="rules")
     return rules.replace(certificate={**rules.certificate, **certificate})
 
 
@@ -641,7 +641,9 @@ def test_other_features_or_values_are_not_compared_in_the_domain():
 
 def test_more_features_than_an_array_has_dimensions():
     network = looks_at_first([2] + [1] * 70, [1.0, -1.0])
-    found = evaluate(extract(network), network, every(network.domain)).domain
+    found = evaluate(
+        extract(network, form="rules"), network, every(network.domain)
+    ).domain
     assert found == DomainFidelity(1.0, 1.0, "counted", 2, 2)
 
 
@@ -677,7 +679,7 @@ def test_a_sample_of_nothing_says_nothing():
 
 def test_the_same_seed_draws_the_same_inputs(beyond_counting):
     network = car("network")
-    rules = extract(network, effort=0).take([0]).replace(certificate={})
+    rules = extract(network, effort=0, form="rules").take([0]).replace(certificate={})
     rows = car("rows").rows[:3]
     found = [evaluate(rules, network, rows, samples=99, seed=s) for s in (1, 1, 2)]
     assert found[0] == found[1] != found[2]
@@ -697,7 +699,7 @@ def fitted(classifier):
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_a_pipeline_is_compared_as_the_network_it_is():
     pipeline, rows, labels = fitted(MLPClassifier((4,), max_iter=30, random_state=0))
-    found = evaluate(extract(pipeline, effort=0), pipeline, rows, labels)
+    found = evaluate(extract(pipeline, effort=0, form="rules"), pipeline, rows, labels)
     assert found.on_covered.fidelity == 1
     assert found.on_covered.accuracy == pipeline.score(rows, labels)
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", 1728, 1728)
@@ -705,7 +707,7 @@ def test_a_pipeline_is_compared_as_the_network_it_is():
 
 def test_a_model_that_no_adapter_reads_is_asked():
     tree, rows, labels = fitted(DecisionTreeClassifier(max_depth=3, random_state=0))
-    rules = extract(car("network"), effort=0)
+    rules = extract(car("network"), effort=0, form="rules")
     domain = rules.domain
     inputs = pd.DataFrame(every(domain))
     same = int((tree.predict(inputs) == rules.predict(inputs)).sum())
@@ -832,7 +834,7 @@ def test_bounds_are_rounded_outwards(found, text):
 def test_a_share_of_very_many_inputs_is_below_one(beyond_counting):
     """One in 10^20 is below what float64 tells from none."""
     network = looks_at_first([10] * 20, [1.0] * 9 + [-1.0])
-    rules = extract(network)
+    rules = extract(network, form="rules")
     cut = rules.replace(certificate={**rules.certificate, "different": 1})
     found = evaluate(cut, network, [network.domain.input(0)], samples=10).domain
     assert (found.how, found.same) == ("proved", 10**20 - 1)
@@ -1038,7 +1040,7 @@ def test_labels_may_be_a_generator():
 def test_no_part_of_a_list_is_proved(beyond_counting):
     """An empty list was "100 % of 100,000,000 inputs (proved)"."""
     network = looks_at_first([10] * 8, [1.0, -1.0] * 5)
-    rules, rows = extract(network), [network.domain.input(0)]
+    rules, rows = extract(network, form="rules"), [network.domain.input(0)]
     assert evaluate(rules, network, rows, samples=50).domain.how == "proved"
     edited = (
         rules.take([]),
