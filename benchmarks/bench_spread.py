@@ -13,13 +13,13 @@ from timing import markdown
 
 import nn2rules
 from nn2rules.engine import Oracle
-from nn2rules.engine.flat import room
-from nn2rules.engine.parallel.spread import workers_kept
+from nn2rules.engine.flat import empty_boxes
+from nn2rules.engine.parallel.spread import shared_workers
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import (
     Cases,
-    Ground,
     Grown,
+    GrowthContext,
     Step,
     Wave,
 )
@@ -45,9 +45,12 @@ def _scaling(network: nn2rules.Network, frame: pd.DataFrame) -> str:
     rows, texts, alone = [], set(), {}
     for backend in ("threading", "loky"):
         for n_jobs in WORKERS:
-            with joblib.parallel_config(backend, n_jobs=n_jobs), workers_kept() as crew:
+            with (
+                joblib.parallel_config(backend, n_jobs=n_jobs),
+                shared_workers() as pool,
+            ):
                 nn2rules.extract(network, frame[:200], max_rules=4)  # they are started
-                crew.traffic.sent = crew.traffic.received = 0
+                pool.traffic.sent = pool.traffic.received = 0
                 started = time.perf_counter()
                 rules = nn2rules.extract(network, frame, max_rules=RULES)
                 spent = time.perf_counter() - started
@@ -55,7 +58,7 @@ def _scaling(network: nn2rules.Network, frame: pd.DataFrame) -> str:
             alone.setdefault(backend, spent)
             kind = {"threading": "threads", "loky": "processes"}[backend]
             share = alone[backend] / spent / n_jobs
-            sent = f"{crew.traffic.sent / 1e6:.1f} MB" if backend == "loky" else "–"
+            sent = f"{pool.traffic.sent / 1e6:.1f} MB" if backend == "loky" else "–"
             rows.append((f"{n_jobs} {kind}", f"{spent:.1f} s", f"{share:.0%}", sent))
     if len(texts) != 1:
         raise AssertionError("the rules depend on who works")
@@ -85,21 +88,28 @@ def _measured(network: nn2rules.Network, n_rows: int) -> tuple[str, ...]:
     oracle = Oracle(network)
     grower = Grower(oracle, Cases(inputs, np.ones(n_rows), answers), Goal(False, 4, 0))
     every = np.ones(n_rows, dtype=np.bool_)
-    wave = Wave(every, every, room(oracle.nets[0], 0))
+    wave = Wave(every, every, empty_boxes(oracle.nets[0], 0))
     noise = grower._noise(np.random.default_rng(0), 1)[0]
     steps = [
         Step(wave, Grown(grower._start(grower.hull([row]), noise), 0), False)
         for row in range(grower.widest // 4)
     ]
     sizes = (
-        _held(grower.ground),
-        len(zlib.compress(pickle.dumps(grower.ground, -1), 1)),
+        _held(grower.context),
+        len(zlib.compress(pickle.dumps(grower.context, -1), 1)),
         len(pickle.dumps(steps, -1)),
     )
     return tuple(f"{size / 1e6:,.1f} MB" for size in sizes)
 
 
-def _held(ground: Ground) -> int:
+def _held(context: GrowthContext) -> int:
     """Return the bytes of all arrays that have something for each row."""
-    arrays: list[Any] = [*ground.crowd, *ground.cases.inputs, ground.cases.answers]
-    return sum(array.nbytes for array in (*arrays, ground.columns, ground.bait))
+    arrays: list[Any] = [
+        *context.row_index,
+        *context.cases.inputs,
+        context.cases.answers,
+    ]
+    return sum(
+        array.nbytes
+        for array in (*arrays, context.columns, context.covered_row_weights)
+    )

@@ -5,7 +5,7 @@ python tests/kernels.py
 
 from nn2rules import datasets, extract, load
 from nn2rules.engine import Meter, compile_for
-from nn2rules.extraction.extract import compile_search
+from nn2rules.extraction.from_search.by_search import compile_search
 
 
 def compile_kernels() -> None:

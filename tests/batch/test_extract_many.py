@@ -21,7 +21,7 @@ from nn2rules import FormatError, cli, datasets, extract_many
 from nn2rules.batch import work
 from nn2rules.batch.batch_report import Entry, Report
 from nn2rules.batch.plan import KEYS, read_plan
-from nn2rules.engine import Bar
+from nn2rules.engine import TerminalProgress
 
 TOMATO = datasets.network_file("tomato").read_text()
 CAR = str(datasets.network_file("car"))
@@ -551,7 +551,7 @@ def test_the_command_prints_the_report_as_json():
 
 
 def test_the_bar_is_taken_away_at_the_end():
-    bar, closed = Bar(Console(stderr=True)), []
+    bar, closed = TerminalProgress(Console(stderr=True)), []
     bar.close = lambda: closed.append(bar)
     assert extract_many("models.toml", "made", progress=bar).is_done
     assert closed == [bar]

@@ -759,7 +759,7 @@ ANY = None
 ALLOWED = {
     "checker": ANY,
     "engine": {"Meter", "Progress"},
-    "engine.parallel": {"is_away", "spread", "workers_kept"},
+    "engine.parallel": {"is_remote", "shared_workers", "spread"},
     "errors": ANY,
     "files": {"to_json"},
     "network": {"Layer", "Network"},

@@ -1101,7 +1101,7 @@ def test_check_notes_that_the_rules_are_of_another_network():
     assert (result.exit_code, result.stdout) == (0, EQUAL)
     assert result.stderr == (
         "note: this is not the network that the rules were extracted from: it has the "
-        "features and classes of the rules but other weights; give the model that the "
+        "features and classes of the rules, but other weights; use the model that the "
         "rules were extracted from, or extract them again\n"
     )
 
@@ -1851,7 +1851,7 @@ WRONG_OPTIONS = {
     "order misses a feature": ([*PAPER, "--order", "size"], ["'color' is missing"]),
     "order names no feature": (
         [*PAPER, "--order", "size,colour"],
-        ["'color' is missing", "'colour' is no feature"],
+        ["'color' is missing", "'colour' is not a feature"],
     ),
     "order names one twice": (
         [*PAPER, "--order", "size,color,size"],

@@ -13,9 +13,9 @@ from nn2rules.space import Boxes
 _TOP = 5
 
 
-def shallow(stack_of):
+def shallow(empty_stack):
     """Return stacks that are full after few splits, as those of real numbers are."""
-    return lambda net: Stack._make(part[:_TOP] for part in stack_of(net))
+    return lambda net: Stack._make(part[:_TOP] for part in empty_stack(net))
 
 
 def small_network(rng):
@@ -60,8 +60,8 @@ def set_aside(monkeypatch):
 
 
 def make_shallow(monkeypatch):
-    monkeypatch.setattr(search, "stack_of", shallow(search.stack_of))
-    monkeypatch.setattr(reaching, "stack_of", shallow(reaching.stack_of))
+    monkeypatch.setattr(search, "empty_stack", shallow(search.empty_stack))
+    monkeypatch.setattr(reaching, "empty_stack", shallow(reaching.empty_stack))
 
 
 def test_exact_arithmetic_leaves_no_border_open(monkeypatch):

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from nn2rules import BudgetExceededError, Layer, OptionError
 from nn2rules.engine import (
-    Bar,
     Budget,
     Meter,
     Oracle,
+    TerminalProgress,
     build_table,
     score_range,
     session,
@@ -126,7 +126,7 @@ def test_time_that_a_meter_is_paused_does_not_count(monkeypatch):
 
 @pytest.mark.parametrize("error", [None, BudgetExceededError, KeyboardInterrupt])
 def test_a_session_takes_its_bar_away_whatever_comes_of_it(error):
-    bar, closed = Bar(Console(stderr=True)), []
+    bar, closed = TerminalProgress(Console(stderr=True)), []
     bar.close = lambda: closed.append(bar)
     with (
         suppress(BudgetExceededError, KeyboardInterrupt),

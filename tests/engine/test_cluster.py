@@ -32,7 +32,12 @@ from nn2rules import (
 from nn2rules.cli import app
 from nn2rules.engine import Meter, build_table
 from nn2rules.engine import parallel as clusters_module
-from nn2rules.engine.parallel.spread import as_done, is_away, spread, workers_kept
+from nn2rules.engine.parallel.spread import (
+    as_completed,
+    is_remote,
+    shared_workers,
+    spread,
+)
 from nn2rules.version import install_command
 
 LIBRARIES = {
@@ -64,7 +69,7 @@ def engine(request):
         os.environ.pop("PYTHONPATH")
         if before is not None:
             os.environ["PYTHONPATH"] = before
-    assert not is_away()
+    assert not is_remote()
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +83,14 @@ def alone():
 
 
 def test_work_goes_there_in_order(engine):
-    assert is_away()
+    assert is_remote()
     pids = set(spread(errands.whoami, None, range(40), meter=Meter()))
     assert os.getpid() not in pids
     assert 1 <= len(pids) <= 4
     tasks = list(range(30))
     results = list(spread(errands.times, 3, tasks, meter=Meter()))
     assert results == [3 * task for task in tasks]
-    done = as_done(errands.times, 3, tasks[:5], meter=Meter())
+    done = as_completed(errands.times, 3, tasks[:5], meter=Meter())
     assert sorted(done) == list(enumerate(results[:5]))
 
 
@@ -155,7 +160,7 @@ def test_rules_are_the_same_if_a_worker_is_killed_from_outside(engine, alone):
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
 
-    with workers_kept(), warnings.catch_warnings():
+    with shared_workers(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RetryWarning)  # it may have been idle
         pids = list(spread(errands.whoami, None, range(20), meter=Meter()))
         rules = nn2rules.extract(CAR, ROWS, **SEARCH, progress=progress)
@@ -171,7 +176,7 @@ def test_work_that_always_kills_its_worker_is_an_error(engine):
         with pytest.raises(ClusterError) as raised:
             list(spread(errands.dies, None, [1, 2], meter=Meter()))
     said = str(raised.value)
-    assert said.startswith("workers failed 4 times at the same work, at last with: ")
+    assert said.startswith("giving up after 4 worker failures; last error: ")
     assert "\n" not in said
     assert list(spread(errands.times, 2, [1, 2], meter=Meter())) == [2, 4]
 
@@ -235,8 +240,8 @@ def test_nobody_answers(kind):
     with pytest.raises(ClusterError) as raised, nn2rules.cluster(url):
         pass
     assert str(raised.value) == (
-        f"{url}: nobody answers there (Connection refused); is it running, and can it "
-        f"be reached from here?"
+        f"{url}: cannot connect (Connection refused); check that the cluster is "
+        f"running and can be reached from here"
     )
     assert time.monotonic() - started < 10
 
@@ -255,9 +260,9 @@ def test_a_missing_library_is_told(kind, monkeypatch):
 def test_threads_and_processes():
     before = get_active_backend()
     with nn2rules.cluster("threads"):
-        assert not is_away()
+        assert not is_remote()
     with nn2rules.cluster("processes"):
-        assert is_away()
+        assert is_remote()
     assert get_active_backend() == before
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from interrupting import check_right, interrupted, interrupts
 from nn2rules import Budget, BudgetExceededError, datasets, extract, load
-from nn2rules.engine import Meter
-from nn2rules.engine.limits import interruptible
+from nn2rules.engine import Meter, interruptible
 
 CONTRACEPTION = load(datasets.network_file("contraception"))
 CAR = load(datasets.network_file("car"))

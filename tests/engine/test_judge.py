@@ -13,11 +13,11 @@ from nn2rules.engine import (
     Oracle,
     SearchJudge,
     TableJudge,
-    is_tabled,
     judge,
     judge_of,
-    listed_inputs,
     table_of,
+    table_size,
+    uses_table,
 )
 from nn2rules.space import inside, no_boxes, whole_boxes
 from ranged import mixed_domain, random_network
@@ -39,12 +39,12 @@ def tomato():
     ],
 )
 def test_a_table_answers_where_inputs_are_few(engine, n_inputs, most, memory, expected):
-    assert is_tabled(engine, n_inputs, most, memory) is expected
+    assert uses_table(engine, n_inputs, most, memory) is expected
 
 
 def test_ranges_have_no_table():
     network = random_network(np.random.default_rng(0), mixed_domain())
-    assert listed_inputs(network) is None
+    assert table_size(network) is None
     nothing = no_boxes(network.domain)
     assert isinstance(judge_of(network, "auto", nothing, Meter()), SearchJudge)
     with pytest.raises(OptionError, match="expected 'auto', 'table' or 'search'"):

@@ -6,7 +6,7 @@ import pytest
 from fuzz import numbers
 from nn2rules import Budget, Domain, Feature, Layer, Network
 from nn2rules.engine import Meter, Oracle, score_range
-from nn2rules.extraction.from_search.searched import find_uncovered
+from nn2rules.extraction.from_search.covering import find_uncovered
 from nn2rules.space import Boxes
 
 

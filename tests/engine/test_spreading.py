@@ -14,10 +14,14 @@ import pytest
 
 import errands
 import nn2rules
-from nn2rules.engine import Budget, Meter, build_table
-from nn2rules.engine.limits import interruptible
+from nn2rules.engine import Budget, Meter, build_table, interruptible
 from nn2rules.engine.parallel import worker_pool
-from nn2rules.engine.parallel.spread import as_done, in_threads, spread, workers_kept
+from nn2rules.engine.parallel.spread import (
+    as_completed,
+    in_threads,
+    shared_workers,
+    spread,
+)
 from nn2rules.errors import (
     BudgetExceededError,
     ClusterError,
@@ -66,7 +70,7 @@ def test_results_come_in_order(backend, n_tasks):
     expected = [3 * task for task in tasks]
     assert list(spread(errands.times, 3, tasks, meter=Meter())) == expected
     assert list(in_threads(errands.times, 3, tasks, meter=Meter())) == expected
-    done = as_done(errands.times, 3, tasks, meter=Meter())
+    done = as_completed(errands.times, 3, tasks, meter=Meter())
     assert sorted(done) == list(enumerate(expected))
 
 
@@ -75,7 +79,7 @@ def test_a_late_task_changes_no_order(backend):
 
 
 def test_what_is_done_first_comes_first(backend):
-    done = list(as_done(errands.late_first, 0.5, range(5), meter=Meter()))
+    done = list(as_completed(errands.late_first, 0.5, range(5), meter=Meter()))
     assert done[-1] == (0, 0)
     assert sorted(done) == [(number, number) for number in range(5)]
 
@@ -92,7 +96,7 @@ def test_work_goes_to_other_processes_unless_there_is_but_one():
 @pytest.mark.usefixtures("_processes")
 def test_work_within_work_is_done_here():
     with (
-        workers_kept(),
+        shared_workers(),
         closing(spread(errands.times, 1, [1, 2], meter=Meter())) as out,
     ):
         next(out)
@@ -113,7 +117,7 @@ def test_a_table_is_the_same_from_processes():
 @pytest.mark.usefixtures("_processes")
 def test_what_is_shared_is_not_sent_again():
     shared = np.random.default_rng(0).bytes(1 << 18)  # that nothing can compress
-    with workers_kept() as workers:
+    with shared_workers() as workers:
         copies = []
         for _ in range(20):  # until one that came late has it, too
             before = workers.traffic.sent
@@ -185,7 +189,8 @@ def test_workers_of_another_version_are_told(monkeypatch):
         list(spread(errands.times, 1, [1, 2], meter=Meter()))
     own = nn2rules.__version__
     assert str(raised.value) == (
-        f"a worker has nn2rules {own}, and this is 0.0.1; install the same on all"
+        f"a worker has nn2rules {own}, this process 0.0.1; install the same version "
+        f"everywhere"
     )
 
 
@@ -218,7 +223,7 @@ def test_time_counts_from_the_beginning_of_all_work():
 @pytest.mark.usefixtures("_processes")
 def test_what_a_lost_worker_had_is_done_again(tmp_path):
     marker = str(tmp_path / "died")
-    with workers_kept() as workers:
+    with shared_workers() as workers:
         with pytest.warns(RetryWarning) as warned:
             done = list(spread(errands.dies_once, marker, range(40), meter=Meter()))
         assert done == [task * task for task in range(40)]
@@ -226,7 +231,7 @@ def test_what_a_lost_worker_had_is_done_again(tmp_path):
         assert 0 < n_again <= 8
         assert [str(warning.message) for warning in warned] == [
             f"a worker was lost (A worker process managed by the executor was "
-            f"unexpectedly terminated); {n_again} of 8 pieces of work done again"
+            f"unexpectedly terminated); {n_again} of 8 pieces of work are repeated"
         ]
         with warnings.catch_warnings():  # and the new workers are as good
             warnings.simplefilter("error")
@@ -239,8 +244,8 @@ def test_workers_that_always_die_are_an_error_in_a_sentence():
     with pytest.warns(RetryWarning) as warned, pytest.raises(ClusterError) as raised:
         list(spread(errands.dies, None, [1, 2], meter=Meter()))
     assert str(raised.value) == (
-        "workers failed 4 times at the same work, at last with: A worker process "
-        "managed by the executor was unexpectedly terminated"
+        "giving up after 4 worker failures; last error: A worker process managed by "
+        "the executor was unexpectedly terminated"
     )
     assert len(warned) == 3
 
@@ -286,7 +291,10 @@ def test_a_generator_that_is_closed_leaves_no_work(tmp_path):
 
 
 def test_processes_are_no_more_than_cores():
-    with joblib.parallel_config(backend="loky", n_jobs=1000), workers_kept() as workers:
+    with (
+        joblib.parallel_config(backend="loky", n_jobs=1000),
+        shared_workers() as workers,
+    ):
         assert workers.n_workers() <= max(2, joblib.cpu_count())
         results = list(spread(errands.times, 2, range(9), meter=Meter(), n_jobs=500))
     assert results == [2 * task for task in range(9)]

@@ -13,10 +13,9 @@ from tables import (
 
 from nn2rules import Budget, datasets, extract, load
 from nn2rules.engine import Meter
-from nn2rules.extraction.effort import Effort
-from nn2rules.extraction.from_table.by_table import MORE_RULES, begun
-from nn2rules.extraction.from_table.decision_list import decision_list
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.beginning import MORE_RULES, with_row_rules
+from nn2rules.extraction.from_table.covers import decision_list
+from nn2rules.extraction.from_table.runs import Effort, Work
 
 
 @settings(max_examples=200)
@@ -42,7 +41,7 @@ def test_a_list_for_rows_is_as_right_as_the_list_it_is_made_from(
         given_tables.append(left)
         return rest
 
-    found = begun(rules, table.classes, table.sizes, counts, work, tidy)
+    found = with_row_rules(rules, table.classes, table.sizes, counts, work, tidy)
     check_answers((found.boxes, found.classes), found.default, table)
     assert len(found) <= (1 + MORE_RULES) * len(rules)
     if given_tables and found is not rules:
@@ -88,7 +87,9 @@ def test_a_list_begins_with_the_rules_that_decide_most_rows(contraception):
 def test_a_budget_that_is_spent_leaves_the_list_as_it_was(contraception, monkeypatch):
     network, rows = contraception
     plain = extract(network, scope="domain", form="list", effort=0)
-    monkeypatch.setattr("nn2rules.extraction.from_table.by_table.begun", _spent)
+    monkeypatch.setattr(
+        "nn2rules.extraction.from_table.by_table.with_row_rules", _spent
+    )
     rules = extract(network, rows, scope="domain", form="list", effort=0)
     assert len(rules) == len(plain)
     assert rules.certificate["different"] == 0

@@ -103,17 +103,17 @@ def stopped(tmp_path):
 def test_what_is_there_is_not_overwritten(stopped):
     network, path = stopped
     before = path.read_bytes()
-    with pytest.raises(OptionError, match=r"holds \d+ rules? of the same work; go on"):
+    with pytest.raises(OptionError, match=r"has \d+ rules? of the same work; resume"):
         extract(network, engine="search", checkpoint=path)
     assert path.read_bytes() == before
 
 
 def test_a_checkpoint_of_other_work_is_refused(stopped):
     network, path = stopped
-    with pytest.raises(FormatError, match="of other work"):
+    with pytest.raises(FormatError, match="belongs to other work"):
         extract(network, engine="search", checkpoint=path, resume=True, seed=9)
     other = interrupting.a_network(np.random.default_rng(6))
-    with pytest.raises(FormatError, match="of other work"):
+    with pytest.raises(FormatError, match="belongs to other work"):
         extract(other, engine="search", checkpoint=path, resume=True)
 
 
@@ -126,16 +126,16 @@ def test_a_file_that_was_edited_is_refused(stopped):
     with pytest.raises(FormatError, match="damaged: its digest differs"):
         extract(network, engine="search", checkpoint=path, resume=True)
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(FormatError, match="this is no checkpoint"):
+    with pytest.raises(FormatError, match="not a checkpoint"):
         extract(network, engine="search", checkpoint=path, resume=True)
     path.write_text("rules")
-    with pytest.raises(FormatError, match="this is no checkpoint"):
+    with pytest.raises(FormatError, match="not a checkpoint"):
         extract(network, engine="search", checkpoint=path, resume=True)
 
 
 def test_to_go_on_needs_a_checkpoint(stopped, tmp_path):
     network, _ = stopped
-    with pytest.raises(OptionError, match="say where it is"):
+    with pytest.raises(OptionError, match="give its path"):
         extract(network, resume=True)
     with pytest.raises(FormatError, match="there is no folder"):
         extract(network, checkpoint=tmp_path / "no" / "some.ckpt")

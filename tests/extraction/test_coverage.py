@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 
 import nn2rules
-from nn2rules.engine.progress import Lines
+from nn2rules.engine.progress import LogProgress
 from nn2rules.errors import Nn2RulesError
 from nn2rules.extraction.unseen_rows import held_out, is_new
 from nn2rules.rules.data_rows import given_rows
@@ -149,7 +149,7 @@ def test_a_value_that_only_held_out_rows_have_counts_as_new():
 def test_without_a_terminal_there_is_a_line_now_and_then():
     now = [0.0]
     console = Console(record=True, width=80, force_terminal=False, quiet=False)
-    lines = Lines(console, lambda: now[0])
+    lines = LogProgress(console, lambda: now[0])
     for second in range(120):
         now[0] = float(second)
         lines("7 rules proved", 0.5)

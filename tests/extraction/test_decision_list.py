@@ -27,11 +27,10 @@ from nn2rules import (
     load,
 )
 from nn2rules.engine import DONT_CARE, Meter, build_table
-from nn2rules.extraction.effort import Effort, effort_of
-from nn2rules.extraction.from_table.decision_list import decision_list
+from nn2rules.extraction.from_table.covers import decision_list
 from nn2rules.extraction.from_table.greedy import primed
 from nn2rules.extraction.from_table.packing import Rules, state_of
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.runs import Effort, Work, effort_of
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks
 
 FORMS = ("list", "set")

@@ -23,15 +23,11 @@ from nn2rules import (
 )
 from nn2rules.engine import Meter
 from nn2rules.errors import InternalError
-from nn2rules.extraction import paper_form
-from nn2rules.extraction.describe import (
-    describe_search,
-    describe_table,
-    in_order,
-    readable,
-)
+from nn2rules.extraction.describe import describe_search, describe_table
 from nn2rules.extraction.from_table import by_table
 from nn2rules.extraction.from_table.packing import DONT_CARE
+from nn2rules.extraction.ordering import in_order, readable
+from nn2rules.extraction.paper import by_engine
 from nn2rules.language.text import condition_text
 from nn2rules.rules.data_rows import GivenRows, with_rows
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, rows_of, rule_lists
@@ -414,7 +410,7 @@ def test_rules_that_are_wrong_are_never_returned(form, scope, monkeypatch):
 
 def test_papers_rules_that_are_wrong_are_never_returned(monkeypatch):
     network = network_of(Table(np.array([1, 0, 0, 1], dtype=np.uint8), (2, 2), 2))
-    monkeypatch.setattr(paper_form, "table_prefixes", lambda *_: [(0,)])
+    monkeypatch.setattr(by_engine, "table_prefixes", lambda *_: [(0,)])
     with pytest.raises(InternalError, match="as the network does"):
         extract(network, form="paper", engine="table")
 

@@ -44,12 +44,11 @@ def refused(**options):
         ),
         (
             {"approximate": "soft-binary"},
-            "approximate='soft-binary' is part of the paper's algorithm; use it with "
-            "the engine 'paper'",
+            "approximate='soft-binary' is an option of the engine 'paper'",
         ),
         (
             {"order": ["color", "size"]},
-            "order is for the form 'paper': other rules have none",
+            "order is an option of the form 'paper'",
         ),
         (
             {"n_jobs": 0},
@@ -59,9 +58,9 @@ def refused(**options):
         ({"effort": 0.5}, "effort: 0.5, expected 0, 1, 2, …"),
         ({"effort": "high"}, "effort: 'high', expected 0, 1, 2, …"),
         ({"effort": None}, "effort: None, expected 0, 1, 2, …"),
-        ({"seed": -1}, "seed: -1, expected a whole number from 0 on"),
-        ({"seed": 1.0}, "seed: 1.0, expected a whole number from 0 on"),
-        ({"seed": None}, "seed: None, expected a whole number from 0 on"),
+        ({"seed": -1}, "seed: -1, expected a whole number, 0 or more"),
+        ({"seed": 1.0}, "seed: 1.0, expected a whole number, 0 or more"),
+        ({"seed": None}, "seed: None, expected a whole number, 0 or more"),
         ({"labels": ["ripe"]}, "labels belong to rows; give the data, too"),
         (
             {"scope": "support"},
@@ -69,12 +68,12 @@ def refused(**options):
         ),
         (
             {"form": "set", "target": "rotten"},
-            "target: 'rotten' is not a class; there are 'unripe', 'ripe'; the true "
-            "classes of the rows are given as labels",
+            "target: 'rotten' is not a class; the classes are 'unripe', 'ripe'; for "
+            "the true classes of the rows use labels",
         ),
         (
             {"form": "list", "target": "ripe"},
-            "a class to have rules for can be named for a set, of two classes",
+            "a target is for sets, and for networks with two classes",
         ),
         (
             {"data": ROWS, "labels": ["ripe"]},
@@ -91,8 +90,8 @@ def refused(**options):
         ({"budget": "5 s"}, "budget: '5 s', expected a Budget"),
         (
             {"progress": True},
-            "progress: True, expected a function that is told what is being done and "
-            "the share that is done; or False, for none",
+            "progress: True, expected a function of the current step and the fraction "
+            "done, or False for no progress",
         ),
         ({"effort": True}, "effort: True, expected 0, 1, 2, …"),
         (
@@ -101,7 +100,7 @@ def refused(**options):
         ),
         (
             {"data": ROWS, "labels": np.array([["ripe", "ripe"]] * 3)},
-            "labels: 3 × 2 of them, expected one for each row",
+            "labels: shape 3 × 2, expected one label for each row",
         ),
     ],
 )
@@ -149,7 +148,7 @@ def test_a_time_is_a_number_of_seconds(time):
 
 def test_a_time_is_said_once():
     message = refused(time=3, budget=Budget(seconds=2))
-    assert message == "time and the budget's seconds are both given; leave one"
+    assert message == "give either time or the budget's seconds, not both"
 
 
 @pytest.mark.parametrize("max_rules", ["3", 1.5])
@@ -212,7 +211,7 @@ def test_as_many_classes_as_a_table_holds():
     with pytest.raises(UnsupportedModelError) as error:
         extract(many_classes(256), engine="table")
     assert str(error.value) == (
-        "a table holds at most 255 classes, and the network has 256; use the engine "
+        "a table can have at most 255 classes, but the network has 256; use the engine "
         "'search'"
     )
 
@@ -273,14 +272,14 @@ def test_several_classes_have_no_target():
             extract(network, form=form, target="a")
         assert (
             str(error.value)
-            == "a class to have rules for can be named for a set, of two classes"
+            == "a target is for sets, and for networks with two classes"
         )
 
 
 def test_a_search_counts_no_fidelity():
     assert refused(engine="search", fidelity=0.5) == (
-        "fidelity is counted on a table of every input, and the engine 'search' makes "
-        "none; max_rules stops it after so many rules"
+        "fidelity is counted on a table of every input, which the engine 'search' does "
+        "not make; use max_rules to limit a search"
     )
 
 
@@ -319,7 +318,7 @@ def test_no_effort_is_less_than_some():
 
 def test_fidelity_is_counted_on_a_domain():
     message = refused(scope="support", data=ROWS, fidelity=0.5)
-    assert message == "fidelity is for the scope 'domain', where it is counted"
+    assert message == "fidelity needs the scope 'domain', where it is counted"
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -183,9 +183,9 @@ def test_an_array_of_answers_will_do():
 @pytest.mark.parametrize("form", FORMS)
 def test_something_must_be_possible(form, engine):
     for given_ in ([{}], [{"f0": ["v0"]}, {"f0": ["v1"]}]):
-        with pytest.raises(OptionError, match="no input is left that can occur"):
+        with pytest.raises(OptionError, match="no possible input is left"):
             extract(network_of(XOR), form=form, impossible=given_, engine=engine)
-    with pytest.raises(OptionError, match="no input is left that can occur"):
+    with pytest.raises(OptionError, match="no possible input is left"):
         extract(network_of(XOR), form=form, impossible=lambda rows: [True] * len(rows))
 
 
@@ -240,7 +240,7 @@ def test_a_search_needs_boxes():
             impossible=lambda rows: [False] * len(rows),
         )
     assert str(error.value) == (
-        "impossible: on a domain this large give boxes, not a function"
+        "impossible: a function needs a table; on a domain this large, give boxes"
     )
 
 

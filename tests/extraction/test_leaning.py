@@ -7,7 +7,7 @@ from tables import SMALL, members, network_of, tables
 from nn2rules import RuleList, check, datasets, extract, load
 from nn2rules.engine import build_table
 from nn2rules.errors import InternalError
-from nn2rules.extraction.describe import leanings, met_above
+from nn2rules.extraction.describe import exceptions_by_table, possible_exceptions
 
 
 def wrong_and_above(rules, table, number):
@@ -44,7 +44,7 @@ def test_rules_that_cannot_meet_do_not_lean_on_each_other():
     network = load(datasets.network_file("car"))
     rules = extract(network, form="list", effort=0)
     exact = [facts.unless for facts in rules.facts]
-    for known, met in zip(exact, met_above(rules), strict=True):
+    for known, met in zip(exact, possible_exceptions(rules), strict=True):
         assert set(known) <= set(met)
     assert () in exact
     assert any(exact)
@@ -57,7 +57,7 @@ def test_a_rule_of_a_set_that_is_not_true_on_its_own_is_never_returned():
         rules.domain, rules.boxes, rules.answers, rules.default, rules.classes
     ).replace(form="set")
     with pytest.raises(InternalError):
-        leanings(as_set, build_table(network).classes)
+        exceptions_by_table(as_set, build_table(network).classes)
 
 
 def test_rules_of_a_list_that_was_made_short_say_nothing_of_it():
@@ -76,6 +76,6 @@ def test_rows_do_not_change_what_a_rule_leans_on():
     network = load(datasets.network_file("car"))
     rows = datasets.load("car").train.rows[:200]
     rules = extract(network, rows, form="list", scope="domain", effort=0)
-    expected = leanings(rules, build_table(network).classes)
+    expected = exceptions_by_table(rules, build_table(network).classes)
     assert [facts.unless for facts in rules.facts] == expected
     assert np.all([facts.support is not None for facts in rules.facts])

@@ -8,12 +8,12 @@ from tables import SMALL, Table, check_pure, first, network_of, tables
 
 from nn2rules import Budget, Domain, Feature, Layer, Network, datasets, extract, load
 from nn2rules.engine import Meter, Oracle, build_table
-from nn2rules.engine.flat import room
+from nn2rules.engine.flat import empty_boxes
 from nn2rules.errors import BudgetExceededError, InternalError
+from nn2rules.extraction.from_search.covering import Cover
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases
 from nn2rules.extraction.from_search.merging import merge
-from nn2rules.extraction.from_search.searched import Cover
 from nn2rules.space import Inputs
 from ranged import mixed_domain, random_network, random_rows
 
@@ -35,7 +35,7 @@ def singles(grower):
 
 
 def merged(grower, cover):
-    merge(grower, cover, impossible=room(grower.oracle.nets[0], 0))
+    merge(grower, cover, impossible=empty_boxes(grower.oracle.nets[0], 0))
     return cover.boxes(grower.oracle.network.domain).allowed
 
 
@@ -113,7 +113,7 @@ def test_what_is_stopped_is_whole():
         grower = grower_of(table, meter=Meter(Budget(boxes=boxes)))
         cover = singles(grower)
         try:
-            merge(grower, cover, impossible=room(grower.oracle.nets[0], 0))
+            merge(grower, cover, impossible=empty_boxes(grower.oracle.nets[0], 0))
         except BudgetExceededError:
             lengths.add(len(cover.answers))
         allowed = cover.boxes(grower.oracle.network.domain).allowed

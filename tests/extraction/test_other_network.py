@@ -51,9 +51,9 @@ def test_the_same_model_read_with_other_rows_names_the_range(read_twice):
     other = read_network(model, data=older)
     said = other_network(rules, other)
     assert said.startswith(
-        "it has another domain (age 20 to 59 in the rules, 27 to 66 in the model) and "
-        "not the same weights to the last bit: it is of another model, or of this "
-        "model read with other rows; read the model once"
+        "its domain differs (age 20 to 59 in the rules, 27 to 66 in the model), and it "
+        "has weights that are not identical to the last bit: it is another model, or "
+        "this model was read with other rows; read the model once"
     )
     with pytest.raises(OptionError, match="age 20 to 59") as error:
         rules.report(model=other)
@@ -80,45 +80,46 @@ RULES = extract(
         (
             (Feature("size", ("S", "L")), Feature.real("age", 18, 70)),
             [-1, 2, 0.1],
-            "it has the same weights but another domain (age 18 to 60 in the rules, "
-            "18 to 70 in the model); read the model once",
+            "its weights are the same, but its domain differs (age 18 to 60 in the "
+            "rules, 18 to 70 in the model); read the model once",
         ),
         (
             (Feature("size", ("S", "M", "L")), Feature.real("age", 18, 60)),
             [-1, 5, 2, 0.1],
-            "it has the same weights but another domain (size: M only in the model); ",
+            "its weights are the same, but its domain differs (size: M only in the "
+            "model)",
         ),
         (
             (Feature("size", ("S", "M", "L")), Feature.real("age", 18, 60)),
             [-1, 5, 3, 0.1],
-            "it has another domain (size: M only in the model) and other weights; ",
+            "its domain differs (size: M only in the model), and it has other weights",
         ),
         (
             (Feature("size", ("S",)), Feature.real("age", 18, 60)),
             [-1, 0.1],
-            "it has another domain (size: L only in the rules); read the model once",
+            "its domain differs (size: L only in the rules); read the model once",
         ),
         (
             (Feature("size", ("S", "L")), Feature("age", (18, 60))),
             [-1, 2, 0.1, 0.2],
-            "it has another domain (age is a range in the rules, a list of values in "
-            "the model); ",
+            "its domain differs (age is a range in the rules, a list of values in the "
+            "model); ",
         ),
         (
             (Feature.real("age", 18, 60), Feature("size", ("S", "L"))),
             [0.1, -1, 2],
-            "it has the same weights but another domain (the features have another "
-            "order); ",
+            "its weights are the same, but its domain differs (the order of the "
+            "features differs); ",
         ),
         (
             (Feature("size", ("S", "L")), Feature("job", ("a", "b"))),
             [-1, 2, 3, 4],
-            "only the rules have age; only the model has job; give the model that the ",
+            "only the rules have age; only the model has job; use the model that the ",
         ),
         (
             TWO.features,
             [-1, 2, 0.2],
-            "it has the features and classes of the rules but other weights; give",
+            "it has the features and classes of the rules, but other weights; use",
         ),
     ],
 )
@@ -130,7 +131,7 @@ def test_what_differs(features, weights, text):
 def test_other_classes():
     said = other_network(RULES, network_of(TWO, [-1, 2, 0.1], ("bad", "yes")))
     assert said == (
-        "the classes of the rules are no, yes, of the model bad, yes; give the model "
+        "the classes are no, yes in the rules, bad, yes in the model; use the model "
         "that the rules were extracted from"
     )
 

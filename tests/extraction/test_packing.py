@@ -19,8 +19,8 @@ from nn2rules.extraction._kernels.packed import (
     tail_mask,
 )
 from nn2rules.extraction._kernels.rebuild import cut
-from nn2rules.extraction.effort import Effort, effort_of, generator
 from nn2rules.extraction.from_table.packing import space, state_of
+from nn2rules.extraction.from_table.runs import Effort, effort_of, generator
 
 
 def random_boxes(sizes, rng, n=3, share=0.6):

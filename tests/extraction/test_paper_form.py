@@ -14,7 +14,11 @@ from nn2rules import (
     extract,
 )
 from nn2rules.engine import Oracle, build_table
-from nn2rules.extraction.paper_form import prefix_box, search_prefixes, table_prefixes
+from nn2rules.extraction.paper.by_engine import (
+    search_prefixes,
+    table_prefixes,
+)
+from nn2rules.extraction.paper.prefixes import prefix_boxes
 from strategies import PIECEWISE_LINEAR, networks, plain_domain, relu_networks
 
 
@@ -85,7 +89,7 @@ def test_a_prefix_box_holds_what_begins_with_it():
         for length in range(4):
             sizes = [domain.sizes[index] for index in order]
             for prefix in naive.inputs(sizes[:length]):
-                box = prefix_box(domain, order, prefix)
+                [box] = prefix_boxes(domain, order, [prefix])
                 for codes in naive.inputs(domain.sizes):
                     inside = all(box[domain.offsets[:-1] + np.array(codes)])
                     row = [codes[index] for index in order]

@@ -18,10 +18,9 @@ from tables import (
 )
 
 from nn2rules import Layer, Network, extract
-from nn2rules.extraction.effort import Effort, effort_of
+from nn2rules.extraction.from_table.covers import lower_bound, rule_set
 from nn2rules.extraction.from_table.packing import DONT_CARE
-from nn2rules.extraction.from_table.rule_set import lower_bound, rule_set
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.runs import Effort, Work, effort_of
 
 LOW = Effort(runs=2, tries=4, steps=8, sweeps=3, rebuilds=20)
 

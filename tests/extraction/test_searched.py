@@ -30,15 +30,15 @@ from nn2rules import (
 )
 from nn2rules.engine import Oracle
 from nn2rules.engine.answer import as_boxes
-from nn2rules.engine.flat import room
-from nn2rules.extraction.from_search.growing import Goal, Grower
-from nn2rules.extraction.from_search.growth_context import Cases
-from nn2rules.extraction.from_search.searched import (
+from nn2rules.engine.flat import empty_boxes
+from nn2rules.extraction.from_search.covering import (
     Cover,
     cover_domain,
     cover_rows,
     find_uncovered,
 )
+from nn2rules.extraction.from_search.growing import Goal, Grower
+from nn2rules.extraction.from_search.growth_context import Cases
 from nn2rules.space import Inputs
 from strategies import PIECEWISE_LINEAR, SMOOTH, networks, plain_domain, sizes
 
@@ -147,7 +147,7 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
     codes, answers = table.inputs, table.classes.astype(np.int64)
     weights = np.ones(len(codes))
     half = len(codes) // 2
-    seen, cover, nothing = [], Cover(), room(oracle.nets[0], 0)
+    seen, cover, nothing = [], Cover(), empty_boxes(oracle.nets[0], 0)
     some = Cases(plain_points(codes[:half]), weights[:half], answers[:half])
     cover_rows(Grower(oracle, some, goal), cover=cover, impossible=nothing)
     n_before = len(cover.answers)
@@ -155,7 +155,7 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
         Grower(oracle, Cases(plain_points(codes), weights, answers), goal),
         cover=cover,
         impossible=nothing,
-        found=lambda *report: seen.append(report),
+        on_rule=lambda *report: seen.append(report),
     )
     n_rules = len(cover.answers)
     assert [n for n, _ in seen] == list(range(n_before + 1, n_rules + 1))
@@ -333,8 +333,8 @@ def test_a_cover_that_is_stopped_is_the_cover_so_far():
             oracle,
             Goal(True, 2, 0),
             cover=cover,
-            impossible=room(oracle.nets[0], 0),
-            found=stop,
+            impossible=empty_boxes(oracle.nets[0], 0),
+            on_rule=stop,
         )
     boxes = cover.boxes(oracle.network.domain).allowed
     assert len(boxes) == len(cover.answers) == 3

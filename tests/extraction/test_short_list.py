@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 from tables import SMALL, answers, members, network_of, tables
 
 from nn2rules import check, datasets, extract, load
-from nn2rules.extraction.effort import Effort
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.runs import Effort, Work
 from nn2rules.extraction.from_table.short_list import (
     Aim,
     grid_of,

@@ -17,9 +17,8 @@ from tables import (
 )
 
 from nn2rules import extract
-from nn2rules.extraction.effort import Effort
-from nn2rules.extraction.from_table.by_table import support_rules
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.covers import support_rules
+from nn2rules.extraction.from_table.runs import Effort, Work
 
 LOW = Effort(runs=1, tries=4, steps=4, sweeps=1, rebuilds=10)
 FORMS = ("list", "set")

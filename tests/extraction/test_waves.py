@@ -10,7 +10,7 @@ import interrupting
 import ranged
 from nn2rules import extract
 from nn2rules.engine import Meter, Oracle
-from nn2rules.engine.parallel.spread import workers_kept
+from nn2rules.engine.parallel.spread import shared_workers
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction.from_search import growing
 from nn2rules.extraction.from_search.by_search import TRIES
@@ -40,9 +40,9 @@ def test_threads_and_processes_find_the_same(monkeypatch):
     alone = [to_json(extract(n, n_jobs=1, **options)) for n, options in subjects]
     threads = [to_json(extract(n, n_jobs=3, **options)) for n, options in subjects]
     assert threads == alone
-    with joblib.parallel_config(backend="loky", n_jobs=2), workers_kept() as crew:
+    with joblib.parallel_config(backend="loky", n_jobs=2), shared_workers() as pool:
         processes = [to_json(extract(n, **options)) for n, options in subjects]
-        assert crew.traffic.n_pieces > len(subjects)  # they did work there
+        assert pool.traffic.n_pieces > len(subjects)  # they did work there
     assert processes == alone
 
 
@@ -64,11 +64,13 @@ def _grower(seed=0, n_rows=60):
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_sent_arrives_as_it_was(seed):
     grower, rng = _grower(seed)
-    ground = pickle.loads(pickle.dumps(grower.ground))
-    for own, other in zip(grower.ground.crowd, ground.crowd, strict=True):
+    context = pickle.loads(pickle.dumps(grower.context))
+    for own, other in zip(grower.context.row_index, context.row_index, strict=True):
         assert np.array_equal(own, other)
         assert own.dtype == other.dtype
-    assert np.array_equal(grower.ground.bait, ground.bait)
+    assert np.array_equal(
+        grower.context.covered_row_weights, context.covered_row_weights
+    )
     n_rows, n_columns = len(grower.cases.answers), len(grower.plan.lines)
     n_features = len(grower.plan.ranges)
     ignored = Boxes(rng.random((2, n_columns)) < 0.5, rng.random((2, 2, n_features)))
@@ -128,7 +130,7 @@ def test_what_grows_is_not_changed():
     before = pickle.dumps(started)
     for _ in range(2):
         step = Step(_wave(grower), started, True)
-        state, n_questions, n_boxes = grow(grower.ground, step, Meter())
+        state, n_questions, n_boxes = grow(grower.context, step, Meter())
         assert pickle.dumps(started) == before
         assert n_boxes >= n_questions > 0
         assert state.box.sum() >= started.state.box.sum()

@@ -32,7 +32,7 @@ from nn2rules import (
     UndecidedError,
 )
 from nn2rules.engine import Meter, Oracle, score_range
-from nn2rules.extraction.from_search.searched import find_uncovered
+from nn2rules.extraction.from_search.covering import find_uncovered
 from nn2rules.space import Boxes
 from strategies import PALETTES, PIECEWISE_LINEAR, SMOOTH
 

@@ -264,7 +264,7 @@ def test_another_network_is_refused():
     other = nn2rules.Network(
         TOMATO.domain, (*layers, *TOMATO.layers[1:]), TOMATO.classes
     )
-    with pytest.raises(OptionError, match="but other weights; give the model"):
+    with pytest.raises(OptionError, match="but other weights; use the model"):
         nn2rules.extract(TOMATO).report(model=other)
 
 

@@ -219,7 +219,7 @@ def test_a_bar_comes_after_a_second(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     console = Console(force_terminal=True, file=StringIO())
-    bar = progress.Bar(console)
+    bar = progress.TerminalProgress(console)
     clock[0] = 0.9
     bar("proving", 0.5)
     assert console.file.getvalue() == ""
@@ -241,7 +241,7 @@ def test_a_notebook_gets_a_line_that_goes_away(monkeypatch):
     monkeypatch.setattr(
         progress, "import_module", lambda _: SimpleNamespace(display=display)
     )
-    bar = progress.NotebookBar(Console(file=StringIO()))
+    bar = progress.NotebookProgress(Console(file=StringIO()))
     for clock[0], share in ((0.9, 0.1), (1.1, 0.2), (1.2, 0.3), (1.4, 0.4)):
         bar("proving", share)
     bar.close()
@@ -249,19 +249,22 @@ def test_a_notebook_gets_a_line_that_goes_away(monkeypatch):
 
 
 def test_which_bar_is_shown(monkeypatch):
-    for is_notebook, kind in ((True, progress.NotebookBar), (False, progress.Bar)):
+    for is_notebook, kind in (
+        (True, progress.NotebookProgress),
+        (False, progress.TerminalProgress),
+    ):
         console = Console(
             force_terminal=True, force_jupyter=is_notebook, file=StringIO()
         )
         monkeypatch.setattr(
             "rich.console.Console", lambda console=console, **_: console
         )
-        assert type(progress.teller(None)) is kind
+        assert type(progress.progress_callback(None)) is kind
 
 
 def test_nobody_is_told_where_nobody_looks():
-    assert progress.teller(None) is None  # stderr is no terminal here
-    assert progress.teller(False) is None
+    assert progress.progress_callback(None) is None  # stderr is no terminal here
+    assert progress.progress_callback(False) is None
     with pytest.raises(OptionError, match="progress: 3, expected a function"):
         extract(TOMATO, progress=3)
 
@@ -271,8 +274,8 @@ def test_the_compile_wait_is_announced_once(monkeypatch, patience):
     console = Console(force_terminal=True, file=StringIO())
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
     monkeypatch.setattr(progress, "_PATIENCE", patience)
-    bar = progress.teller(None)
-    assert isinstance(bar, progress.Bar)
+    bar = progress.progress_callback(None)
+    assert isinstance(bar, progress.TerminalProgress)
     assert progress.COMPILING not in console.file.getvalue()
     for step in (1, 2.0):  # a kernel for each type
         njit(lambda number: number + 1)(step)
@@ -286,7 +289,7 @@ def test_the_compile_wait_is_announced_once(monkeypatch, patience):
 def test_nothing_is_announced_once_the_work_is_over(monkeypatch, is_closed):
     console = Console(force_terminal=True, file=StringIO())
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    bar = progress.Bar(console)
+    bar = progress.TerminalProgress(console)
     if is_closed:
         bar.close()
     del bar  # as an error leaves it, too

@@ -21,8 +21,8 @@ from nn2rules.batch.plan import (
     read_plan,
     set_apart,
 )
-from nn2rules.engine import Meter, Shown, closing_bar, teller
-from nn2rules.engine.parallel import as_done, is_away
+from nn2rules.engine import Meter, ProgressOption, closing_progress, progress_callback
+from nn2rules.engine.parallel import as_completed, is_remote
 from nn2rules.errors import BudgetExceededError, FormatError, Nn2RulesError, OptionError
 from nn2rules.extraction import extract
 from nn2rules.files import (
@@ -47,7 +47,7 @@ def extract_many(
     trust: bool = False,
     outside: bool = False,
     n_jobs: int | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
 ) -> Report:
     r"""Extract the rules of many models into a folder, and go on where it stopped.
 
@@ -100,7 +100,7 @@ def extract_many(
     >>> first["tomato"].rules, second["tomato"].is_new
     (1, False)
     """
-    told = teller(progress)
+    told = progress_callback(progress)
     wishes, place = read_plan(plan, outside=outside), Path(folder)
     before = _before(place)
     _refuse_links(wishes, place)
@@ -110,8 +110,8 @@ def extract_many(
     common, tasks = set_apart(inputs)
     shared = _Shared(common, _threads_each(len(tasks), n_jobs), trust)
     meter = Meter(progress=told)
-    results = as_done(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
-    with closing_bar(told), closing(results):
+    results = as_completed(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
+    with closing_progress(told), closing(results):
         try:
             for number, (entry, text) in results:
                 with uninterrupted():  # rules that no report names would be lost
@@ -130,7 +130,7 @@ def _threads_each(n_tasks: int, n_jobs: int | None) -> int:
     """Return how many threads a model has, as others are done beside it."""
     n_cores = os.cpu_count() or 1
     at_once = min(n_tasks, n_jobs if n_jobs and n_jobs > 0 else n_cores)
-    return 1 if is_away() else max(1, n_cores // max(1, at_once))
+    return 1 if is_remote() else max(1, n_cores // max(1, at_once))
 
 
 def _before(folder: Path) -> dict[str, Entry]:

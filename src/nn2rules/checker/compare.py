@@ -43,7 +43,7 @@ from nn2rules.checker.report import (
 )
 from nn2rules.checker.search import Claim, Point, Search, search_all
 from nn2rules.engine import Meter, Progress
-from nn2rules.engine.parallel import is_away, spread, workers_kept
+from nn2rules.engine.parallel import is_remote, shared_workers, spread
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList, certificate_of
@@ -140,7 +140,7 @@ def check(
     is_small = network.domain.n_inputs <= whole_number("largest", largest)
     is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else _inputs_of(network.domain, rows)
-    with workers_kept(_workers(n_jobs)):
+    with shared_workers(_workers(n_jobs)):
         comparison = _Comparison(network, rules, impossible, in_order, default=default)
         followed = None
         if proofs is not None:
@@ -219,7 +219,7 @@ def in_order(
 
     Threads would gain nothing: they would wait for each other.
     """
-    if is_away():
+    if is_remote():
         yield from spread(work, shared, tasks, meter=Meter())
         return
     for task in tasks:

@@ -29,7 +29,7 @@ import nn2rules
 from nn2rules import cli
 from nn2rules.cli.options import SHOWING, Workers, expanded
 from nn2rules.cli.output import Visible, drop, visible
-from nn2rules.engine import Bar, Lines
+from nn2rules.engine import LogProgress, TerminalProgress
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 from nn2rules.extraction import other_network
 from nn2rules.network import Network
@@ -289,7 +289,7 @@ class ProgressBar:
     """
 
     def __init__(self) -> None:
-        self._bar, self._lines = Bar(stderr), Lines(stderr)
+        self._bar, self._lines = TerminalProgress(stderr), LogProgress(stderr)
 
     def __call__(self, what: str, share: float) -> None:
         """Show what is being done, and the share that is done."""

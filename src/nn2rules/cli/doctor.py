@@ -9,8 +9,8 @@ from joblib import cpu_count
 
 import nn2rules
 from nn2rules.cli.app import command
+from nn2rules.extraction._kernels.box_growth import grow
 from nn2rules.extraction._kernels.greedy import climb
-from nn2rules.extraction._kernels.growth import grow
 from nn2rules.space._kernels.compiled import is_cached
 from nn2rules.version import install_command
 

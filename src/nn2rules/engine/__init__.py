@@ -1,35 +1,28 @@
-"""One question, whether every input of a box has a class, and who answers it.
+"""Does every input of a box get this class? Proof or counterexample.
 
-Two engines do, and agree: `Table` looks at every input of a domain that fits
-in memory; `Oracle` searches domains of any size with certified bounds. Counting and
-score ranges are made of the same parts::
-
-    judge     who answers, a table or a search, and the limits that decide it
-    table     the class of every input
-    oracle    proof or counterexample, by branch and bound
-    halving   the class all over a box, or else its halves
-    counting  how many inputs each class has
-    regions   the linear regions of networks that have few of them
-    ranges    the smallest and the largest score of a box
-    flat      networks as the kernels want them, with certified error bounds
-    budget    limits, and progress
+`judge` decides between the two engines, which agree: a table of every input (`table`)
+and branch and bound with certified bounds (`search`, with `borders`, `exact_boxes`,
+`pieces` and `simplex` where two classes tie). `reaching`, `counting` and `score_ranges`
+ask related questions, and `regions` lists the linear regions of a network. `limits`,
+`progress` and `parallel` are about time and workers.
+Imports `network`, `language`, `space`. The kernels are for `extraction`, too.
 """
 
 from nn2rules.engine.answer import Answer, as_boxes, check_box
 from nn2rules.engine.by_regions import find_classes, find_pair
 from nn2rules.engine.counting import Counts, count_classes
 from nn2rules.engine.flat import (
-    boxes_at_once,
+    boxes_per_check,
     claim,
+    empty_boxes,
+    empty_inputs,
+    empty_stack,
     lead_of,
-    points,
-    room,
-    stack_of,
     workspace,
 )
-from nn2rules.engine.halving import Halving
 from nn2rules.engine.judge import (
     COMPARED_INPUTS,
+    COUNTED_NUMBERS,
     COVERED_INPUTS,
     EXPLAINED_INPUTS,
     KEPT_INPUTS,
@@ -44,13 +37,23 @@ from nn2rules.engine.judge import (
     TableJudge,
     check_engine,
     compile_for,
-    is_tabled,
+    engine_for,
     judge_of,
-    listed_inputs,
     table_of,
+    table_size,
+    tiny_network,
+    uses_table,
 )
-from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop, interruptible
-from nn2rules.engine.progress import Bar, Lines, Shown, teller
+from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop
+from nn2rules.engine.progress import (
+    LogProgress,
+    ProgressOption,
+    TerminalProgress,
+    closing_progress,
+    interruptible,
+    progress_callback,
+    session,
+)
 from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.engine.region_programs import Settled
 from nn2rules.engine.regions import (
@@ -62,23 +65,23 @@ from nn2rules.engine.regions import (
     linear_regions,
     piecewise_linear_obstacle,
 )
-from nn2rules.engine.score_ranges import ScoreRange, outwards, score_range
-from nn2rules.engine.search import Oracle, box_of
-from nn2rules.engine.session import closing_bar, session
+from nn2rules.engine.score_ranges import ScoreRange, score_range, widened
+from nn2rules.engine.search import Halving, Oracle, box_of
 from nn2rules.engine.table import (
     DONT_CARE,
     MOST_CLASSES,
     Table,
     array_obstacle,
     build_table,
-    fits,
+    exact_class,
+    fits_in_memory,
     fragile_margins,
-    settle_codes,
     table_obstacle,
 )
 
 __all__ = [
     "COMPARED_INPUTS",
+    "COUNTED_NUMBERS",
     "COVERED_INPUTS",
     "DONT_CARE",
     "EXPLAINED_INPUTS",
@@ -91,7 +94,6 @@ __all__ = [
     "VERIFIED_INPUTS",
     "Affine",
     "Answer",
-    "Bar",
     "Budget",
     "Counts",
     "Halfspace",
@@ -100,52 +102,55 @@ __all__ = [
     "Judgement",
     "LinearRegion",
     "LinearRegions",
-    "Lines",
+    "LogProgress",
     "Meter",
     "Oracle",
     "Pace",
     "Point",
     "Progress",
+    "ProgressOption",
     "ScoreRange",
     "SearchJudge",
     "Settled",
-    "Shown",
     "Stop",
     "Table",
     "TableJudge",
+    "TerminalProgress",
     "array_obstacle",
     "as_boxes",
     "box_of",
-    "boxes_at_once",
+    "boxes_per_check",
     "build_table",
     "check_box",
     "check_engine",
     "claim",
-    "closing_bar",
+    "closing_progress",
     "compile_for",
     "count_classes",
+    "empty_boxes",
+    "empty_inputs",
+    "empty_stack",
+    "engine_for",
+    "exact_class",
     "find_class",
     "find_classes",
     "find_pair",
     "find_twins",
-    "fits",
+    "fits_in_memory",
     "fragile_margins",
     "interruptible",
-    "is_tabled",
     "judge_of",
     "lead_of",
     "linear_regions",
-    "listed_inputs",
-    "outwards",
     "piecewise_linear_obstacle",
-    "points",
-    "room",
+    "progress_callback",
     "score_range",
     "session",
-    "settle_codes",
-    "stack_of",
     "table_obstacle",
     "table_of",
-    "teller",
+    "table_size",
+    "tiny_network",
+    "uses_table",
+    "widened",
     "workspace",
 ]

@@ -1,4 +1,4 @@
-"""The one question and its answer."""
+"""The engines' answer, and checks of what they are asked."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from nn2rules.space import Boxes, Domain, whole_boxes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """Proved, or refuted with a counterexample.
+    """A proof, or a counterexample.
 
     Attributes
     ----------
     proved : bool
     counterexample : ndarray of int or None
-        The codes of an input in the box that is of another class.
+        The codes of an input in the box that has another class.
     numbers : ndarray of float or None
-        Its numbers, of features that are ranges.
+        Its numbers, for features that are ranges.
     """
 
     proved: bool
@@ -33,44 +33,44 @@ class Answer:
 def check_question(
     domain: Domain, n_classes: int, box: NDArray[np.bool_], index: int
 ) -> None:
-    """Refuse a box of the wrong shape or without an input, or a class that is none."""
+    """Refuse a box of the wrong shape, an empty box, or a class that does not exist."""
     check_box(domain, box)
     if not isinstance(index, int | np.integer) or not 0 <= index < n_classes:
         raise DomainError(f"there is no class {index!r}; they are 0 to {n_classes - 1}")
 
 
 def check_box(domain: Domain, box: NDArray[np.bool_]) -> None:
-    """Refuse what is no box, one of the wrong shape, or one with no input in it."""
+    """Refuse a box of the wrong type or shape, or without any input."""
     n_columns = int(domain.offsets[-1])
     if not isinstance(box, np.ndarray):
         raise DomainError(
             f"a box is a boolean array with an entry for each of the {n_columns} "
-            f"values, not a {type(box).__name__}; box_of makes one from a dict"
+            f"values, not a {type(box).__name__}; box_of builds one from a dict"
         )
     if box.shape != (n_columns,) or box.dtype != np.bool_:
         raise DomainError(
             f"a box is a boolean array with an entry for each of the {n_columns} "
             f"values; this one is {box.dtype} of shape {box.shape}"
         )
-    kept = np.logical_or.reduceat(box, domain.offsets[:-1])
-    if not kept.all():
-        name = domain.names[int(np.argmin(kept))]
-        raise DomainError(f"the box is empty: feature {name!r} keeps no value")
+    has_value = np.logical_or.reduceat(box, domain.offsets[:-1])
+    if not has_value.all():
+        name = domain.names[int(np.argmin(has_value))]
+        raise DomainError(f"the box is empty: it allows no value of feature {name!r}")
 
 
 def checked_ends(
     domain: Domain, box: NDArray[np.bool_], ends: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return where the ranges of a box begin and end, once it is known that they do.
+    """Check where the ranges of a box begin and end.
 
-    Of features that are no range, and of ranges that the box lacks, what is given means
-    nothing and is not looked at.
+    Entries for features that are not ranges, and for ranges that the box does not
+    allow, have no meaning and are not checked.
     """
     ends = np.asarray(ends, dtype=np.float64)
     if ends.shape != domain.limits.shape:
         raise DomainError(
             f"ends: an array of shape {ends.shape}, expected {domain.limits.shape}: "
-            f"where the range of each feature begins, and where it ends"
+            f"the minimum and the maximum of each feature"
         )
     for index, feature in enumerate(domain.features):
         if feature.limits is None or not box[domain.ranges[index]]:
@@ -88,8 +88,8 @@ def checked_ends(
     return ends
 
 
-def as_boxes(domain: Domain, given: Boxes | NDArray[np.bool_]) -> Boxes:
-    """Return boxes as they are, or those of an array: all numbers of ranges, or none.
+def as_boxes(domain: Domain, boxes: Boxes | NDArray[np.bool_]) -> Boxes:
+    """Return `boxes`, or make boxes of a boolean array, without limits on ranges.
 
     Examples
     --------
@@ -98,14 +98,14 @@ def as_boxes(domain: Domain, given: Boxes | NDArray[np.bool_]) -> Boxes:
     >>> as_boxes(domain, np.array([[True]])).ends.tolist()
     [[[18.0], [100.0]]]
     """
-    allowed = given.allowed if isinstance(given, Boxes) else given
-    shape, kind = np.shape(allowed), getattr(allowed, "dtype", type(allowed))
+    allowed = boxes.allowed if isinstance(boxes, Boxes) else boxes
+    shape, dtype = np.shape(allowed), getattr(allowed, "dtype", type(allowed))
     n_columns = int(domain.offsets[-1])
-    if len(shape) != 2 or shape[1] != n_columns or kind != np.bool_:
+    if len(shape) != 2 or shape[1] != n_columns or dtype != np.bool_:
         raise DomainError(
-            f"ignoring: boxes of shape {shape} and type {kind}, expected an array of "
+            f"ignoring: boxes of shape {shape} and type {dtype}, expected an array of "
             f"shape (n, {n_columns}) and type bool"
         )
-    if isinstance(given, Boxes):
-        return given
+    if isinstance(boxes, Boxes):
+        return boxes
     return whole_boxes(domain, allowed)

@@ -1,9 +1,8 @@
-"""Boxes that touch the border between two classes, where bounds decide nothing.
+"""Boxes that touch the border between two classes, where bounds cannot decide.
 
-Where two classes tie along a border, bounds never settle the boxes that touch it, and
-a depth-first search would split them until its stack is full. Of a piecewise-linear
-network such boxes are decided in exact arithmetic. What that cannot decide either is
-set aside, and the search goes on: elsewhere there may be a counterexample.
+A depth-first search would split such boxes until its stack is full. If the network is
+piecewise linear, they are decided in exact arithmetic. Boxes that this cannot decide
+either are set aside, and the search continues: there may be a counterexample elsewhere.
 """
 
 from collections.abc import Iterator
@@ -21,21 +20,21 @@ from nn2rules.errors import BudgetExceededError
 from nn2rules.space import Boxes
 
 _MOST_SET_ASIDE = 256
-"""So often a search goes on; a border of many dimensions would keep it for ever."""
+"""How often a search sets boxes aside; it would never end on a large border."""
 
-_MOST_IN_VAIN = 16
-"""So many boxes more may stay open than are decided, until exact arithmetic is left."""
+_MOST_FAILURES = 16
+"""Exact arithmetic is given up after this many more failures than successes."""
 
 _FIRST_TRY = 256
-"""After so many boxes, exact arithmetic is tried on those that wait; later more rarely,
-as long as it decides none."""
+"""After this many boxes, exact arithmetic is tried on the next waiting box; after each
+failure, twice as many."""
 
 _REGIONS, _REGION = 4, 5_000
-"""So many regions of a box are looked at before exact arithmetic has been of use; what
-one takes of a tiny network, in numbers."""
+"""How many regions of a box are examined before exact arithmetic has succeeded once;
+and the work of one region of a tiny network, in numbers."""
 
 _PATIENCE = 8
-"""The next box may take so many times the work of the one decided before."""
+"""How many times the work of the last decided box the next box may take."""
 
 Point: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 """An input, as codes and numbers."""
@@ -47,16 +46,16 @@ class Borders:
     Parameters
     ----------
     net : FlatNetwork
-        That is searched.
+        The network that is searched.
     decider : Decider or None
-        Decides single boxes in exact arithmetic, where that is possible.
+        Decides single boxes in exact arithmetic, if the network allows it.
     ignored : Boxes
-        Inputs inside these do not count.
+        Inputs in these boxes are ignored.
 
     Attributes
     ----------
     n_set_aside : int
-        How many times boxes were given up.
+        How many times boxes were set aside.
     n_decided : int
         How many boxes were decided in exact arithmetic.
     """
@@ -65,7 +64,7 @@ class Borders:
         self, net: FlatNetwork, decider: Decider | None, ignored: Boxes
     ) -> None:
         self._decider, self._ignored = decider, ignored
-        self.n_set_aside = self.n_decided = self._n_in_vain = 0
+        self.n_set_aside = self.n_decided = self._n_failed = 0
         self._wait, self._n_boxes, self._cost, self._gain = _FIRST_TRY, 0, 0, 0
         self._per_box = 8 + len(net.weights) // 20  # some percent of a box's time
         n_ranges = int((net.ranges >= 0).sum())
@@ -73,8 +72,8 @@ class Borders:
 
     @property
     def is_exact(self) -> bool:
-        """Whether exact arithmetic is worth a try where a box touches a border."""
-        n_left = _MOST_IN_VAIN + self.n_decided - self._n_in_vain
+        """Whether exact arithmetic is worth trying on a box that touches a border."""
+        n_left = _MOST_FAILURES + self.n_decided - self._n_failed
         return self._decider is not None and n_left > 0
 
     def allowance(self, most: int) -> int:
@@ -86,19 +85,18 @@ class Borders:
     def settle(
         self, status: int, n_boxes: int, space: Workspace, stack: Stack, top: int
     ) -> tuple[int, Point | None]:
-        """Settle what a search of `n_boxes` has come upon.
+        """Handle the status in which a search of `n_boxes` stopped.
 
         Returns
         -------
         top : int
             How many boxes are left on the stack.
-        found : tuple or None
-            An input that answers the question, if one was found.
+        counterexample : tuple or None
 
         Raises
         ------
         BudgetExceededError
-            If nothing is left to search, but boxes were set aside.
+            If the stack is empty but boxes were set aside.
         """
         answer = None
         self._n_boxes += n_boxes
@@ -110,7 +108,7 @@ class Borders:
         elif status == TOO_DEEP:
             top, answer = self._clear(stack, top)
         elif status == PROVED:
-            self.refuse_open()
+            self.raise_if_set_aside()
         elif status != REFUTED and self._n_boxes >= self._wait:
             top, answer = self._try(stack, top)
         if answer is not None and answer.proved:
@@ -122,7 +120,7 @@ class Borders:
     def _decide(
         self, allowed: NDArray[np.bool_], ends: NDArray[np.float64], limit: int
     ) -> Answer | None:
-        """Decide a box in exact arithmetic; None if it stays open."""
+        """Decide a box in exact arithmetic; None if undecided."""
         if self._decider is None:
             return None
         begun, limit = self._decider.n_numbers, min(limit, MOST_NUMBERS)
@@ -130,13 +128,13 @@ class Borders:
         self._cost = self._decider.n_numbers - begun
         self._gain += self._cost if answer is not None else -self._cost
         self.n_decided += answer is not None
-        self._n_in_vain += answer is None
+        self._n_failed += answer is None
         return answer
 
     def _go_on(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
-        """Go on to the next boxes on a stack, up to the first that is open.
+        """Decide further boxes on a stack, up to the first undecided one.
 
-        These are larger. What is spent in vain is no more than what was of use.
+        These are larger. Failures cost at most as much work as successes did.
         """
         answer: Answer | None = Answer(True)
         while top > 0 and answer is not None and answer.proved:
@@ -146,7 +144,7 @@ class Borders:
         return top, answer
 
     def _try(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
-        """Decide the uppermost box on a stack, if that takes little work."""
+        """Decide the top box of a stack, if that takes little work."""
         limit = self._n_boxes * self._per_box
         answer = self._decide(stack.allowed[top - 1], stack.ends[top - 1], limit)
         self._wait = 2 * self._wait if answer is None else _FIRST_TRY
@@ -154,40 +152,40 @@ class Borders:
         return top - (answer is not None), answer
 
     def _clear(self, stack: Stack, top: int) -> tuple[int, Answer | None]:
-        """Decide the boxes in the upper half of a stack, and set aside what is open.
+        """Decide the boxes in the upper half of a stack; set aside undecided ones.
 
-        A depth-first search splits one box over and over, so these lie in a small part
-        of the box that was asked about.
+        A depth-first search splits one box again and again, so these boxes lie in a
+        small part of the box in question.
         """
-        half, n_open, answer = top // 2, 0, None
+        half, n_undecided, answer = top // 2, 0, None
         while top > half:
             top -= 1
             answer = None
             if self.is_exact:
                 answer = self._decide(stack.allowed[top], stack.ends[top], MOST_NUMBERS)
-            n_open += answer is None
+            n_undecided += answer is None
             if answer is not None and not answer.proved:
                 return top, answer
-        if n_open:
+        if n_undecided:
             self.n_set_aside += 1
             if self.n_set_aside == _MOST_SET_ASIDE:
-                self.refuse_open()
+                self.raise_if_set_aside()
         return top, answer
 
-    def refuse_open(self) -> None:
-        """Raise an error if a search that found nothing else has set boxes aside."""
+    def raise_if_set_aside(self) -> None:
+        """Raise if boxes were set aside, as they may hold a counterexample."""
         if self.n_set_aside:
             raise BudgetExceededError(
-                "the answer lies where boxes become narrower than the rounding of the "
-                "bounds: the box touches the border between two classes"
+                "undecided: the box touches the border between two classes, where "
+                "boxes become narrower than the rounding error of the bounds"
             )
 
 
 def corners(net: FlatNetwork, stack: Stack, place: int) -> Iterator[Point]:
     """Yield the two inputs at the ends of a box on the stack, as codes and numbers.
 
-    The box is so narrow that either may be on the other side of a border, which exact
-    arithmetic tells.
+    The box is so narrow that one of them may be on the other side of a border, which is
+    checked in exact arithmetic.
     """
     allowed, ends = stack.allowed[place], stack.ends[place]
     spans = zip(net.offsets[:-1], net.offsets[1:], strict=True)

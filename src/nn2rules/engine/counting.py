@@ -1,14 +1,14 @@
-"""How many inputs each class has, on domains of any size.
+"""How many inputs each class has and how likely they are, on domains of any size.
 
-On a table this is a sum. Beyond it, branch and bound splits the domain into boxes that
-are wholly of a class or wholly not; what is decided so far bounds the answer on both
-sides, so the count can be stopped at any time. Boxes are split a few times each at
-first, and then over again more often, so that the bounds are never those of one corner.
+On a table this is a sum. Beyond it, branch and bound splits the domain into boxes whose
+inputs all have a class or all do not. The boxes classified so far bound the count on
+both sides, so it can be stopped at any time. Every box is split a few times before any
+is split more often, so that no part of the domain is left out.
 """
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,23 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.search import Stack, sort_boxes
-from nn2rules.engine.flat import boxes_at_once, claim, points, room, stack_of, workspace
+from nn2rules.engine.flat import (
+    boxes_per_check,
+    claim,
+    empty_boxes,
+    empty_inputs,
+    empty_stack,
+    workspace,
+)
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.parallel import in_threads, spread
-from nn2rules.engine.probabilities import masses_of, value_chances
-from nn2rules.engine.table import MOST_CLASSES, build_table, fits, settle_codes
-from nn2rules.errors import BudgetExceededError, OptionError
+from nn2rules.engine.table import MOST_CLASSES, build_table, exact_class, fits_in_memory
+from nn2rules.errors import BudgetExceededError, DomainError, OptionError
 from nn2rules.network import Network
-from nn2rules.space import Boxes, Domain, Value, box_sizes
+from nn2rules.space import Boxes, Domain, Feature, Value, box_sizes, volumes
 
 _BATCH = 4096
 _TILES, _CUTS = 64, 256
+_LARGE = 1e300
 _ROUNDING = Fraction(1, 1 << 40)  # far beyond the error of a product of float64
 
 
 @dataclass(slots=True)
 class Tally:
-    """What is decided of one class: inputs, and their probability from below."""
+    """Counts for one class: inputs, and lower bounds on their probability."""
 
     positive: int = 0
     negative: int = 0
@@ -44,7 +51,7 @@ class Tally:
     def add(
         self, box_sizes: list[int], masses: NDArray[np.float64], *, is_in: bool
     ) -> None:
-        """Count boxes that are wholly of the class, or wholly not."""
+        """Count boxes whose inputs are all of the class, or all not."""
         mass = Fraction(math.fsum(masses)) * (1 - _ROUNDING)
         if is_in:
             self.positive += sum(box_sizes)
@@ -54,7 +61,7 @@ class Tally:
             self.unlikely += mass
 
     def raised_to(self, other: "Tally") -> "Tally":
-        """Keep the better of both, in each part; return what that adds."""
+        """Keep the larger of both counts, each by itself; return the increase."""
         better = Tally(
             max(self.positive, other.positive),
             max(self.negative, other.negative),
@@ -71,7 +78,7 @@ class Tally:
         return gain
 
     def join(self, other: "Tally") -> None:
-        """Add what is decided of other inputs."""
+        """Add the counts of other inputs."""
         self.positive += other.positive
         self.negative += other.negative
         self.likely += other.likely
@@ -79,28 +86,28 @@ class Tally:
 
 
 class Weighed(NamedTuple):
-    """A network, and how likely each value is: what all tiles share."""
+    """What all tiles share: a network, and the probability of each value."""
 
     network: Network
     chances: NDArray[np.float64]
 
 
 class Tile(NamedTuple):
-    """A box to sort for a class, and what is known of it: a place of a stack."""
+    """A box to classify for a class, with its bounds: an entry of a stack."""
 
     of_class: int
     box: Stack
 
 
 class Sorted(NamedTuple):
-    """What came of a tile.
+    """The result of a tile.
 
     Attributes
     ----------
     tally : Tally
     n_boxes : int
     is_open : bool
-        Whether more splits would decide more.
+        Whether more splits would classify more.
     is_spent : bool
         Whether the budget ended the work.
     """
@@ -112,9 +119,9 @@ class Sorted(NamedTuple):
 
 
 def cut(weighed: Weighed, index: int, tally: Tally, meter: Meter) -> list[Tile]:
-    """Cut the domain into tiles, and count what is decided on the way.
+    """Cut the domain into tiles, and count the boxes classified on the way.
 
-    Of the boxes that are open, the widest is halved next.
+    The widest of the remaining boxes is halved next.
     """
     sorting = _Sorting(weighed, index, tally, size=1)
     stack = sorting.stack
@@ -133,20 +140,20 @@ def cut(weighed: Weighed, index: int, tally: Tally, meter: Meter) -> list[Tile]:
 def sort_tile(weighed: Weighed, task: tuple[Tile, int], meter: Meter) -> Sorted:
     """Split a tile into boxes of a class and boxes of others, and count them.
 
-    Boxes are open after so many splits; as narrow as they can be, they stay so.
+    Boxes that are not classified after the given number of splits are left out.
     """
     (index, box), splits = task
-    own = replace(meter, progress=None)
+    quiet_meter = replace(meter, progress=None)
     sorting = _Sorting(weighed, index, Tally())
     _put(sorting.stack, box)
     top, n_boxes, n_open = 1, 0, 0
     try:
-        own.spend()
+        quiet_meter.spend()
         while top > 0:
-            limit = own.allowance(sorting.at_once)
+            limit = quiet_meter.allowance(sorting.at_once)
             top, n_sorted, n_left = sorting.step(top, limit, splits)
             n_boxes, n_open = n_boxes + n_sorted, n_open + n_left
-            own.spend(n_sorted)
+            quiet_meter.spend(n_sorted)
     except BudgetExceededError:
         return Sorted(sorting.tally, n_boxes, is_open=True, is_spent=True)
     is_open = n_open > 0 and splits < sorting.deepest
@@ -159,29 +166,32 @@ def _taken(stack: Stack, place: int) -> Stack:
 
 
 def _put(stack: Stack, box: Stack) -> None:
-    for part, own in zip(stack, box, strict=True):
-        part[:1] = own
+    for array, entry in zip(stack, box, strict=True):
+        array[:1] = entry
 
 
 class _Sorting:
-    """Sorts the boxes of a stack for one class, `size` at a time."""
+    """Classifies the boxes of a stack for one class, `size` at a time."""
 
     def __init__(
         self, weighed: Weighed, index: int, tally: Tally, *, size: int = _BATCH
     ) -> None:
         self.weighed, self.index, self.tally = weighed, index, tally
         self.net = claim(weighed.network, index)
-        self.stack, self._space = stack_of(self.net), workspace(self.net)
+        self.stack, self._space = empty_stack(self.net), workspace(self.net)
         self.deepest = len(self.stack.depth) - 3
-        self.at_once = min(size, boxes_at_once(self.net))
-        self._decided, self._ties = room(self.net, size), points(self.net, size)
+        self.at_once = min(size, boxes_per_check(self.net))
+        self._decided, self._ties = (
+            empty_boxes(self.net, size),
+            empty_inputs(self.net, size),
+        )
         self._answers = np.zeros(size, dtype=np.bool_)
 
     def step(self, top: int, limit: int, deepest: int) -> tuple[int, int, int]:
-        """Sort at most so many boxes, and count those that are decided.
+        """Classify at most `limit` boxes, and count them.
 
-        Returns what is left on the stack, how many boxes were sorted, and how many of
-        them are open, and as deep as they may be.
+        Returns how many boxes are left on the stack, how many were searched, and how
+        many of those were left out because they were split `deepest` times.
         """
         top, n_ties, n_decided, n_boxes, n_left = sort_boxes(
             self.net,
@@ -202,7 +212,7 @@ class _Sorting:
         return top, n_boxes, n_left
 
     def _add(self, decided: Boxes, answers: NDArray[np.bool_]) -> None:
-        """Count boxes that were decided."""
+        """Count boxes that were classified."""
         domain, chances = self.weighed.network.domain, self.weighed.chances
         for is_in in (False, True):
             chosen = np.flatnonzero(answers == is_in)
@@ -211,9 +221,9 @@ class _Sorting:
             self.tally.add(box_sizes(domain, boxes.allowed), masses, is_in=is_in)
 
     def _settle(self, codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        """Count one input, by exact arithmetic."""
+        """Count one input, using exact arithmetic."""
         network, chances = self.weighed
-        is_in = settle_codes(network, codes, numbers) == self.index
+        is_in = exact_class(network, codes, numbers) == self.index
         allowed = np.zeros((1, len(chances)), dtype=np.bool_)
         allowed[0, network.domain.offsets[:-1] + codes] = True
         one = Boxes(allowed, np.stack([numbers, numbers])[np.newaxis])
@@ -231,14 +241,14 @@ class Counts:
     ----------
     classes : the class labels
     lower, upper : tuple of int, or None
-        For each class; equal when the count is exact. None where a feature is a range
-        of numbers: these inputs cannot be counted.
+        For each class; equal if the count is exact. None if a feature is a range of
+        numbers, whose inputs cannot be counted.
     probability : tuple of (float, float)
-        For each class, bounds on the probability of an input of it, under the
-        probabilities given for the values (all alike if none); numbers are evenly
-        spread over their range.
+        For each class, bounds on the probability that an input has this class, given
+        the probabilities of the values (uniform by default). Numbers are uniform on
+        their range.
     boxes : int
-        Boxes searched.
+        Number of boxes searched.
     """
 
     classes: tuple[Value, ...]
@@ -249,7 +259,7 @@ class Counts:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every class was counted to the last input."""
+        """Whether the count of every class is exact."""
         return self.lower is not None and self.lower == self.upper
 
 
@@ -266,13 +276,12 @@ def count_classes(
     ----------
     network : Network
     probabilities : mapping from features to mappings from values to probabilities
-        Features are taken as independent; those not named have all values alike.
+        Features are independent of each other; those not named are uniform.
     meter : Meter, optional
-        When its budget is spent the bounds reached so far are returned. Ranges of real
-        numbers need one.
+        When its budget is spent, the current bounds are returned. Domains with ranges
+        of real numbers need a budget.
     n_jobs : int, optional
-        How many threads, by default one on each core; the result is the same whatever
-        their number.
+        Number of threads, by default one per core; the result does not depend on it.
 
     Examples
     --------
@@ -286,10 +295,10 @@ def count_classes(
     domain = network.domain
     _refuse_endless(domain, meter)
     chances = value_chances(domain, probabilities)
-    fitting = not domain.has_ranges and fits(domain, meter.budget)
-    fitting = fitting and len(network.classes) <= MOST_CLASSES
+    has_table = not domain.has_ranges and fits_in_memory(domain, meter.budget)
+    has_table = has_table and len(network.classes) <= MOST_CLASSES
     total = domain.n_inputs
-    if probabilities is None and fitting:
+    if probabilities is None and has_table:
         counts = tuple(build_table(network, meter=meter, n_jobs=n_jobs).counts())
         shares = tuple((count / total, count / total) for count in counts)
         return Counts(network.classes, counts, counts, shares, 0)
@@ -303,35 +312,35 @@ def count_classes(
         return Counts(network.classes, None, None, likely, meter.boxes)
     lower = [tally.positive for tally in tallies]
     upper = [
-        min(total - tally.negative, total - sum(lower) + own)
-        for tally, own in zip(tallies, lower, strict=True)
+        min(total - tally.negative, total - sum(lower) + count)
+        for tally, count in zip(tallies, lower, strict=True)
     ]
     return Counts(network.classes, tuple(lower), tuple(upper), likely, meter.boxes)
 
 
 def _refuse_endless(domain: Domain, meter: Meter) -> None:
-    """Refuse to count where classes meet between real numbers, without a limit."""
+    """Refuse to count on ranges of real numbers without a limit."""
     real = [f for f in domain.features if f.limits is not None and not f.whole]
     if real and meter.budget.seconds is None and meter.budget.boxes is None:
         raise OptionError(
-            f"bounds for the numbers of {real[0].name!r} become closer without end; "
-            f"give a budget: meter=Meter(Budget(seconds=10))"
+            f"feature {real[0].name!r} is a range of real numbers, on which counting "
+            f"never ends; give a budget: meter=Meter(Budget(seconds=10))"
         )
 
 
 def _rounded(number: Fraction, *, down: bool) -> float:
-    """Return the nearest float64 that is not on the wrong side of a share."""
-    found = float(number)
-    if down and found > number:
-        return math.nextafter(found, 0.0)
-    if not down and found < number:
-        return math.nextafter(found, 1.0)
-    return found
+    """Return the nearest float64 that is at most, or at least, a probability."""
+    nearest = float(number)
+    if down and nearest > number:
+        return math.nextafter(nearest, 0.0)
+    if not down and nearest < number:
+        return math.nextafter(nearest, 1.0)
+    return nearest
 
 
 @dataclass
 class _Counting:
-    """Counts by search: tile by tile, in rounds, each with more splits."""
+    """Counts by search, tile by tile, in rounds with more and more splits."""
 
     weighed: Weighed
     tallies: list[Tally]
@@ -339,7 +348,7 @@ class _Counting:
     n_jobs: int | None
 
     def count(self) -> None:
-        """Decide as much of each class as the budget allows."""
+        """Classify as much of the domain as the budget allows."""
         is_binary, open_, splits = len(self.tallies) == 2, [], _FIRST_SPLITS
         with suppress(BudgetExceededError):
             for index in range(int(is_binary), len(self.tallies)):
@@ -357,26 +366,96 @@ class _Counting:
     def _round(
         self, open_: list[tuple[Tile, Tally]], splits: int
     ) -> list[tuple[Tile, Tally]]:
-        """Sort tiles anew, with so many splits; return those that more would help.
+        """Classify tiles again, with more splits; return those that need even more.
 
-        With each comes what is known of it. Where boxes are counted, it is one tile
-        after the other.
+        Each tile comes with its counts so far. If the budget limits boxes, tiles are
+        classified one after the other.
         """
-        meter, still, is_spent = self.meter, [], False
+        meter, remaining, is_spent = self.meter, [], False
         is_counted = meter.budget.boxes is not None
         many, n_jobs = (in_threads, 1) if is_counted else (spread, self.n_jobs)
         tasks = [(tile, splits) for tile, _ in open_]
         work = many(sort_tile, self.weighed, tasks, meter=meter, n_jobs=n_jobs)
         with closing(work) as results:
-            for (tile, known), found in zip(open_, results, strict=True):
-                whole, label = self.tallies[tile.of_class], self._label(tile)
-                whole.join(known.raised_to(found.tally))
-                meter.boxes += found.n_boxes
-                is_spent |= found.is_spent
-                still += [(tile, known)] if found.is_open else []
-                decided = float(whole.likely + whole.unlikely)
-                meter.report(f"counting class {label}", decided)
-        return [] if is_spent else still
+            for (tile, counted), result in zip(open_, results, strict=True):
+                total, label = self.tallies[tile.of_class], self._label(tile)
+                total.join(counted.raised_to(result.tally))
+                meter.boxes += result.n_boxes
+                is_spent |= result.is_spent
+                remaining += [(tile, counted)] if result.is_open else []
+                done = float(total.likely + total.unlikely)
+                meter.report(f"counting class {label}", done)
+        return [] if is_spent else remaining
 
     def _label(self, tile: Tile) -> Value:
         return self.weighed.network.classes[tile.of_class]
+
+
+def masses_of(
+    domain: Domain, boxes: Boxes, chances: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the probability of each of `boxes`, within a relative error of 2**-41."""
+    parts = boxes.allowed * chances
+    for index, feature in enumerate(domain.features):
+        if feature.limits is not None:
+            low, high = boxes.ends[:, 0, index], boxes.ends[:, 1, index]
+            parts[:, domain.ranges[index]] *= _width(feature, low, high)
+    masses: NDArray[np.float64] = np.add.reduceat(
+        parts, domain.offsets[:-1], axis=1
+    ).prod(axis=1)
+    return masses
+
+
+def _width(
+    feature: Feature, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the fraction of a range of numbers that lies between two ends."""
+    assert feature.limits is not None, "asked only of ranges"
+    first, last = map(float, feature.limits)
+    if feature.whole:
+        return (high - low + 1) / (last - first + 1)
+    if first == last:
+        return np.ones_like(low)
+    scale = 0.5 if max(-first, last) > _LARGE else 1.0  # so that nothing overflows
+    return (scale * high - scale * low) / (scale * last - scale * first)
+
+
+def value_chances(
+    domain: Domain, probabilities: Mapping[str, Mapping[Value, float]] | None
+) -> NDArray[np.float64]:
+    """Return the probability of every value; they add up to 1 for each feature."""
+    chances: list[float] = []
+    remaining = dict(probabilities or {})
+    for feature in domain.features:
+        if feature.name not in remaining:
+            chances += [float(part) for part in volumes(feature)]
+            continue
+        if feature.limits is not None:
+            raise DomainError(
+                f"probabilities: feature {feature.name!r} is a range of numbers, which "
+                f"are always uniform"
+            )
+        by_value = dict(remaining.pop(feature.name))
+        chances += _checked_chances(feature.name, feature.values, by_value)
+    if remaining:
+        name = next(iter(remaining))
+        raise DomainError(f"probabilities: there is no feature {name!r}")
+    return np.array(chances)
+
+
+def _checked_chances(
+    name: str, values: Sequence[Value], by_value: dict[Value, float]
+) -> list[float]:
+    for value, chance in by_value.items():
+        if value not in values:
+            raise DomainError(f"probabilities: feature {name!r} has no value {value!r}")
+        if not 0 <= chance <= 1:
+            raise DomainError(
+                f"probabilities: {chance} for {name!r} = {value!r}, expected 0 to 1"
+            )
+    total = math.fsum(by_value.values())
+    if abs(total - 1) > 1e-9:
+        raise DomainError(
+            f"probabilities of feature {name!r} add up to {total:g}, expected 1"
+        )
+    return [by_value.get(value, 0.0) / total for value in values]

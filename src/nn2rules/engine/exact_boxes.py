@@ -1,7 +1,7 @@
 """Boxes decided in exact arithmetic: the last resort where two classes tie.
 
-Bounds in float64 never decide a box that touches the border between two classes. Of a
-piecewise-linear network the smallest lead of a class over such a box can be worked out
+Bounds in float64 never decide a box that touches the border between two classes. For a
+piecewise-linear network, the minimum lead of a class over such a box is computed
 exactly, region by region, and compared with 0 by the rule for ties.
 """
 
@@ -20,7 +20,7 @@ from nn2rules.engine.answer import Answer
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.pieces import Cell, Effort, Pieces, Region, lowered
 from nn2rules.engine.simplex import Row, maximise
-from nn2rules.engine.table import settle_codes
+from nn2rules.engine.table import exact_class
 from nn2rules.network import Network, certified, exceeds_logit
 from nn2rules.space import Boxes, Domain, next_number, previous_number
 
@@ -29,29 +29,29 @@ _MOST_PARTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the values of features are, and which numbers they have."""
+    """Translates between cells, codes and the numbers of a domain."""
 
     domain: Domain
 
     def codes(self, cell: Cell) -> NDArray[np.int64]:
-        """Return the values of a cell as codes."""
+        """Return the codes of the values of a cell."""
         return np.array(cell.columns, dtype=np.int64) - self.domain.offsets[:-1]
 
     def is_range(self, cell: Cell, feature: int) -> bool:
-        """Tell whether a cell has numbers of a range in a feature."""
+        """Return whether a feature of a cell is a range of numbers."""
         return cell.columns[feature] == int(self.domain.ranges[feature])
 
     def is_covered(
         self, cell: Cell, numbers: NDArray[np.float64], boxes: Boxes
     ) -> bool:
-        """Tell whether one of several boxes holds an input."""
+        """Return whether an input lies in one of several boxes."""
         point = Cell(cell.columns, numbers.tolist(), numbers.tolist())
         return any(self.overlap(point, boxes, other) for other in _counted(boxes))
 
     def overlap(
         self, cell: Cell, boxes: Boxes, other: int
     ) -> list[tuple[float, float]] | None:
-        """Return the ends of what a cell has in common with a box, or None."""
+        """Return the ends of the intersection of a cell and a box; None if empty."""
         if not boxes.allowed[other, cell.columns].all():
             return None
         common = []
@@ -66,12 +66,12 @@ class Places:
         return common
 
     def before(self, feature: int, number: float) -> float:
-        """Return the number next below."""
+        """Return the next smaller number."""
         is_whole = self.domain.features[feature].whole
         return float(previous_number(number, whole=is_whole))
 
     def behind(self, feature: int, number: float) -> float:
-        """Return the number next above."""
+        """Return the next larger number."""
         is_whole = self.domain.features[feature].whole
         return float(next_number(number, whole=is_whole))
 
@@ -81,7 +81,7 @@ def _counted(boxes: Boxes) -> range:
 
 
 def apart(places: Places, cell: Cell, ignored: Boxes) -> list[Cell] | None:
-    """Return the parts of a cell outside some boxes; None if they are too many."""
+    """Return the parts of a cell outside some boxes; None if there are too many."""
     parts = [cell]
     for other in _counted(ignored):
         left: list[Cell] = []
@@ -119,20 +119,22 @@ def number_in(
     order: Sequence[int],
     effort: Effort,
 ) -> NDArray[np.float64] | None:
-    """Return the numbers of an input inside half-spaces, or None if none is found.
+    """Return the numbers of an input inside half-spaces; None if none is found.
 
-    The features are fixed in the given order, each to the shortest number between the
-    least and the largest that it can still have.
+    The features are fixed in the given order, each to the shortest number between its
+    remaining minimum and maximum.
     """
-    numbers, held = np.array(cell.low), list(sides)
+    numbers, constraints = np.array(cell.low), list(sides)
     variables = cell.variables
     for feature in order:
         place, n = variables.index(feature), len(variables)
         low = Fraction(cell.low[feature])
         width = Fraction(cell.high[feature]) - low
         along = [int(other == place) for other in range(n)]
-        highest = maximise([*along, 0], held, effort.spend)
-        lowest = maximise([*(-number for number in along), 0], held, effort.spend)
+        highest = maximise([*along, 0], constraints, effort.spend)
+        lowest = maximise(
+            [*(-number for number in along), 0], constraints, effort.spend
+        )
         if highest is None or lowest is None:
             return None
         number = shortest(
@@ -145,7 +147,7 @@ def number_in(
         numbers[feature] = number
         at = (Fraction(number) - low) / width
         fixed = lowered([*(at.denominator * a for a in along), -at.numerator])
-        held += [fixed, [-number for number in fixed]]
+        constraints += [fixed, [-number for number in fixed]]
     return numbers
 
 
@@ -186,19 +188,19 @@ _MOST_CELLS = 64
 _MOST_REGIONS = 256
 _MOST_VARIABLES = 32
 MOST_NUMBERS = 5_000_000
-"""What one box is worth, at most: about a second. Then it stays open."""
+"""The most work for one box, about a second. Then it stays undecided."""
 
 _STEP = 500
-"""A step takes as long as so many numbers, however few it works out."""
+"""The overhead of a step, in numbers."""
 
 
 class _TooLargeError(Exception):
-    """A box takes more work than it is worth."""
+    """A box needs more work than its limit."""
 
 
 @dataclass(slots=True)
 class _Effort:
-    """The work for one box, and the budget of the search that asks."""
+    """The work for one box, with the meter of the search that asks."""
 
     meter: Meter
     limit: int
@@ -206,13 +208,13 @@ class _Effort:
     n_regions: int = 0
 
     def spend(self, numbers: int) -> None:
-        """Count numbers that are worked out in one step."""
+        """Count the numbers computed in one step."""
         self.n_numbers += numbers + _STEP
         if self.n_numbers > self.limit:
             raise _TooLargeError
 
     def open_region(self) -> None:
-        """Count a region, and look at the clock."""
+        """Count a region, and check the clock."""
         self.meter.spend()
         self.n_regions += 1
         if self.n_regions > _MOST_REGIONS:
@@ -220,16 +222,16 @@ class _Effort:
 
 
 class Lead(NamedTuple):
-    """A function of the scores that must be above 0, or at least 0, for a class to win.
+    """A function of the scores that a class needs positive, or not negative, to win.
 
     Attributes
     ----------
     of_scores : list of int
-        What each score is multiplied by.
+        The factor of each score.
     is_behind : callable
-        Tells whether the class loses where the function has some value.
+        Whether the class loses where the function has this value.
     level : Fraction
-        About the value from which on it wins.
+        Approximately the value above which it wins.
     is_strict : bool
         Whether the class loses a tie.
     """
@@ -241,7 +243,7 @@ class Lead(NamedTuple):
 
 
 def leads_of(network: Network, index: int) -> list[Lead]:
-    """Return what decides between a class and each other one."""
+    """Return the functions that decide between a class and each other class."""
     if network.is_binary:
         sign, threshold = (1 if index else -1), network.threshold
 
@@ -272,14 +274,14 @@ def _wins_ties(value: Fraction) -> bool:
 def decider_of(
     network: Network, index: int, meter: Meter, *, never: bool = False
 ) -> "Decider | None":
-    """Return who decides boxes of a network, or None if it is not piecewise linear."""
+    """Return a decider for a network; None if it is not piecewise linear."""
     if any(layer.function.exact is None for layer in network.layers[:-1]):
         return None
     return Decider(network, index, meter, never=never)
 
 
 class Decider:
-    """Decides whether every input of a box is of a class, or none is.
+    """Decides whether all inputs of a box, or none, have a class.
 
     Parameters
     ----------
@@ -290,12 +292,12 @@ class Decider:
     meter : Meter
         The budget of the search that asks.
     never : bool
-        Whether to show that no input is of the class, instead of every one.
+        Whether to show that no input has the class, instead of all.
 
     Attributes
     ----------
     n_numbers : int
-        How much work was done so far: about how many numbers were worked out.
+        The work so far: about how many numbers were computed.
     """
 
     def __init__(
@@ -304,7 +306,7 @@ class Decider:
         self._never, self._index = never, index
         if never and network.is_binary:  # every input is of the other class
             self._never, self._index = False, 1 - index
-        self._network, self._meter, self.n_numbers = network, meter, 0
+        self._network, self.meter, self.n_numbers = network, meter, 0
         self._pieces = Pieces(network.layers)
         self._leads = leads_of(network, self._index)
 
@@ -315,13 +317,13 @@ class Decider:
         ignored: Boxes,
         limit: int = MOST_NUMBERS,
     ) -> Answer | None:
-        """Return whether a box is as claimed, or an input that is not; None if open.
+        """Return a proof or a counterexample for a box; None if undecided.
 
-        A proof holds for all real numbers between the ends of a range, but for those
-        between the end of an ignored box and the next float. What takes more than
-        `limit` numbers is open.
+        A proof holds for all real numbers between the ends of a range, except those
+        between the end of an ignored box and the next float. A box that needs more than
+        `limit` numbers is undecided.
         """
-        effort, is_open = _Effort(self._meter, limit), False
+        effort, is_undecided = _Effort(self.meter, limit), False
         cells = cells_of(self._network, box, ends)
         if cells is None:
             return None
@@ -329,14 +331,14 @@ class Decider:
             for cell in cells:
                 answer = self._decide_cell(cell, ignored, effort)
                 if answer is None:
-                    is_open = True
+                    is_undecided = True
                 elif not answer.proved:
                     return answer
         except _TooLargeError:
             return None
         finally:
             self.n_numbers += effort.n_numbers
-        return None if is_open else Answer(True)
+        return None if is_undecided else Answer(True)
 
     def _decide_cell(
         self, cell: Cell, ignored: Boxes, effort: _Effort
@@ -348,30 +350,30 @@ class Decider:
         parts = apart(places, cell, ignored)
         if parts is None:
             return None
-        found = [self._search(part, ignored, effort) for part in parts]
-        refuted = [each for each in found if each is not None and not each.proved]
+        answers = [self._search(part, ignored, effort) for part in parts]
+        refuted = [each for each in answers if each is not None and not each.proved]
         if refuted:
             return refuted[0]
-        return Answer(True) if all(found) else None
+        return Answer(True) if all(answers) else None
 
     def _search(self, cell: Cell, ignored: Boxes, effort: _Effort) -> Answer | None:
-        """Go through the regions of a cell."""
+        """Check the regions of a cell."""
         if len(cell.variables) > _MOST_VARIABLES:
             return None
-        is_open = False
+        is_undecided = False
         effort.spend(0)
         for region in self._pieces.regions(cell, effort):
             for sides in self._broken(region, effort):
-                is_open = True
+                is_undecided = True
                 answer = self._counterexample(cell, sides, ignored, effort)
                 if answer is not None:
                     return answer
-        return None if is_open else Answer(True)
+        return None if is_undecided else Answer(True)
 
     def _broken(self, region: Region, effort: _Effort) -> Iterator[list[Row]]:
-        """Yield parts of a region where the claim is broken, as half-spaces.
+        """Yield parts of a region where the claim is false, as half-spaces.
 
-        There is none just if it holds in the whole region.
+        There are none exactly if the claim is true in the whole region.
         """
         scores = region.scores
         rows = [
@@ -386,10 +388,10 @@ class Decider:
             if not lead.is_behind(Fraction(lowest, scores.scale)):
                 continue
             downwards = [-number for number in row]
-            found = maximise(downwards, region.sides, effort.spend)
-            if found is None or not lead.is_behind(-found.value / scores.scale):
+            optimum = maximise(downwards, region.sides, effort.spend)
+            if optimum is None or not lead.is_behind(-optimum.value / scores.scale):
                 continue
-            value = -found.value / scores.scale
+            value = -optimum.value / scores.scale
             halfway = (value + lead.level) / 2
             limit = halfway if lead.is_behind(halfway) else value
             yield [*region.sides, _at_least(downwards, -limit * scores.scale)]
@@ -399,7 +401,7 @@ class Decider:
     ) -> Iterator[list[Row]]:
         """Yield the part of a region where a class wins, if there is one.
 
-        A variable more says by how much it is ahead of those to which it loses ties.
+        An additional variable is its lead over the classes to which it loses ties.
         """
         scale = region.scores.scale
         sides: list[Row] = [[*side[:-1], 0, side[-1]] for side in region.sides]
@@ -407,11 +409,11 @@ class Decider:
             step = -scale if lead.is_strict else 0
             sides.append(lowered([*row[:-1], step, row[-1]]))
         objective = [*(0 for _ in rows[0][:-1]), 1, 0]
-        found = maximise(objective, sides, effort.spend)
+        optimum = maximise(objective, sides, effort.spend)
         is_strict = any(lead.is_strict for lead in self._leads)
-        if found is None or (is_strict and found.value == 0):
+        if optimum is None or (is_strict and optimum.value == 0):
             return
-        half = found.value / 2
+        half = optimum.value / 2
         ahead = [
             _at_least(row, half * scale if lead.is_strict else Fraction(0))
             for lead, row in zip(self._leads, rows, strict=True)
@@ -421,9 +423,9 @@ class Decider:
     def _counterexample(
         self, cell: Cell, sides: Sequence[Row], ignored: Boxes, effort: _Effort
     ) -> Answer | None:
-        """Return an input that exists where a claim is broken; None if none is found.
+        """Return an input for which a claim is false; None if none is found.
 
-        The number of one feature after another is fixed, to a short one.
+        The features are fixed one after the other, each to a short number.
         """
         places = Places(self._network.domain)
         for order in (cell.variables, cell.variables[::-1]):
@@ -439,12 +441,12 @@ class Decider:
     def _is_broken(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> bool:
-        is_of_class = settle_codes(self._network, codes, numbers) == self._index
+        is_of_class = exact_class(self._network, codes, numbers) == self._index
         return is_of_class == self._never
 
 
 def _at_least(row: Sequence[int], value: Fraction) -> Row:
-    """Return the constraint that an affine function has at least some value."""
+    """Return the constraint that an affine function is at least some value."""
     below = value.denominator
     return lowered([*(n * below for n in row[:-1]), row[-1] * below - value.numerator])
 
@@ -452,7 +454,7 @@ def _at_least(row: Sequence[int], value: Fraction) -> Row:
 def cells_of(
     network: Network, box: NDArray[np.bool_], ends: NDArray[np.float64]
 ) -> list[Cell] | None:
-    """Return a box with its values one by one; None if these are too many."""
+    """Return the cells of a box, one for each choice of values; None if too many."""
     domain = network.domain
     columns = [
         (start + np.flatnonzero(box[start:stop])).tolist()

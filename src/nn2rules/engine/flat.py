@@ -1,9 +1,9 @@
-"""Networks as the kernels want them: flat arrays, with certified error bounds.
+"""Networks as flat arrays for the kernels, with certified error bounds.
 
-Two bounds are worked out once for a network, by following magnitudes through it:
+Two bounds are computed once for each network, by propagating magnitudes through it:
 
-* `error`: how far float64 is off when it evaluates a score at one input;
-* `slack`: how far it is off when it bounds a pre-activation over a box.
+* `error`: the error of float64 when it evaluates a score at one input;
+* `slack`: the error of float64 when it bounds a pre-activation over a box.
 
 `docs/explanation/exactness.md` derives both.
 """
@@ -43,16 +43,16 @@ KINDS = {
 _MOST_BOXES, _WORK = 4096, 1 << 23
 
 
-def boxes_at_once(net: FlatNetwork) -> int:
-    """Return how many boxes to search before looking at the clock; a tenth of a second.
+def boxes_per_check(net: FlatNetwork) -> int:
+    """Return how many boxes to search between two checks of the clock: about 0.1 s.
 
-    It follows from the network alone: what a search finds may depend on it.
+    It depends on the network alone, as the result of a search may depend on it.
     """
     return max(1, min(_MOST_BOXES, _WORK // len(net.weights)))
 
 
 def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
-    """Return the arrays of a network; its scores are those of the last layer."""
+    """Return the arrays of a network whose scores are those of the last layer."""
     offsets, reach = domain.offsets, domain.reach
     sizes = [layers[0].weights.shape[0], *(len(layer.bias) for layer in layers)]
     n_weights = [layer.weights.size for layer in layers]
@@ -76,7 +76,7 @@ def flatten(layers: Sequence[Layer], domain: Domain) -> FlatNetwork:
 
 
 def _outgoing(layers: Sequence[Layer]) -> NDArray[np.float64]:
-    """Add up by which magnitudes each unit is multiplied; scores by none."""
+    """Sum the magnitudes of the weights that each unit is multiplied by."""
     with np.errstate(over="ignore"):
         sums = [np.abs(layer.weights).sum(axis=1) for layer in layers[1:]]
     return np.concatenate([*sums, np.zeros(len(layers[-1].bias))])
@@ -90,9 +90,10 @@ def _slacks(
     ``size`` bounds the sum of the magnitudes of all terms that backward substitution
     adds up for a unit: a line through an activation has a slope of at most the
     Lipschitz constant, and an intercept of at most |f(0)| + 2 Lipschitz |y|. ``back``
-    bounds the coefficients that go back, ``lost`` what is lost where one of them
-    underflows before it meets the large number that waits for it, and ``wide`` the
-    weights that one of them meets before it meets a small number: these may overflow.
+    bounds the coefficients in backward substitution. ``lost`` bounds the loss if a
+    coefficient underflows before it is multiplied by a large number, and ``wide`` the
+    weights that a coefficient is multiplied by before a small number, which may
+    overflow.
     """
     with np.errstate(all="ignore"):
         size = certified.first_sizes(layers[0], offsets, reach)
@@ -119,38 +120,39 @@ def _slacks(
 def _slack(
     operations: int, size: NDArray[np.float64], rough: NDArray[np.float64], back: float
 ) -> NDArray[np.float64]:
-    """Add up the parts; infinite where something may overflow, and never NaN."""
+    """Add up the parts; infinite where something may overflow, never NaN."""
     relative = operations * UNIT / (1 - operations * UNIT)
-    # Twice, for the rounding of this very computation.
+    # Doubled for the rounding of this computation itself.
     slack = 2 * (relative * size + rough) + UNDERFLOW
     safe = (size < LARGEST) & (slack < LARGEST) & (back < LARGEST)
     return np.where(safe, slack, np.inf)
 
 
-def room(net: FlatNetwork, n_boxes: int) -> Boxes:
-    """Return room for so many boxes."""
+def empty_boxes(net: FlatNetwork, n_boxes: int) -> Boxes:
+    """Return arrays for this many boxes."""
     allowed = np.zeros((n_boxes, int(net.sizes[0])), dtype=np.bool_)
     return Boxes(allowed, np.ones((n_boxes, 2, len(net.ranges))))
 
 
-def stack_of(net: FlatNetwork) -> Stack:
-    """Return room for all boxes that wait in a search.
+def empty_stack(net: FlatNetwork) -> Stack:
+    """Return the stack of a search, large enough for all waiting boxes.
 
-    Halving goes on until every feature has one value, and every range one number; that
-    is far beyond the bounds' own rounding, so a search that gets there gives up.
+    Boxes can be halved until every feature has one value and every range one number.
+    That is far below the rounding error of the bounds, so a search that gets there
+    gives up.
     """
     n_boxes = int(net.sizes[0]) + 2 + _HALVINGS * int((net.ranges >= 0).sum())
     n_later = int(net.sizes[2:-1].sum())
     return Stack(
-        *room(net, n_boxes),
+        *empty_boxes(net, n_boxes),
         low=np.zeros((n_boxes, n_later)),
         high=np.zeros((n_boxes, n_later)),
         depth=np.zeros(n_boxes, dtype=np.int64),
     )
 
 
-def points(net: FlatNetwork, n_points: int) -> Inputs:
-    """Return room for so many inputs."""
+def empty_inputs(net: FlatNetwork, n_points: int) -> Inputs:
+    """Return arrays for this many inputs."""
     shape = (n_points, len(net.ranges))
     return Inputs(np.zeros(shape, dtype=np.int64), np.ones(shape))
 
@@ -178,14 +180,14 @@ def workspace(net: FlatNetwork) -> Workspace:
 
 
 class Lead(NamedTuple):
-    """By how much a class is ahead: a last layer of differences, and magnitudes.
+    """The lead of a class over others: a last layer of differences, with magnitudes.
 
     Attributes
     ----------
     weights, bias
-        Of the differences, which are rounded.
+        The differences, which are rounded.
     large, large_bias
-        The sums of the magnitudes that they are differences of.
+        The sums of the magnitudes of the numbers that are subtracted.
     """
 
     weights: NDArray[np.float64]
@@ -195,9 +197,9 @@ class Lead(NamedTuple):
 
 
 def lead_of(network: Network, index: int) -> Lead:
-    """Return a last layer whose scores are all positive just where a class wins.
+    """Return a last layer whose scores are all positive exactly where a class wins.
 
-    There is one score for a binary network, and one for each other class otherwise.
+    There is one score for a binary network, otherwise one for each other class.
     """
     last = network.layers[-1]
     with np.errstate(all="ignore"):
@@ -219,9 +221,9 @@ def lead_of(network: Network, index: int) -> Lead:
 
 
 def claim(network: Network, index: int) -> FlatNetwork:
-    """Return a network all of whose scores are positive just where class `index` wins.
+    """Return a network whose scores are all positive exactly where class `index` wins.
 
-    A score of exactly 0 is a tie, which `nn2rules.network.certified.settle` decides.
+    A score of exactly 0 is a tie, which `nn2rules.network.certified.settle` resolves.
     """
     return ending_in(network.layers[:-1], lead_of(network, index), network.domain)
 
@@ -231,16 +233,16 @@ def ending_in(layers: Sequence[Layer], lead: Lead, domain: Domain) -> FlatNetwor
 
     Notes
     -----
-    They are rounded; doubling the bounds of a layer with the sums of the magnitudes
-    covers that.
+    The differences are rounded. Doubling the bounds of a layer with the sums of the
+    magnitudes covers that.
     """
     weights, bias, large, large_bias = lead
     huge = np.finfo(np.float64).max
     bounded = Layer(np.minimum(large, huge), np.minimum(large_bias, huge), "identity")
     flat = flatten((*layers, bounded), domain)
     last_weight, last_unit = int(flat.weight_at[-1]), int(flat.unit_at[-1])
-    sure = np.isfinite(weights).all() and np.isfinite(bias).all()
-    doubt = 2.0 if sure else np.inf  # a difference that overflows proves nothing
+    is_finite = np.isfinite(weights).all() and np.isfinite(bias).all()
+    doubt = 2.0 if is_finite else np.inf  # a difference that overflows proves nothing
     return flat._replace(
         across=flat.across if layers else weights.T.ravel(),
         weights=np.concatenate([flat.weights[:last_weight], weights.ravel()]),

@@ -1,9 +1,9 @@
-"""Who answers questions about boxes: a table, or a search; decided here alone.
+"""Choose between a table and a search; nothing else makes this choice.
 
-The question is always the same: is there an input of this box that is not of this
-class? The answer is one such input, a proof that there is none, or that it stays open.
-A table looks at every input, which is fast where there are few; how few depends on what
-is asked, and all those limits are here.
+A judge answers one question: does this box have an input without this class? The answer
+is such an input, a proof that there is none, or undecided. A table looks at every
+input, which is fast for small domains. How small depends on the question; all limits
+are listed here.
 """
 
 from copy import copy
@@ -14,53 +14,66 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine.halving import Halving
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.reaching import find_twins
-from nn2rules.engine.search import Oracle
-from nn2rules.engine.table import DONT_CARE, Table, array_obstacle, build_table, fits
-from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
+from nn2rules.engine.search import Halving, Oracle
+from nn2rules.engine.table import (
+    DONT_CARE,
+    Table,
+    array_obstacle,
+    build_table,
+    fits_in_memory,
+)
+from nn2rules.errors import (
+    BudgetExceededError,
+    OptionError,
+    UndecidedError,
+    UnsupportedModelError,
+)
 from nn2rules.network import Layer, Network
 from nn2rules.space import Boxes, Domain, Feature, inside, refuse_ranges, whole_boxes
 from nn2rules.space._kernels.boxes import first_other
 
 EXPLAINED_INPUTS = 1 << 20
-"""The largest domain whose rows are explained from a table, by default."""
+"""The largest domain whose rows are explained from a table by default."""
 
 SHOWN_INPUTS = 1 << 20
-"""The largest domain whose table is part of a report."""
+"""The largest domain whose table is included in a report."""
 
 KEPT_INPUTS = 1 << 22
-"""The largest domain whose table is kept for the next question."""
+"""The largest domain whose table is kept for further questions."""
 
 COVERED_INPUTS = 1 << 22
-"""The largest domain that has its rules made from a table, or is asked in full."""
+"""The largest domain whose rules are made from a table, or that is compared in full."""
 
 LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
-"""The same for lists and for sets that decide rows: there a search is far faster."""
+"""The same for lists and sets that cover rows only, where search is far faster."""
 
 VERIFIED_INPUTS = 1 << 24
-"""The largest region on which a claim is judged input by input."""
+"""The largest region on which a claim is checked input by input."""
 
 COMPARED_INPUTS = 1 << 25
 """The largest domain on which two models are compared input by input."""
 
+COUNTED_NUMBERS = 1 << 14
+"""With ranges of whole numbers: the largest domain that rules cover by default."""
 
-def listed_inputs(network: Network) -> int | None:
-    """Return how many inputs a table lists; None where no table can be made."""
+
+def table_size(network: Network) -> int | None:
+    """Return how many inputs a table would have; None if there can be no table."""
     if network.domain.has_ranges or array_obstacle(network) is not None:
         return None
     return network.domain.n_inputs
 
 
-def is_tabled(engine: str, n_inputs: int | None, most: int, memory: int) -> bool:
-    """Decide between a table of so many inputs and a search.
+def uses_table(engine: str, n_inputs: int | None, most: int, memory: int) -> bool:
+    """Choose between a table with this number of inputs and a search.
 
     Examples
     --------
-    >>> is_tabled("auto", 6, EXPLAINED_INPUTS, 1 << 27)
+    >>> uses_table("auto", 6, EXPLAINED_INPUTS, 1 << 27)
     True
-    >>> is_tabled("search", 6, EXPLAINED_INPUTS, 1 << 27)
+    >>> uses_table("search", 6, EXPLAINED_INPUTS, 1 << 27)
     False
     """
     if engine == "search" or n_inputs is None:
@@ -68,8 +81,27 @@ def is_tabled(engine: str, n_inputs: int | None, most: int, memory: int) -> bool
     return engine == "table" or n_inputs <= min(most, memory)
 
 
+def engine_for(
+    network: Network, engine: str, most: int, memory: int
+) -> Literal["table", "search"]:
+    """Choose the engine for a question about a whole domain.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a table is requested, but this network cannot have one.
+    """
+    if engine == "table":
+        features, obstacle = network.domain.features, array_obstacle(network)
+        refuse_ranges(features, "a table", "use the engine 'search', or ")
+        if obstacle is not None:
+            raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
+    by_table = uses_table(engine, table_size(network), most, memory)
+    return "table" if by_table else "search"
+
+
 def check_engine(engine: object) -> None:
-    """Refuse an engine that is none."""
+    """Refuse an unknown engine."""
     if engine not in ("auto", "table", "search"):
         raise OptionError(f"engine: {engine!r}, expected 'auto', 'table' or 'search'")
 
@@ -84,12 +116,12 @@ def table_of(
     n_jobs: int | None = None,
     keep: bool = False,
 ) -> Table:
-    """Return the table of a network; a small one is kept as long as the network is.
+    """Return the table of a network; small tables are cached as long as the network.
 
-    So one question after another can be asked. With `keep` a large one is, too.
+    With `keep`, large ones are cached, too.
     """
     meter = meter or Meter()
-    if network in _tables and fits(network.domain, meter.budget):
+    if network in _tables and fits_in_memory(network.domain, meter.budget):
         return _tables[network]
     table = build_table(network, meter=meter, n_jobs=n_jobs)
     if keep or network.domain.n_inputs <= KEPT_INPUTS:
@@ -101,7 +133,7 @@ Kernels = Literal["table", "search", "pairs", "halves"]
 
 
 def compile_for(meter: Meter, *kernels: Kernels) -> None:
-    """Compile what questions need before a clock runs: once on a machine."""
+    """Compile kernels before the clock starts; once on each machine."""
     with meter.paused():
         for each in kernels:
             _compile(each)
@@ -109,15 +141,9 @@ def compile_for(meter: Meter, *kernels: Kernels) -> None:
 
 @cache
 def _compile(kernels: Kernels) -> None:
-    """Ask a network of one number and one word, or of the word alone for a table."""
-    word = Feature("word", ("a", "b"))
-    features = (word,) if kernels == "table" else (Feature.real("number", 0, 9), word)
-    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
-    hidden = Layer(weights[-len(features) - 1 :], np.array([-4.0, 4.0]), "relu")
-    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
-    network = Network(Domain(features), (hidden, last), ("no", "yes"))
+    network = tiny_network(with_range=kernels != "table")
     everything = whole_boxes(
-        network.domain, np.ones((1, len(hidden.weights)), dtype=np.bool_)
+        network.domain, np.ones((1, int(network.domain.offsets[-1])), dtype=np.bool_)
     )
     nothing = Boxes(everything.allowed[:0], everything.ends[:0])
     if kernels == "table":
@@ -130,17 +156,30 @@ def _compile(kernels: Kernels) -> None:
         Halving(Oracle(network)).look((everything.allowed[0], everything.ends[0]))
 
 
+def tiny_network(*, with_range: bool = True) -> Network:
+    """Return a network with a number and a category, to compile kernels with.
+
+    Or with the category alone, for a table.
+    """
+    category = Feature("category", ("a", "b"))
+    features = (Feature.real("number", 0, 9), category) if with_range else (category,)
+    weights = np.array([[1.0, -1.0], [2.0, 0.5], [-3.0, 1.0]])
+    hidden = Layer(weights[-len(features) - 1 :], np.array([-4.0, 4.0]), "relu")
+    last = Layer(np.array([[1.0], [-1.0]]), np.array([0.1]), "sigmoid")
+    return Network(Domain(features), (hidden, last), ("no", "yes"))
+
+
 class Point(NamedTuple):
-    """An input: codes, and the numbers of ranges (1 elsewhere)."""
+    """An input: its codes, and its numbers where features are ranges (else 1)."""
 
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64]
 
 
 class Judgement(NamedTuple):
-    """No input turns ("proved"), one does ("refuted"), or nobody knows ("open")."""
+    """Proved; refuted, with an input; or undecided."""
 
-    status: Literal["proved", "refuted", "open"]
+    status: Literal["proved", "refuted", "undecided"]
     point: Point | None = None
 
 
@@ -156,18 +195,18 @@ class Judge(Protocol):
         index: int,
         ignoring: Boxes | None,
     ) -> Judgement:
-        """Look for an input of a box that can occur and is not of class `index`."""
+        """Look for a possible input of a box that does not have class `index`."""
         ...
 
     def classes_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the classes of inputs; `DONT_CARE` where one cannot occur."""
+        """Return the classes of inputs; `DONT_CARE` for those that cannot occur."""
         ...
 
 
 class TableJudge:
-    """Looks at every input; those that cannot occur are marked in the table."""
+    """Looks at every input; the table marks those that cannot occur."""
 
     def __init__(self, table: Table, impossible: Boxes, meter: Meter) -> None:
         self.domain, self.strides, self.meter = table.domain, table.strides, meter
@@ -182,10 +221,10 @@ class TableJudge:
         self._others: dict[int, NDArray[np.int64]] = {}
 
     def apart(self, meter: Meter) -> "TableJudge":
-        """Return one for a row of its own; tables are shared, and do not change."""
-        own = copy(self)
-        own.meter = meter
-        return own
+        """Return a judge with its own meter, for another row; it shares the table."""
+        separate = copy(self)
+        separate.meter = meter
+        return separate
 
     def ask(
         self,
@@ -194,35 +233,35 @@ class TableJudge:
         index: int,
         ignoring: Boxes | None,
     ) -> Judgement:
-        """Look for an input of a box that can occur and is not of class `index`."""
-        del ends, ignoring  # there are no ranges, and forbidden values are in no box
+        """Look for a possible input of a box that does not have class `index`."""
+        del ends, ignoring  # a table has no ranges, and marks impossible inputs itself
         self.meter.spend()
-        found = np.zeros(len(self.sizes), dtype=np.int64)
-        wanted = np.zeros(256, dtype=np.bool_)
-        wanted[[index, DONT_CARE]] = True
+        codes = np.zeros(len(self.sizes), dtype=np.int64)
+        allowed = np.zeros(256, dtype=np.bool_)
+        allowed[[index, DONT_CARE]] = True
         is_refuted = first_other(
             self.classes,
             self.sizes,
             self.strides,
             box,
             self.domain.offsets,
-            wanted,
-            found,
+            allowed,
+            codes,
         )
         if not is_refuted:
             return Judgement("proved")
-        return Judgement("refuted", Point(found, np.ones(len(found))))
+        return Judgement("refuted", Point(codes, np.ones(len(codes))))
 
     def classes_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the classes of inputs; `DONT_CARE` where one cannot occur."""
+        """Return the classes of inputs; `DONT_CARE` for those that cannot occur."""
         del numbers
         places: NDArray[np.int64] = codes @ self.strides
         return np.asarray(self.classes[places], dtype=np.int64)
 
     def others(self, index: int) -> NDArray[np.int64]:
-        """Return the numbers of all inputs of other classes, in order."""
+        """Return the positions of all inputs of other classes, in order."""
         if index not in self._others:
             is_other = (self.classes != index) & (self.classes != DONT_CARE)
             self._others[index] = np.flatnonzero(is_other)
@@ -230,14 +269,14 @@ class TableJudge:
 
 
 class SearchJudge:
-    """Searches boxes, of domains of any size, with ranges of numbers or without."""
+    """Searches boxes of domains of any size, with or without ranges of numbers."""
 
     def __init__(self, network: Network, impossible: Boxes, meter: Meter) -> None:
         self.network, self.impossible, self.meter = network, impossible, meter
         self._oracle: Oracle | None = None
 
     def apart(self, meter: Meter) -> "SearchJudge":
-        """Return one for a row of its own, so that no row depends on others."""
+        """Return a new judge for another row, so that rows do not affect each other."""
         return SearchJudge(self.network, self.impossible, meter)
 
     def ask(
@@ -247,39 +286,41 @@ class SearchJudge:
         index: int,
         ignoring: Boxes | None,
     ) -> Judgement:
-        """Look for an input of a box that can occur and is not of class `index`.
+        """Look for a possible input of a box that does not have class `index`.
 
         Raises
         ------
         BudgetExceededError
-            If the budget is spent. What lies too near to the border between two
-            classes for any bound is "open", and the work goes on.
+            If the budget is spent. A question that is too close to the border between
+            two classes to be decided is "undecided", and the work continues.
         """
         self.meter.spend()
         if self._oracle is None:
             self._oracle = Oracle(self.network, self.meter)
+        self._oracle.meter = self.meter  # a question may have a budget of its own
         ignored = self.impossible if ignoring is None else ignoring
         try:
             answer = self._oracle.ask(box, index, ends=ends, ignoring=ignored)
         except UndecidedError:
-            return Judgement("open")
+            return Judgement("undecided")
         except BudgetExceededError:
             self.meter.spend()  # raises if it is the budget that ended the search
-            return Judgement("open")
+            return Judgement("undecided")
         if answer.proved:
             return Judgement("proved")
-        assert answer.counterexample is not None, "refuted by one"
+        assert answer.counterexample is not None, "an answer is one or the other"
         numbers = answer.numbers
-        assert numbers is not None, "a search knows its numbers"
+        assert numbers is not None, "a search returns numbers"
         return Judgement("refuted", Point(answer.counterexample, numbers))
 
     def classes_of(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the classes of inputs; `DONT_CARE` where one cannot occur."""
-        found = self.network.predict_codes(codes, numbers)
-        found[inside(self.network.domain, self.impossible, codes, numbers)] = DONT_CARE
-        return found
+        """Return the classes of inputs; `DONT_CARE` for those that cannot occur."""
+        classes = self.network.predict_codes(codes, numbers)
+        is_impossible = inside(self.network.domain, self.impossible, codes, numbers)
+        classes[is_impossible] = DONT_CARE
+        return classes
 
 
 def judge_of(
@@ -289,15 +330,10 @@ def judge_of(
     meter: Meter,
     n_jobs: int | None = None,
 ) -> TableJudge | SearchJudge:
-    """Return who answers: a table where there are few inputs, or else a search."""
+    """Return the judge of a network: a table for few inputs, otherwise a search."""
     check_engine(engine)
-    if engine == "table":
-        domain, obstacle = network.domain, array_obstacle(network)
-        refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
-        if obstacle is not None:
-            raise OptionError(f"{obstacle}; use the engine 'search'")
-    n_inputs, memory = listed_inputs(network), meter.budget.memory
-    if not is_tabled(engine, n_inputs, EXPLAINED_INPUTS, memory):
+    chosen = engine_for(network, engine, EXPLAINED_INPUTS, meter.budget.memory)
+    if chosen == "search":
         compile_for(meter, "search")
         return SearchJudge(network, impossible, meter)
     compile_for(meter, "table")

@@ -2,8 +2,8 @@
 
 Every number of a range is written as ``low + t (high - low)`` with t from 0 to 1. As
 long as no unit of a piecewise-linear network passes a kink, its scores are affine
-functions of these t. Where units do, the box falls into regions, each of them cut out
-by half-spaces; on the border of two regions both functions have the same value.
+functions of these t. Where units do, the box consists of several regions, each defined
+by half-spaces. On the border of two regions both functions have the same value.
 """
 
 import math
@@ -21,10 +21,10 @@ from nn2rules.network import Activation, Layer
 
 
 class Effort(Protocol):
-    """How much work a box is worth; either method may raise an error to end it."""
+    """Counts the work for a box; both methods may raise an error to stop it."""
 
     def spend(self, numbers: int) -> None:
-        """Count numbers that are worked out."""
+        """Count numbers that are computed."""
 
     def open_region(self) -> None:
         """Count a region."""
@@ -64,7 +64,7 @@ class Region(NamedTuple):
     ----------
     scores : Forms
     sides : list of sequences of int
-        Affine functions that are at least 0 in the region, and nowhere else in the box.
+        Affine functions that are all at least 0 exactly in the region.
     """
 
     scores: Forms
@@ -78,7 +78,7 @@ class Cell:
     Attributes
     ----------
     columns : list of int
-        The rows of the first layer's weights that its inputs pick.
+        The rows of the first layer's weights that its inputs use.
     low, high : list of float
         Where the number of each feature begins and ends; twice the same for values.
     """
@@ -89,7 +89,7 @@ class Cell:
 
     @property
     def variables(self) -> list[int]:
-        """The features whose numbers are not fixed; each has a t."""
+        """The features whose numbers vary; each has a t."""
         both = zip(self.low, self.high, strict=True)
         return [feature for feature, (low, high) in enumerate(both) if low < high]
 
@@ -178,16 +178,16 @@ class WholeLayer:
         return _reduced(numbers, inputs.scale * self.scale)
 
     def possible(self, sums: Forms) -> list[list[int]]:
-        """Return which pieces each unit may be on; one where it passes no kink.
+        """Return the pieces that each unit may be on; one if it passes no kink.
 
         Where a unit only touches a kink, both pieces have the same value.
         """
-        found = []
+        by_unit = []
         for low, high in zip(sums.lowest(), sums.highest(), strict=True):
             first = sum(low >= kink * sums.scale for kink in self.kinks)
             last = sum(high > kink * sums.scale for kink in self.kinks)
-            found.append(list(range(first, max(first, last) + 1)))
-        return found
+            by_unit.append(list(range(first, max(first, last) + 1)))
+        return by_unit
 
     def sides(self, sums: Forms, unit: int, piece: int) -> list[Row]:
         """Return the half-spaces in which a unit is on a piece."""
@@ -215,7 +215,7 @@ def _line(function: Activation, piece: int) -> tuple[Fraction, Fraction]:
 def _patterns(
     layer: WholeLayer, sums: Forms, sides: list[Row], effort: Effort
 ) -> Iterator[tuple[list[int], list[Row]]]:
-    """Yield the pieces on which the units of a layer are together, and where."""
+    """Yield each combination of pieces for the units of a layer, with its region."""
     possible = layer.possible(sums)
     doubtful = [unit for unit, pieces in enumerate(possible) if len(pieces) > 1]
     waiting = [([pieces[0] for pieces in possible], sides, 0)]
@@ -233,18 +233,18 @@ def _patterns(
 
 
 def is_possible(sides: Sequence[Row], effort: Effort) -> bool:
-    """Tell whether some point of the box satisfies all constraints."""
+    """Return whether some point of the box satisfies all constraints."""
     n_variables = len(sides[0]) - 1
     return maximise([0] * (n_variables + 1), sides, effort.spend) is not None
 
 
 def lowered(row: Row) -> Row:
-    """Divide a constraint by what its numbers have in common."""
+    """Divide a constraint by the common divisor of its numbers."""
     common = math.gcd(*row)
     return [number // common for number in row] if common > 1 else row
 
 
 def _reduced(numbers: NDArray[Any], scale: int) -> Forms:
-    """Divide functions by what all their numbers have in common."""
+    """Divide functions by the common divisor of all their numbers."""
     common = math.gcd(scale, *numbers.ravel().tolist())
     return Forms(numbers // common, scale // common)

@@ -1,7 +1,7 @@
-"""Whether a class is ever reached, and whether two inputs that differ little differ.
+"""Whether a class is reachable, and whether changing some features changes the class.
 
-Both are one search, for an input all of whose scores are above 0. For a class these are
-its leads over the others; for two inputs they are the scores of a twin network.
+Both are searches for an input whose scores are all above 0. For a class the scores are
+its leads over the other classes; for two inputs they are the scores of a twin network.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,16 +20,16 @@ from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.exact_boxes import decider_of
 from nn2rules.engine.flat import (
     Lead,
-    boxes_at_once,
+    boxes_per_check,
     claim,
+    empty_inputs,
+    empty_stack,
     ending_in,
     lead_of,
-    points,
-    stack_of,
     workspace,
 )
 from nn2rules.engine.limits import Meter
-from nn2rules.engine.table import settle_codes
+from nn2rules.engine.table import exact_class
 from nn2rules.language import unused
 from nn2rules.network import Layer, Network
 from nn2rules.space import Boxes, Domain, Feature
@@ -38,7 +38,7 @@ from nn2rules.space._kernels.boxes import is_covered
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two inputs that differ in some features alone.
+    """Two inputs that differ only in some features.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Pair:
 
 
 class Twin:
-    """A network twice, with some features of its own for the second."""
+    """Two copies of a network that share all features but some."""
 
     def __init__(self, network: Network, features: Sequence[int]) -> None:
         self.network, self.features = network, list(features)
@@ -63,11 +63,11 @@ class Twin:
         ]
 
     def columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what there is for each value, with that of the copies behind it."""
+        """Return an array over values, extended by the values of copied features."""
         return np.concatenate([values, *(values[part] for part in self._parts)])
 
     def both(self, boxes: Boxes) -> Boxes:
-        """Return the boxes in which both inputs lie in a box."""
+        """Return the boxes of pairs of which both inputs lie in a box."""
         copies = [boxes.allowed[:, part] for part in self._parts]
         ends = boxes.ends[:, :, self.features]
         return Boxes(
@@ -76,7 +76,7 @@ class Twin:
         )
 
     def either(self, boxes: Boxes) -> Boxes:
-        """Return the boxes in which one of both inputs lies in a box."""
+        """Return the boxes of pairs of which one input lies in a box."""
         doubled, limits = self.both(boxes), self.domain.limits
         n_columns = boxes.allowed.shape[1]
         n_features = boxes.ends.shape[2]
@@ -90,7 +90,7 @@ class Twin:
         return Boxes(np.vstack([first, second]), np.concatenate([starts, stops]))
 
     def parted(self, codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> Pair:
-        """Return the two inputs that one is."""
+        """Return the two inputs that an input of the twin network stands for."""
         n_features = len(self.network.domain.sizes)
         values = np.stack([codes[:n_features]] * 2)
         amounts = np.stack([numbers[:n_features]] * 2)
@@ -99,10 +99,10 @@ class Twin:
         return Pair(values, amounts)
 
     def flat(self, classes: tuple[int, int]) -> FlatNetwork:
-        """Return the network whose scores are positive where both classes are right.
+        """Return the network whose scores are positive where both inputs have a class.
 
-        The last is how far the first input is ahead of the second, which follows from
-        the others, and is bounded far better.
+        The last score is the lead of the first input over the second. It follows from
+        the others, but its bounds are far tighter.
         """
         network = self.network
         one, other = (lead_of(network, index) for index in classes)
@@ -131,7 +131,7 @@ class Twin:
         return ending_in(self._layers(), lead, self.domain)
 
     def _layers(self) -> list[Layer]:
-        """Return the layers before the last, each twice side by side."""
+        """Return the layers before the last, each as two copies side by side."""
         layers: list[Layer] = []
         for index, layer in enumerate(self.network.layers[:-1]):
             n_units = len(layer.bias)
@@ -148,7 +148,7 @@ class Twin:
         return layers
 
     def _first(self, weights: NDArray[np.float64], copy: int) -> NDArray[np.float64]:
-        """Return the weights of the first or the second input."""
+        """Return the first layer's weights of one copy."""
         copies = [weights[part] for part in self._parts]
         if copy == 0:
             return np.vstack([weights, *(np.zeros_like(each) for each in copies)])
@@ -158,7 +158,7 @@ class Twin:
         return np.vstack([shared, *copies])
 
     def _on(self, weights: NDArray[np.float64], copy: int) -> NDArray[np.float64]:
-        """Return last weights that see one of both inputs alone."""
+        """Return last weights that depend on one copy only."""
         if len(self.network.layers) == 1:
             return self._first(weights, copy)
         nothing = np.zeros_like(weights)
@@ -166,7 +166,7 @@ class Twin:
 
 
 def _renamed(feature: Feature, taken: Sequence[str]) -> Feature:
-    """Return a feature by another name."""
+    """Return a copy of a feature with an unused name."""
     name = unused(feature.name, taken)
     if feature.limits is None:
         return Feature(name, feature.values)
@@ -190,32 +190,32 @@ def find_class(
     ignoring: Boxes,
     meter: Meter,
 ) -> Answer:
-    """Tell whether no input of some boxes is of class `index`; or give one.
+    """Prove that no input of some boxes has class `index`, or return one that has.
 
     Parameters
     ----------
     within : Boxes
     ignoring : Boxes
-        Inputs inside these do not count.
+        Inputs in these boxes are ignored.
 
     Raises
     ------
     BudgetExceededError
-        If the budget is spent before the answer is known.
+        If the budget is spent first.
     """
     net = claim(network, index)
     nothing = np.zeros((0, 2), dtype=np.int64)
     ranks = np.zeros(int(net.sizes[0]))
 
-    def is_found(codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
-        return settle_codes(network, codes, numbers) == index
+    def is_match(codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
+        return exact_class(network, codes, numbers) == index
 
     decider = decider_of(network, index, meter, never=True)
     for box in range(len(within.allowed)):
         borders, order = Borders(net, decider, ignoring), (nothing, ranks, False)
-        found = _search(net, within, box, ignoring, order, is_found, meter, borders)
-        if found is not None:
-            return Answer(False, *found)
+        match = _search(net, within, box, ignoring, order, is_match, meter, borders)
+        if match is not None:
+            return Answer(False, *match)
     return Answer(True)
 
 
@@ -229,50 +229,49 @@ def find_twins(
     *,
     ranks: NDArray[np.float64] | None = None,
 ) -> Pair | None:
-    """Return two inputs that differ in some features alone and have two given classes.
+    """Return two inputs that differ only in some features and have two given classes.
 
-    None is a proof that there are none.
+    None is a proof that there are no such inputs.
 
     Parameters
     ----------
     features : sequence of int
-        In which they may differ.
+        The features in which they may differ.
     classes : (int, int)
-        That of the first input, and that of the second; different.
+        The classes of the first and the second input; they are different.
     within, ignoring : Boxes
-        Where both must be, and where neither counts.
+        Both inputs lie in the former, and none in the latter.
     ranks : ndarray of shape (n_columns,), optional
-        If given, the first input must have the lower rank, of a single feature; that of
-        a number of a range is the number.
+        If given, the first input must have the lower rank, for a single feature. The
+        rank of a number of a range is the number.
 
     Raises
     ------
     BudgetExceededError
-        If the budget is spent before the answer is known.
+        If the budget is spent first.
     """
     domain, twin = network.domain, Twin(network, features)
     net = twin.flat(classes)
     pairs = np.array(
         [(f, len(domain.sizes) + i) for i, f in enumerate(features)], dtype=np.int64
     )
-    own = np.zeros(int(domain.offsets[-1])) if ranks is None else ranks
-    order = pairs, twin.columns(own), ranks is not None
+    by_column = np.zeros(int(domain.offsets[-1])) if ranks is None else ranks
+    order = pairs, twin.columns(by_column), ranks is not None
     ignored = twin.either(ignoring)
 
-    def is_found(codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
+    def is_match(codes: NDArray[np.int64], numbers: NDArray[np.float64]) -> bool:
         both = twin.parted(codes, numbers)
-        found = [
-            settle_codes(network, both.codes[i], both.numbers[i]) == classes[i]
+        return all(
+            exact_class(network, both.codes[i], both.numbers[i]) == classes[i]
             for i in range(2)
-        ]
-        return all(found)
+        )
 
     doubled = twin.both(within)
     for box in range(len(within.allowed)):
         borders = Borders(net, None, ignored)
-        found = _search(net, doubled, box, ignored, order, is_found, meter, borders)
-        if found is not None:
-            return twin.parted(*found)
+        match = _search(net, doubled, box, ignored, order, is_match, meter, borders)
+        if match is not None:
+            return twin.parted(*match)
     return None
 
 
@@ -282,20 +281,20 @@ def _search(
     box: int,
     ignored: Boxes,
     order: tuple[NDArray[np.int64], NDArray[np.float64], bool],
-    is_found: Callable[[NDArray[np.int64], NDArray[np.float64]], bool],
+    is_match: Callable[[NDArray[np.int64], NDArray[np.float64]], bool],
     meter: Meter,
     borders: Borders,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-    """Return an input of a box that is looked for, or None if there is none.
+    """Return an input of a box whose scores are all above 0; None if there is none.
 
-    What float64 cannot decide, `is_found` does.
+    Inputs that float64 cannot decide are left to `is_match`.
     """
-    space, stack, ties = workspace(net), stack_of(net), points(net, _TIES)
+    space, stack, ties = workspace(net), empty_stack(net), empty_inputs(net, _TIES)
     stack.allowed[0], stack.ends[0] = within.allowed[box], within.ends[box]
     stack.depth[0] = 0
     top = 1
     while True:
-        allowance = borders.allowance(meter.allowance(boxes_at_once(net)))
+        allowance = borders.allowance(meter.allowance(boxes_per_check(net)))
         status, top, n_ties, n_boxes = reach(
             net,
             space,
@@ -311,11 +310,11 @@ def _search(
             ties.codes[:n_ties], ties.numbers[:n_ties], strict=True
         )
         if status == TOO_DEEP:
-            is_ordered = order[2]  # then a corner need not be a pair in that order
+            is_ordered = order[2]  # then corners may not be in that order
             if not is_ordered:
                 unsure = chain(unsure, corners(net, stack, top - 1))
         for codes, numbers in unsure:
-            if not is_covered(net, codes, numbers, ignored) and is_found(
+            if not is_covered(net, codes, numbers, ignored) and is_match(
                 codes, numbers
             ):
                 return codes.copy(), numbers.copy()

@@ -1,4 +1,4 @@
-"""The smallest and the largest score that the inputs of a box reach."""
+"""The minimum and the maximum score over a box."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.search import minimise
 from nn2rules.engine.answer import check_box, checked_ends
-from nn2rules.engine.flat import boxes_at_once, flatten, points, stack_of, workspace
+from nn2rules.engine.flat import (
+    boxes_per_check,
+    empty_inputs,
+    empty_stack,
+    flatten,
+    workspace,
+)
 from nn2rules.engine.limits import Meter
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.network import ACTIVATIONS, Layer, Network
@@ -16,14 +22,14 @@ from nn2rules.space import Inputs, Value
 
 @dataclass(frozen=True, slots=True)
 class ScoreRange:
-    """Where the scores of a box end, each end enclosed between two numbers.
+    """The minimum and the maximum score over a box, each between two bounds.
 
     Attributes
     ----------
     low, high : (float, float)
-        The exact smallest (largest) score lies between these two.
+        Bounds on the exact minimum (maximum) score.
     at_low, at_high : dict
-        Inputs that reach the two ends, within the enclosure.
+        Inputs that reach the minimum and the maximum, within the bounds.
     """
 
     low: tuple[float, float]
@@ -33,18 +39,18 @@ class ScoreRange:
 
     @property
     def probability(self) -> tuple[float, float]:
-        """A range that holds the probability of class 1 of every input of the box."""
+        """Bounds on the probability of class 1 over all inputs of the box."""
         return self.probability_of(1)
 
     def probability_of(self, index: int) -> tuple[float, float]:
-        """Return a range that holds the probability of one of two classes."""
+        """Return bounds on the probability of one of two classes."""
         low, high = self.low[0], self.high[1]
         scores = [low, high] if index == 1 else [-high, -low]
         ends = ACTIVATIONS["sigmoid"].floats(np.array(scores))
-        return outwards(float(ends[0]), float(ends[1]))
+        return widened(float(ends[0]), float(ends[1]))
 
 
-def outwards(low: float, high: float) -> tuple[float, float]:
+def widened(low: float, high: float) -> tuple[float, float]:
     """Widen a range of probabilities by more than the rounding of the sigmoid."""
     return (
         float(max(0.0, np.nextafter(low * (1 - 2**-40), -1))),
@@ -61,7 +67,7 @@ def score_range(
     tolerance: float = 0.0,
     meter: Meter | None = None,
 ) -> ScoreRange:
-    """Return the smallest and the largest score of a box.
+    """Return the minimum and the maximum score over a box.
 
     Parameters
     ----------
@@ -70,10 +76,10 @@ def score_range(
     ends : ndarray of shape (2, n_features), optional
         Where the box's ranges of numbers begin and end; by default as in the domain.
     index : int
-        Which score, if there are several.
+        Position of the score, if there are several.
     tolerance : float
-        The enclosures may be this wide, and the search is then shorter. With 0 they are
-        as narrow as the certified error of float64.
+        How far apart the bounds may be; a larger tolerance makes the search shorter.
+        With 0 they are as close as the certified error of float64 allows.
     meter : Meter, optional
         The budget to spend.
 
@@ -110,20 +116,20 @@ def _minimum(
     tolerance: float,
     meter: Meter,
 ) -> tuple[tuple[float, float], Inputs]:
-    """Enclose the smallest value of `sign` times a score, and say where it is."""
+    """Bound the minimum of `sign` times a score, and return where it is reached."""
     last = network.layers[-1]
     only = Layer(sign * last.weights[:, [index]], sign * last.bias[[index]], "identity")
     net = flatten((*network.layers[:-1], only), network.domain)
-    error, best_at = float(net.error[0]), points(net, 1)
+    error, best_at = float(net.error[0]), empty_inputs(net, 1)
     box, ends = within
-    if not np.isfinite(error):  # something may overflow: nothing is sure of any input
+    if not np.isfinite(error):  # a score may overflow, so it has no bounds
         for feature, part in enumerate(np.split(box, net.offsets[1:-1])):
             best_at.codes[0, feature] = np.argmax(part)
         best_at.numbers[0] = ends[0]
         return (-np.inf, np.inf), best_at
     if network.domain.has_ranges:  # parts of a range never get below the slack
         tolerance = max(tolerance, 8 * float(net.slack[-1]))
-    space, stack, top = workspace(net), stack_of(net), 1
+    space, stack, top = workspace(net), empty_stack(net), 1
     stack.allowed[0], stack.ends[0] = box, ends
     best, floor = np.inf, np.inf
     while top > 0:
@@ -136,12 +142,12 @@ def _minimum(
             best,
             floor,
             best_at,
-            meter.allowance(boxes_at_once(net)),
+            meter.allowance(boxes_per_check(net)),
         )
         meter.spend(n_boxes)
         if top + 1 >= len(stack.allowed):
             raise BudgetExceededError(
-                "the range of the scores is not found: its end lies where boxes become "
-                "narrower than the rounding of the bounds"
+                "the extreme score was not found: the search reached boxes that are "
+                "narrower than the rounding error of the bounds"
             )
     return (min(float(floor), float(best) - error), float(best) + error), best_at

@@ -1,9 +1,8 @@
 """Small linear programs, solved exactly in whole numbers.
 
 The variables are numbers from 0 to 1. Dictionaries are pivoted without fractions: all
-entries share one denominator, by which every division comes out even (Edmonds). The
-entering and the leaving variable are the first that are possible (Bland), so that no
-program is pivoted for ever.
+entries share one denominator, and every division by it is exact (Edmonds). The entering
+and the leaving variable are the first possible ones (Bland), so pivoting always ends.
 
 References
 ----------
@@ -21,7 +20,7 @@ Row: TypeAlias = Sequence[int]
 
 
 class Optimum(NamedTuple):
-    """The largest value of a function, and a point where it has that value."""
+    """The maximum of a function, and a point where it is reached."""
 
     value: Fraction
     point: list[Fraction]
@@ -38,7 +37,7 @@ def maximise(
     constraints : sequence of sequences of int
         Functions that must be at least 0.
     spend : callable
-        Told how many numbers are worked out; raises an error to stop the work.
+        Called with the number of numbers computed; may raise an error to stop.
 
     Returns
     -------
@@ -65,8 +64,8 @@ def maximise(
 class _Dictionary:
     """Basic variables as affine functions of the others, times a common denominator.
 
-    Variables are counted on from those of the program: each constraint has one, its
-    slack. The last row is the objective.
+    After the variables of the program, each constraint has a variable, its slack. The
+    last row is the objective.
     """
 
     def __init__(
@@ -85,9 +84,9 @@ class _Dictionary:
         self._spend = spend
 
     def reaches_zero(self, row: int) -> bool:
-        """Move to where a constraint holds, as those before it do; tell if there is.
+        """Move to a point that satisfies a constraint and those before it, if any.
 
-        Constraints behind it may be broken on the way.
+        Later constraints may become violated. Returns whether there is such a point.
         """
         if self.rows[row][-1] < 0:
             self.climb(row)
@@ -96,7 +95,7 @@ class _Dictionary:
     def climb(self, row: int) -> None:
         """Increase a row as far as all constraints before it allow.
 
-        A constraint that is not met yet stops once it is.
+        A violated constraint is increased only until it is satisfied.
         """
         is_constraint = row < self.n_constraints
         while not (is_constraint and self.rows[row][-1] >= 0):
@@ -107,7 +106,7 @@ class _Dictionary:
             self._pivot(self._leaving(enters, row), enters)
 
     def _leaving(self, enters: int, before: int) -> int:
-        """Return which constraint stops the variable that enters; one always does."""
+        """Return the constraint that limits the entering variable; one always does."""
         falling = [i for i in range(before) if self.rows[i][enters] < 0]
         return min(
             falling,
@@ -139,7 +138,7 @@ class _Dictionary:
         )
 
     def optimum(self) -> Optimum:
-        """Return where the dictionary stands."""
+        """Return the current point and the value of the objective."""
         n = len(self.others)
         point = [Fraction(0)] * n
         for variable, row in zip(self.basic, self.rows[:-1], strict=True):

@@ -1,7 +1,6 @@
-"""The table engine: the class of every input, certified, and questions about boxes.
+"""The table engine: the certified class of every input, one byte each.
 
-The whole truth table is one byte for each input. It is the fast path for domains that
-fit, and the referee of the search engine.
+It is the fast engine for small domains, and the reference for the search engine.
 """
 
 from contextlib import closing
@@ -23,16 +22,16 @@ from nn2rules.space import Domain, Value, refuse_ranges
 from nn2rules.space._kernels.boxes import first_other
 
 FLOAT_UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
-"""The unit roundoff of the formats that frameworks compute in."""
+"""The unit roundoff of the number formats that frameworks use."""
 
 MOST_CLASSES = 255
-"""A byte for each input, and one value of it for inputs that cannot occur."""
+"""One byte for each input, with one value for inputs that cannot occur."""
 
 DONT_CARE = MOST_CLASSES
-"""In place of a class, for inputs that cannot occur."""
+"""Marks inputs that cannot occur, in place of a class."""
 
 _CHUNK = 1 << 18
-_CHUNK_WORK = 1 << 28  # multiplications between two looks at the clock
+_CHUNK_WORK = 1 << 28  # multiplications between two checks of the clock
 _LISTED = 5
 _MOST_DIMENSIONS = 64  # of an array, in numpy
 
@@ -47,14 +46,14 @@ class Table:
     classes : ndarray of uint8, shape (n_inputs,)
         The index of each input's class; the last feature changes fastest.
     smallest_margin : float
-        The smallest distance of a score from the decision, in float64.
+        The minimum distance of a score from the decision boundary, in float64.
     n_settled : int
-        How many inputs were too near to a tie for float64 and settled exactly.
+        How many inputs were too close to a tie for float64 and needed exact arithmetic.
     fragile : mapping from "model", "float32" and "float64" to int
-        How many inputs lie within the error of the model that the network was read
-        from, and of a framework that computes in these formats.
+        How many inputs are closer to a tie than the rounding error of the model that
+        the network was read from, or of a framework that uses this format.
     fragile_inputs : list of dicts
-        The first few, of the model or else of float32.
+        The first few, for the model or else for float32.
     """
 
     domain: Domain
@@ -67,26 +66,26 @@ class Table:
 
     @cached_property
     def strides(self) -> NDArray[np.int64]:
-        """How far apart two inputs are that differ by one in a feature."""
+        """By how much the position of an input changes with each feature's code."""
         sizes = np.array(self.domain.sizes, dtype=np.int64)
         return np.concatenate([np.cumprod(sizes[::-1])[::-1][1:], [1]])
 
     def ask(self, box: NDArray[np.bool_], index: int) -> Answer:
-        """Tell whether every input of `box` is of class `index`."""
+        """Return whether every input of `box` has class `index`."""
         check_question(self.domain, self.n_classes, box, index)
-        found = np.zeros(len(self.domain.sizes), dtype=np.int64)
-        wanted = np.zeros(256, dtype=np.bool_)
-        wanted[index] = True
+        counterexample = np.zeros(len(self.domain.sizes), dtype=np.int64)
+        allowed = np.zeros(256, dtype=np.bool_)
+        allowed[index] = True
         refuted = first_other(
             self.classes,
             np.array(self.domain.sizes, dtype=np.int64),
             self.strides,
             box,
             self.domain.offsets,
-            wanted,
-            found,
+            allowed,
+            counterexample,
         )
-        return Answer(not refuted, found if refuted else None)
+        return Answer(not refuted, counterexample if refuted else None)
 
     def counts(self) -> list[int]:
         """Return the number of inputs of each class."""
@@ -94,29 +93,29 @@ class Table:
         return [int(number) for number in counted]
 
 
-def fits(domain: Domain, budget: Budget) -> bool:
-    """Tell whether the table of `domain` is within the budget's memory."""
+def fits_in_memory(domain: Domain, budget: Budget) -> bool:
+    """Return whether the table of `domain` fits in the budget's memory."""
     return domain.n_inputs <= budget.memory
 
 
 def table_obstacle(network: Network) -> str | None:
-    """Say why no table can hold a network, however much memory there is, or None."""
+    """Return why a network cannot have a table of any size, or None."""
     n_classes = len(network.classes)
-    if n_classes > MOST_CLASSES:  # a byte for each input
+    if n_classes > MOST_CLASSES:  # one byte for each input
         return (
-            f"a table holds at most {MOST_CLASSES} classes, and the network has "
+            f"a table can have at most {MOST_CLASSES} classes, but the network has "
             f"{n_classes}"
         )
     return None
 
 
 def array_obstacle(network: Network) -> str | None:
-    """Say why rules cannot be made from a table, or None.
+    """Return why rules cannot be made from a table, or None.
 
-    For that it becomes an array with a dimension for each feature.
+    That needs an array with one dimension for each feature.
     """
     if len(network.domain.sizes) > _MOST_DIMENSIONS:
-        return f"the engine 'table' takes {_MOST_DIMENSIONS} features at most"
+        return f"the engine 'table' takes at most {_MOST_DIMENSIONS} features"
     return table_obstacle(network)
 
 
@@ -126,7 +125,7 @@ def build_table(
     meter: Meter | None = None,
     n_jobs: int | None = None,
 ) -> Table:
-    """Work out the class of every input.
+    """Compute the class of every input.
 
     Parameters
     ----------
@@ -134,20 +133,20 @@ def build_table(
     meter : Meter, optional
         The budget to spend.
     n_jobs : int, optional
-        How many threads; the result is the same whatever their number.
+        Number of threads; the result does not depend on it.
 
     Raises
     ------
     BudgetExceededError
-        If the table does not fit in the budget's memory, or the time is spent.
+        If the table does not fit in the budget's memory, or time is up.
     """
     meter = meter or Meter()
     domain, obstacle = network.domain, table_obstacle(network)
     refuse_ranges(domain.features, "a table", "use the engine 'search', or ")
-    if not fits(domain, meter.budget):
+    if not fits_in_memory(domain, meter.budget):
         raise BudgetExceededError(
-            f"a table of {domain.n_inputs:,} inputs needs as many bytes, more than the "
-            f"budget of {meter.budget.memory:,}"
+            f"a table of {domain.n_inputs:,} inputs needs as many bytes; the budget is "
+            f"{meter.budget.memory:,} bytes"
         )
     if obstacle is not None:
         raise UnsupportedModelError(f"{obstacle}; use the engine 'search'")
@@ -183,35 +182,35 @@ def build_table(
 
 
 def _limits(network: Network) -> tuple[float, NDArray[np.float64]]:
-    """Return the score to exceed, and within which margins an input is fragile."""
+    """Return the score to exceed, and the margins below which inputs are fragile."""
     margins = np.array(list(fragile_margins(network).values()))
     limit = certified.logit(network.threshold) if network.is_binary else 0.0
     return limit, margins
 
 
 def fragile_margins(network: Network) -> dict[str, float]:
-    """Return how near to the decision a score must be to be fragile, by format.
+    """Return the margins below which rounding may change the class.
 
-    For the model that the network was read from, if its rounding is known; for a
-    framework that computes as the network does, in float32 and in float64.
+    For the model that the network was read from, if its rounding error is known, and
+    for a framework that computes as the network does, in float32 and in float64.
     """
     layers, offsets = network.layers, network.domain.offsets
     reach = network.domain.reach
-    own = certified.error_bound(layers, offsets, reach=reach).max()
+    exact_error = certified.error_bound(layers, offsets, reach=reach).max()
     n_outputs = len(network.layers[-1].bias)
     factor = 1 if network.is_binary else 2  # two scores are compared
     margins = {}
     if network.model_error is not None:
-        margins["model"] = factor * (network.model_error + float(own))
+        margins["model"] = factor * (network.model_error + float(exact_error))
     for name, unit in FLOAT_UNITS.items():
         error = certified.error_bound(layers, offsets, reach=reach, unit=unit).max()
-        error += certified.share_error(network.threshold, unit, n_outputs, own)
-        margins[name] = factor * float(error + own)
+        error += certified.share_error(network.threshold, unit, n_outputs, exact_error)
+        margins[name] = factor * float(error + exact_error)
     return margins
 
 
 _Tile = tuple[NDArray[np.uint8], int, float, NDArray[np.int64], list[int]]
-"""Classes, how many of them were settled exactly, the smallest margin, how many are
+"""Classes, how many were computed exactly, the minimum margin, how many inputs are
 fragile in each way, and the first of these."""
 
 
@@ -220,7 +219,7 @@ def _classify(
     tile: tuple[int, int],
     meter: Meter,
 ) -> _Tile:
-    """Return the classes of a tile, what float64 cannot decide settled exactly."""
+    """Return the classes of a tile, in exact arithmetic where float64 is not enough."""
     (net, network, limit, fragile), (start, stop) = shared, tile
     chunk = np.empty(stop - start, dtype=np.uint8)
     undecided = np.empty(len(chunk), dtype=np.int64)
@@ -231,18 +230,18 @@ def _classify(
     )
     for position in undecided[:n_undecided].tolist():
         [codes] = network.domain.codes_of(np.array([start + position]))
-        chunk[position] = settle_codes(network, codes)
+        chunk[position] = exact_class(network, codes)
         meter.spend()
     positions = [start + p for p in listed[: n_fragile[0]].tolist()]
     return chunk, int(n_undecided), float(smallest), n_fragile, positions
 
 
-def settle_codes(
+def exact_class(
     network: Network,
     codes: NDArray[np.int64],
     numbers: NDArray[np.float64] | None = None,
 ) -> int:
-    """Return the class of an input by exact arithmetic; numbers are 1 by default."""
+    """Return the class of an input in exact arithmetic; numbers default to 1."""
     amounts = np.ones(len(codes)) if numbers is None else numbers
     columns = (network.domain.offsets[:-1] + codes).tolist()
     picks = list(zip(columns, amounts.tolist(), strict=True))

@@ -1,20 +1,20 @@
-"""Rules from a network: `extract`, and the methods behind it.
+"""Extract rules from a network: `extract`, and the methods behind it.
 
-`from_table` finds rules where every input fits into a table, `from_search` where the
-domain is larger, and `paper` is the algorithm of the paper. `options` checks what the
-user asks for, `job` is that as one value, and `certifying` writes the certificate.
+`from_table` makes rules from a table of every input, `from_search` on larger domains,
+and `paper` is the paper's algorithm. `options` holds all options as values, `job` the
+same for one network. `describe` and `ordering` add counts and put rules in order;
+`certifying` and `proofs` record what was proved.
 Imports `models`, `engine`, `rules` and everything below.
 """
 
 from nn2rules.extraction.certifying import network_digest
-from nn2rules.extraction.effort import effort_of
 from nn2rules.extraction.extract import Form, Scope, extract
-from nn2rules.extraction.from_search.holding import most_first
+from nn2rules.extraction.from_table.covers import rule_set
 from nn2rules.extraction.from_table.packing import Rules
-from nn2rules.extraction.from_table.rule_set import rule_set
-from nn2rules.extraction.from_table.runs import Work
+from nn2rules.extraction.from_table.runs import Work, effort_of
 from nn2rules.extraction.influence import DRAWN_ROWS, Influences, counted, influences
 from nn2rules.extraction.options import Length, Limits, RuleOptions, check_labels
+from nn2rules.extraction.ordering import most_first
 from nn2rules.extraction.other_network import other_network
 from nn2rules.extraction.proofs import write_proofs
 

@@ -12,13 +12,13 @@ from nn2rules.version import __version__
 
 
 def network_digest(network: Network) -> str:
-    """Return the sha256 of a network: equal for equal networks, however stored."""
+    """Return the sha256 of a network; equal networks have equal digests."""
     plain = replace(network, origin=None)
     return hashlib.sha256(to_json(plain).encode()).hexdigest()
 
 
 def table_certificate(network: Network, table: Table) -> dict[str, Any]:
-    """Certify rules that were made from the class of every input."""
+    """Return the certificate of rules made from a table of every input."""
     return {
         "engine": "table",
         "method": "every input classified; float64 beyond its certified error, exact "
@@ -35,13 +35,13 @@ def table_certificate(network: Network, table: Table) -> dict[str, Any]:
 
 
 def _margin(table: Table) -> dict[str, float]:
-    """Say how near to the decision an input comes, where float64 can tell."""
+    """Return the minimum margin of an input, if float64 can represent it."""
     margin = table.smallest_margin
     return {"smallest_margin": margin} if math.isfinite(margin) else {}
 
 
 def search_certificate(network: Network, oracle: Oracle) -> dict[str, Any]:
-    """Certify rules that were proved box by box."""
+    """Return the certificate of rules that were proved by search."""
     is_endless = network.domain.has_ranges
     return {
         "engine": "search",
@@ -70,7 +70,7 @@ def scorecard_certificate(network: Network) -> dict[str, Any]:
 def paper_certificate(
     network: Network, method: str, class_inputs: list[int], different: int
 ) -> dict[str, Any]:
-    """Certify rules that were made by the paper's algorithm."""
+    """Return the certificate of rules made by the paper's algorithm."""
     return {
         "engine": "paper",
         "method": method,
@@ -82,6 +82,6 @@ def paper_certificate(
 
 
 def _origin(network: Network) -> dict[str, Any]:
-    """Say which network the rules are of, how that was read, and by what version."""
+    """Return the network's digest, the model it was read from, and the version."""
     origin = {} if network.origin is None else {"model": dict(network.origin)}
     return {"network": network_digest(network), **origin, "version": __version__}

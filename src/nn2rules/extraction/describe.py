@@ -1,4 +1,4 @@
-"""What is known of each rule (inputs, support, probability), and their order."""
+"""Facts about each rule: inputs, probabilities, and the exceptions before it."""
 
 import math
 from collections.abc import Iterator
@@ -6,36 +6,36 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import DONT_CARE, Meter, outwards, score_range
-from nn2rules.engine.parallel import in_time, spread
+from nn2rules.engine import DONT_CARE, Meter, score_range, widened
+from nn2rules.engine.parallel import spread, until_time_is_up
 from nn2rules.errors import BudgetExceededError, InternalError
 from nn2rules.network import ACTIVATIONS, Network, certified
 from nn2rules.rules import NO_RULE, Facts, RuleList
-from nn2rules.space import Boxes, Feature, has_bins, intersecting, parts_of
+from nn2rules.space import Boxes, intersecting, parts_of
 
 _CHUNK = 1 << 18
 
 
-def leanings(
+def exceptions_by_table(
     rules: RuleList, table: NDArray[np.uint8], *, meter: Meter | None = None
 ) -> list[tuple[int, ...] | None]:
-    """Return for each rule the numbers, from 1, of the rules that it leans on.
+    """Return for each rule its exceptions: the numbers, from 1, of rules before it.
 
-    They are those that decide an input of its box which is not of its class. So a rule
-    is true on its own exactly if there are none, and in a set no rule may have any.
-    None where the budget is spent.
+    These are the rules that determine an input of its box that has another class. So a
+    rule holds on its own exactly if it has none, and no rule of a set may have any.
+    None for rules that are left when the budget is spent.
 
     Parameters
     ----------
     rules : RuleList
-        Right on every input that a rule decides.
+        They are right on every input that they cover.
     table : ndarray of uint8, shape (n_inputs,)
         The class of every input; `DONT_CARE` where it cannot occur.
     """
     domain, meter = rules.domain, meter or Meter()
     fired = np.concatenate([rules.match(c) for c in domain.inputs(chunk=_CHUNK)])
-    deciding, classes = fired.reshape(domain.sizes), table.reshape(domain.sizes)
-    found: list[tuple[int, ...] | None] = []
+    determining, classes = fired.reshape(domain.sizes), table.reshape(domain.sizes)
+    by_rule: list[tuple[int, ...] | None] = []
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
         try:
             meter.spend()
@@ -43,130 +43,27 @@ def leanings(
             break
         inside = np.ix_(*np.split(box, domain.offsets[1:-1]))
         wrong = (classes[inside] != answer) & (classes[inside] != DONT_CARE)
-        above = np.unique(deciding[inside][wrong])
-        if rules.form == "set" and len(above):
-            raise InternalError("a rule of a set is not true on its own")
-        found.append(tuple((above + 1).tolist()))
-    return found + [None] * (len(rules) - len(found))
+        exceptions = np.unique(determining[inside][wrong])
+        if rules.form == "set" and len(exceptions):
+            raise InternalError("a rule of a set does not hold on its own")
+        by_rule.append(tuple((exceptions + 1).tolist()))
+    return by_rule + [None] * (len(rules) - len(by_rule))
 
 
-def met_above(rules: RuleList) -> list[tuple[int, ...] | None]:
-    """Return for each rule of a list what it may lean on, where there is no table.
+def possible_exceptions(rules: RuleList) -> list[tuple[int, ...] | None]:
+    """Return for each rule of a list its possible exceptions, without a table.
 
-    Those above it of another class that have an input in common with it: if there are
-    none it is true on its own.
+    These are the rules before it of another class whose boxes intersect its own. If
+    there are none, the rule holds on its own.
     """
-    met = intersecting(rules.domain, rules.boxes)
-    met &= rules.answers[:, np.newaxis] != rules.answers[np.newaxis, :]
-    met = np.triu(met, 1)  # met[i, j]: i is above j
-    return [tuple((np.flatnonzero(above) + 1).tolist()) for above in met.T]
+    meets = intersecting(rules.domain, rules.boxes)
+    meets &= rules.answers[:, np.newaxis] != rules.answers[np.newaxis, :]
+    meets = np.triu(meets, 1)  # meets[i, j]: i comes before j
+    return [tuple((np.flatnonzero(above) + 1).tolist()) for above in meets.T]
 
 
 _RANGE_BOXES = 2000
 _RANGE_TOLERANCE = 0.01
-
-
-def in_order(
-    rules: RuleList, weights: NDArray[np.float64], *, meter: Meter | None = None
-) -> RuleList:
-    """Put rules that decide much first, as far as the meaning of the list allows.
-
-    Two rules that give different classes and have an input in common stay in order; all
-    others may change places, since then the first rule that holds for an input always
-    gives the same class as before.
-
-    Parameters
-    ----------
-    rules : RuleList
-    weights : ndarray of shape (n_rules,)
-        What each rule decides, in the present order.
-    """
-    before = intersecting(rules.domain, rules.boxes)
-    before &= rules.answers[:, np.newaxis] != rules.answers[np.newaxis, :]
-    before = np.triu(before, 1)  # before[i, j]: i must stay before j
-    waiting = before.sum(axis=0)
-    order: list[int] = []
-    open_ = np.ones(len(rules), dtype=np.bool_)
-    for _ in range(len(rules)):
-        free = np.flatnonzero(open_ & (waiting == 0))
-        chosen = int(free[np.argmax(weights[free])])
-        order.append(chosen)
-        open_[chosen] = False
-        waiting = waiting - before[chosen]
-        if meter is not None:
-            meter.spend()
-    return rules.take(order)
-
-
-def readable(
-    rules: RuleList,
-    possible: NDArray[np.bool_] | None = None,
-    *,
-    meter: Meter | None = None,
-) -> RuleList:
-    """Leave values out of conditions where that reads better and changes nothing.
-
-    A rule may allow values that no input it decides has, because earlier rules decide
-    all of those. Such values can stay or go. ``= high`` is said rather than ``≠ low``,
-    a range of an ordered feature rather than a set, one with one end rather than with
-    two, and the shorter of two sets, or else the one that names what is allowed.
-    """
-    domain = rules.domain
-    needed = np.zeros_like(rules.boxes)
-    start = 0
-    for codes in domain.inputs(chunk=_CHUNK):
-        fired = rules.match(codes)
-        decided = fired != NO_RULE
-        if possible is not None:
-            decided &= possible[start : start + len(codes)]
-        start += len(codes)
-        columns = codes[decided] + domain.offsets[:-1]
-        needed[fired[decided, np.newaxis], columns] = True
-        if meter is not None:
-            meter.spend()
-    boxes = rules.boxes.copy()
-    for index, feature in enumerate(domain.features):
-        block = slice(int(domain.offsets[index]), int(domain.offsets[index + 1]))
-        for rule in np.flatnonzero(~boxes[:, block].all(axis=1)):
-            boxes[rule, block] = _clearest(
-                feature, boxes[rule, block], needed[rule, block]
-            )
-    return rules.replace(boxes=boxes)
-
-
-def _clearest(
-    feature: Feature, allowed: NDArray[np.bool_], needed: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return the values between `needed` and `allowed` that read best."""
-    if not needed.any():
-        return allowed
-    if needed.sum() == 1 and not has_bins(feature):
-        return needed
-    spans = _spans(feature, allowed, needed) if feature.ordered else []
-    return spans[0] if spans else min(needed, allowed, key=_words)
-
-
-def _spans(
-    feature: Feature, allowed: NDArray[np.bool_], needed: NDArray[np.bool_]
-) -> list[NDArray[np.bool_]]:
-    """Return the ranges that may be said, those with one end before that with two."""
-    n_plain, beside = feature.n_plain, {None, feature.other}
-    ends = np.flatnonzero(needed[:n_plain])
-    if not len(ends) or beside & set(feature.values[:n_plain]):
-        return []
-    first, last = int(ends[0]), int(ends[-1])
-    found = []
-    for low, high in ((0, last), (first, n_plain - 1), (first, last)):
-        span = needed.copy()
-        span[low : high + 1] = True
-        if not (span & ~allowed).any():
-            found.append(span)
-    return found
-
-
-def _words(values: NDArray[np.bool_]) -> int:
-    """Return how many values a condition must name, allowed or excluded."""
-    return int(min(values.sum(), (~values).sum()))
 
 
 def describe_table(
@@ -177,22 +74,22 @@ def describe_table(
     is_exact: bool = True,
     meter: Meter | None = None,
 ) -> list[Facts]:
-    """Return for each rule the inputs it decides, their probabilities, and `unless`.
+    """Return for each rule its inputs, their probabilities, and its exceptions.
 
-    On the way the rules are compared with the table: nothing that differs is described.
-    Probabilities are left out when the budget is spent.
+    This also compares the rules with the table. Probabilities are left out when the
+    budget is spent.
 
     Parameters
     ----------
     table : ndarray of uint8, shape (n_inputs,)
         The class of every input; `DONT_CARE` where it cannot occur.
     is_exact : bool
-        Whether the rules must answer as the table does.
+        Whether the rules must agree with the table.
 
     Raises
     ------
     InternalError
-        If a rule, or in the scope "domain" the default, gives an input another class.
+        If a rule, or the default in the scope "domain", has another class for an input.
     """
     n_rules = len(rules)
     counts = np.zeros(n_rules + 1, dtype=np.int64)
@@ -200,7 +97,7 @@ def describe_table(
     error = certified.error_bound(network.layers, network.domain.offsets).max()
     answers = np.append(rules.answers, rules.classes.index(rules.default))
     has_time = True
-    for codes, classes, fired in _decided_inputs(rules, table):
+    for codes, classes, fired in _possible_inputs(rules, table):
         if is_exact:
             _refuse_different(rules, codes, classes, fired, answers)
         chosen = fired != NO_RULE
@@ -215,11 +112,13 @@ def describe_table(
         np.minimum.at(low, fired, np.where(np.isnan(below), -np.inf, below))
         np.maximum.at(high, fired, np.where(np.isnan(above), np.inf, above))
     ends = ACTIVATIONS["sigmoid"].floats(np.stack([low, high]))
-    unless = leanings(rules, table, meter=meter) if is_exact else [None] * n_rules
+    unless = (
+        exceptions_by_table(rules, table, meter=meter) if is_exact else [None] * n_rules
+    )
     return [
         Facts(
             inputs=int(counts[index]),
-            probability=outwards(float(ends[0, index]), float(ends[1, index]))
+            probability=widened(float(ends[0, index]), float(ends[1, index]))
             if counts[index] and has_time
             else None,
             unless=unless[index],
@@ -236,30 +135,31 @@ def refuse_different(
     Raises
     ------
     InternalError
-        If a rule, or in the scope "domain" the default, gives an input another class.
+        If a rule, or the default in the scope "domain", has another class for an input.
     """
     answers = np.append(rules.answers, rules.classes.index(rules.default))
-    for codes, classes, fired in _decided_inputs(rules, table):
+    for codes, classes, fired in _possible_inputs(rules, table):
         _refuse_different(rules, codes, classes, fired, answers)
         if meter is not None:
             meter.spend()
 
 
 def right_inputs(rules: RuleList, table: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Tell of every input that can occur whether the rules answer it as the table."""
+    """Return for every possible input whether the rules agree with the table."""
     right: NDArray[np.bool_] = table != DONT_CARE
     answers = np.append(rules.answers, rules.classes.index(rules.default))
-    found = [
-        answers[fired] == classes for _, classes, fired in _decided_inputs(rules, table)
+    agrees = [
+        answers[fired] == classes
+        for _, classes, fired in _possible_inputs(rules, table)
     ]
-    right[right] = np.concatenate(found)
+    right[right] = np.concatenate(agrees)
     return right
 
 
-def _decided_inputs(
+def _possible_inputs(
     rules: RuleList, table: NDArray[np.uint8]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]]:
-    """Yield inputs that can occur, their classes, and the rules that decide them."""
+    """Yield possible inputs, their classes, and the rules that determine them."""
     start = 0
     for codes in rules.domain.inputs(chunk=_CHUNK):
         classes = table[start : start + len(codes)]
@@ -283,7 +183,7 @@ def _refuse_different(
         wrong |= fired == NO_RULE
     if wrong.any():
         [row] = rules.domain.decode(codes[wrong][:1])
-        raise InternalError(f"the rules do not answer {row} as the network does")
+        raise InternalError(f"the rules and the network disagree on {row}")
 
 
 def _has_time(meter: Meter | None) -> bool:
@@ -298,22 +198,22 @@ def _has_time(meter: Meter | None) -> bool:
 def _log_odds(
     network: Network, codes: NDArray[np.int64], answers: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the log-odds of the class that is answered."""
+    """Return the log-odds of the predicted class."""
     scores = certified.scores(network.layers, network.domain.offsets, codes)
     if network.is_binary:
         return np.where(answers == 1, scores[:, 0], -scores[:, 0])
     rows = np.arange(len(codes))
-    own = scores[rows, answers]
+    predicted = scores[rows, answers]
     others = scores.copy()
     others[rows, answers] = -np.inf
     top = others.max(axis=1)
     with np.errstate(all="ignore"):
         rest = top + np.log(np.exp(others - top[:, np.newaxis]).sum(axis=1))
-    return np.asarray(own - rest)
+    return np.asarray(predicted - rest)
 
 
-def _least(network: Network, answer: int) -> float:
-    """Return the probability that a class has at least, wherever it is the answer."""
+def _minimum_probability(network: Network, answer: int) -> float:
+    """Return the minimum probability of a class where it is predicted."""
     if answer == 1:
         return network.threshold
     return max(0.0, math.nextafter(1 - network.threshold, 0))
@@ -322,10 +222,10 @@ def _least(network: Network, answer: int) -> float:
 def describe_search(
     network: Network, rules: RuleList, meter: Meter, n_jobs: int | None = None
 ) -> list[Facts]:
-    """Return for each rule of a set a range that holds the probabilities of its box.
+    """Return for each rule of a set bounds on the probabilities in its box.
 
-    Where a range is not found within a fixed number of boxes, or within the time that
-    is left, it is left out.
+    Bounds that are not found within a fixed number of boxes, or in the remaining time,
+    are left out.
     """
     facts = [Facts(unless=())] * len(rules)
     if not network.is_binary:
@@ -334,8 +234,10 @@ def describe_search(
         (parts_of(rules.domain, box), int(answer))
         for box, answer in zip(rules.boxes, rules.answers, strict=True)
     ]
-    found = in_time(spread(_probability, network, tasks, meter=meter, n_jobs=n_jobs))
-    for index, ends in enumerate(found):
+    bounds = until_time_is_up(
+        spread(_probability, network, tasks, meter=meter, n_jobs=n_jobs)
+    )
+    for index, ends in enumerate(bounds):
         if ends is not None:
             facts[index] = Facts(probability=ends, unless=())
     return facts
@@ -344,11 +246,11 @@ def describe_search(
 def _probability(
     network: Network, task: tuple[Boxes, int], meter: Meter
 ) -> tuple[float, float] | None:
-    """Return a range that holds the probabilities of boxes, or None: not in time."""
+    """Return bounds on the probabilities in boxes; None if there is not enough time."""
     boxes, answer = task
     part = meter.part(boxes=_RANGE_BOXES)
     try:
-        part.spend()  # no range is begun when the time is over
+        part.spend()  # nothing is started when time is up
         ranges = [
             score_range(
                 network, allowed, ends=ends, tolerance=_RANGE_TOLERANCE, meter=part
@@ -358,5 +260,7 @@ def _probability(
     except BudgetExceededError:
         return None
     lows, highs = zip(*ranges, strict=True)
-    low = max(min(lows), _least(network, answer))  # as its class is proved
+    low = max(
+        min(lows), _minimum_probability(network, answer)
+    )  # because its class is proved
     return low, max(low, *highs)

@@ -1,39 +1,51 @@
-"""What can turn an answer: on how many rows a feature alone would, counted exactly."""
+"""Feature influence: on how many rows one feature alone can flip the prediction.
+
+An exact form of feature importance. It is part of certificates, so it lives here and
+not with the questions.
+"""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Budget, Meter, Oracle, Pace
+from nn2rules.engine import Budget, Meter, Pace, SearchJudge
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.models import GivenRows, given_rows, read_network
 from nn2rules.network import Network
-from nn2rules.rules import RuleList
-from nn2rules.space import Boxes, Domain, Feature, Rows, inside, refuse_curves
+from nn2rules.space import (
+    Boxes,
+    Domain,
+    Feature,
+    Rows,
+    inside,
+    no_boxes,
+    refuse_curves,
+)
 
 DRAWN_ROWS = 1000
-"""So many rows stand for all of them where counting on all would take long."""
+"""The size of the sample of rows, if counting on all rows would take long."""
 
 _FEWEST, _ROWS_A_SECOND, _SHARE = 50, 15, 0.1
 _WORK = 1 << 30  # multiplications: some seconds
-_TRIED = 16  # so many numbers of a range are tried before the oracle is asked
-_BOXES = 10_000  # for one question
+_TRIED = 16  # numbers of a range that are tried before a search
+_BOXES = 10_000  # for each search
 
 
 @dataclass(frozen=True, slots=True)
 class Influences:
-    """On how many rows changing a feature alone would turn the network's answer.
+    """On how many rows changing one feature alone can flip the network's prediction.
 
     Attributes
     ----------
     rows : int
-        How many rows were counted on; fewer than were given where these were drawn.
+        The number of rows counted; fewer than given if a sample was drawn.
     of : mapping from names of features to int
         On how many of them some other value of this feature, with all other features
-        as they are, gets another answer. The largest comes first.
+        unchanged, gives another prediction. The largest number comes first.
     """
 
     rows: int
@@ -48,29 +60,30 @@ def influences(
     seed: int = 0,
     budget: Budget | None = None,
 ) -> Influences:
-    """Count on how many rows each feature alone could turn the model's answer.
+    """Count on how many rows each feature alone can flip the model's prediction.
 
-    Counts are exact: no value of the feature is left out, and no rounding decides. If
-    that takes long on all rows, it is done on `DRAWN_ROWS` of them, drawn at random.
+    An exact feature importance: all values of the feature are considered, and rounding
+    plays no role. If counting on all rows would take long, a random sample of
+    `DRAWN_ROWS` rows is used.
 
     Parameters
     ----------
-    model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
+    model : Network, or a trained scikit-learn, PyTorch, Keras or ONNX model
     data : frame or list of dicts
     domain : Domain or mapping, optional
-        What the features can be; see `read_network`.
+        The features and their values; see `read_network`.
     seed : int
-        Same rows and seed: the same rows are drawn.
+        The same rows and seed give the same sample.
     budget : Budget, optional
-        A limit on time; an error says that it is reached.
+        A limit on time; reaching it raises an error.
 
     Examples
     --------
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("car"))
     >>> cars = nn2rules.datasets.load("car").train
-    >>> found = nn2rules.influences(network, cars.rows)
-    >>> found.rows, list(found.of.items())[:2]
+    >>> influence = nn2rules.influences(network, cars.rows)
+    >>> influence.rows, list(influence.of.items())[:2]
     (1382, [('safety', 751), ('persons', 638)])
     """
     network = read_network(model, data=data, domain=domain)
@@ -87,9 +100,9 @@ def influences_in_time(
     impossible: Boxes | None = None,
     seed: int = 0,
 ) -> Influences | None:
-    """Return what can turn an answer, or None if that takes too much of the time.
+    """Return the influence of features, or None if that takes too much of the time.
 
-    Of a short time only a part is spent, and on fewer rows.
+    Under a time limit only a fraction of it is spent, and on fewer rows.
     """
     seconds, most = meter.budget.seconds, DRAWN_ROWS
     if seconds is not None:
@@ -102,14 +115,6 @@ def influences_in_time(
         return None
 
 
-def with_influences(rules: RuleList, found: Influences | None) -> RuleList:
-    """Certify what can turn an answer."""
-    if found is None:
-        return rules
-    said = {"rows": found.rows, "of": dict(found.of)}
-    return rules.replace(certificate={**rules.certificate, "influence": said})
-
-
 def counted(
     network: Network,
     rows: GivenRows,
@@ -119,26 +124,28 @@ def counted(
     seed: int = 0,
     most: int = DRAWN_ROWS,
 ) -> Influences:
-    """Return what `influences` does; inputs in the boxes `impossible` turn nothing."""
+    """Return the same as `influences`; inputs in the boxes `impossible` are ignored."""
     drawn = _drawn(network, rows, seed, most)
     codes, numbers = drawn.distinct
     amounts = np.ones(codes.shape) if numbers is None else numbers
     lines = _Lines(network, codes, amounts, meter, impossible)
-    turned = [
-        lines.turned(index, feature)
+    flipped = [
+        lines.flipped(index, feature)
         for index, feature in enumerate(network.domain.features)
     ]
     weights = drawn.weights * lines.is_known
-    found = {
-        name: int(weights[lines.is_known & is_turned].sum())
-        for name, is_turned in zip(network.domain.names, turned, strict=True)
+    counts = {
+        name: int(weights[lines.is_known & is_flipped].sum())
+        for name, is_flipped in zip(network.domain.names, flipped, strict=True)
     }
-    largest_first = sorted(found, key=lambda name: -found[name])
-    return Influences(int(weights.sum()), {name: found[name] for name in largest_first})
+    largest_first = sorted(counts, key=lambda name: -counts[name])
+    return Influences(
+        int(weights.sum()), {name: counts[name] for name in largest_first}
+    )
 
 
 def _drawn(network: Network, rows: GivenRows, seed: int, fewest: int) -> GivenRows:
-    """Return the rows to count on: all of them, or some if that takes long."""
+    """Return the rows to count on: all of them, or a sample if that takes long."""
     domain, layers = network.domain, network.layers
     n_first = len(domain.sizes) * len(layers[0].bias)
     each = n_first + sum(layer.weights.size for layer in layers[1:])
@@ -159,7 +166,7 @@ class _Lines:
     Attributes
     ----------
     is_known : ndarray of bool
-        False of rows of which some answer took too long.
+        False for rows on which a search took too long.
     """
 
     def __init__(
@@ -172,14 +179,14 @@ class _Lines:
     ) -> None:
         self.network, self.meter = network, meter
         self.codes, self.numbers = codes, numbers
-        self.impossible = impossible
+        self.impossible = no_boxes(network.domain) if impossible is None else impossible
         self.is_known = np.ones(len(codes), dtype=np.bool_)
         self._pace = Pace(1 << 12)
-        self._oracle: Oracle | None = None
-        self.answers = np.zeros(len(codes), dtype=np.int64)
+        self._judge = SearchJudge(network, self.impossible, meter)
+        self.classes = np.zeros(len(codes), dtype=np.int64)
         for start, stop in meter.pieces(len(codes), self._pace):
             some = codes[start:stop], numbers[start:stop]
-            self.answers[start:stop] = self._classes(*some)
+            self.classes[start:stop] = self._classes(*some)
 
     def _classes(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
@@ -187,27 +194,27 @@ class _Lines:
         has_ranges = self.network.domain.has_ranges
         return self.network.predict_codes(codes, numbers if has_ranges else None)
 
-    def turned(self, index: int, feature: Feature) -> NDArray[np.bool_]:
-        """Tell of which rows some other value of a feature turns the answer."""
+    def flipped(self, index: int, feature: Feature) -> NDArray[np.bool_]:
+        """Return the rows where some other value of a feature flips the prediction."""
         codes, numbers, is_all = self._choices(index, feature)
-        is_turned = np.zeros(len(self.codes), dtype=np.bool_)
+        is_flipped = np.zeros(len(self.codes), dtype=np.bool_)
         total = len(self.codes) * len(codes)
         for start, stop in self.meter.pieces(total, self._pace):
             row, choice = np.divmod(np.arange(start, stop), len(codes))
             tried, amounts = self.codes[row], self.numbers[row]
             tried[:, index], amounts[:, index] = codes[choice], numbers[choice]
-            is_other = self._classes(tried, amounts) != self.answers[row]
+            is_other = self._classes(tried, amounts) != self.classes[row]
             is_other &= self._can_occur(tried, amounts)
-            is_turned[row[is_other]] = True
+            is_flipped[row[is_other]] = True
         if not is_all:
-            for place in np.flatnonzero(~is_turned & self.is_known).tolist():
-                is_turned[place] = self._is_turned(place, index)
-        return is_turned
+            for place in np.flatnonzero(~is_flipped & self.is_known).tolist():
+                is_flipped[place] = self._is_flipped(place, index)
+        return is_flipped
 
     def _choices(
         self, index: int, feature: Feature
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
-        """Return values to try, as codes and numbers, and whether these are all."""
+        """Return values to try, as codes and numbers, and whether they are all."""
         codes = np.arange(len(feature))
         if feature.limits is None:
             return codes, np.ones(len(codes)), True
@@ -232,27 +239,21 @@ class _Lines:
     def _can_occur(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        if self.impossible is None:
-            return np.ones(len(codes), dtype=np.bool_)
         return ~inside(self.network.domain, self.impossible, codes, numbers)
 
-    def _is_turned(self, row: int, index: int) -> bool:
-        """Tell whether some number of a range, tried or not, turns a row's answer."""
+    def _is_flipped(self, row: int, index: int) -> bool:
+        """Return whether any number of a range flips a row's prediction, by search."""
         domain = self.network.domain
         box = np.zeros(int(domain.offsets[-1]), dtype=np.bool_)
         box[domain.offsets[:-1] + self.codes[row]] = True
         box[domain.offsets[index] : domain.offsets[index + 1]] = True
         ends = np.stack([self.numbers[row], self.numbers[row]])
         ends[:, index] = domain.limits[:, index]
-        if self._oracle is None:
-            self._oracle = Oracle(self.network, self.meter)
-        self._oracle.meter = self.meter.part(_BOXES)
-        try:
-            answer = self._oracle.ask(
-                box, int(self.answers[row]), ends=ends, ignoring=self.impossible
-            )
-        except (BudgetExceededError, UndecidedError):
-            self.meter.spend()
-            self.is_known[row] = False
-            return False
-        return not answer.proved
+        self._judge.meter = self.meter.part(_BOXES)
+        with suppress(BudgetExceededError):
+            status = self._judge.ask(box, ends, int(self.classes[row]), None).status
+            if status != "undecided":
+                return status == "refuted"
+        self.meter.spend()
+        self.is_known[row] = False
+        return False

@@ -1,4 +1,4 @@
-"""What is asked of a cover: the network, the data, and the options, checked."""
+"""A job: the options of one extraction together with the network and the rows."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter
 from nn2rules.errors import OptionError
-from nn2rules.extraction.options import Length, Limits, RuleOptions
-from nn2rules.language import Impossible, IsImpossible, read_impossible, told_by
+from nn2rules.extraction.options import Length, Limits, Request
+from nn2rules.language import IsImpossible, read_impossible, told_by
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
 from nn2rules.space import (
@@ -23,7 +23,7 @@ from nn2rules.space import (
 
 @dataclass(frozen=True)
 class Job:
-    """A cover to be made.
+    """What one extraction is to do.
 
     Attributes
     ----------
@@ -31,21 +31,21 @@ class Job:
     form : {"list", "set"}
     scope : {"domain", "support"}
     target : int or None
-        The only class that rules are wanted for; sets of two classes only.
+        The only class that rules are made for; sets of two classes only.
     rows : GivenRows or None
         The rows of the data.
     impossible : Boxes
-        Inputs that cannot occur; of ranges all numbers, or none.
+        Inputs that cannot occur; without limits on ranges.
     is_impossible : callable or None
         The same as a function of rows.
     length : Length
-        How few rules are wanted.
+        Limits on the number of rules.
     how : Limits
-        How hard to try, from where, and on how many threads.
+        Effort, seed, threads and time.
     meter : Meter
-        What is spent, and what is kept if the work is stopped.
+        Measures the budget, and holds the partial result.
     held : ndarray of bool, or None
-        Which rows are held out until it is counted how many of them are covered.
+        Which rows are held out until their coverage is counted.
     """
 
     network: Network
@@ -56,78 +56,72 @@ class Job:
     impossible: Boxes
     is_impossible: IsImpossible | None
     length: Length
-    how: Limits
+    limits: Limits
     meter: Meter
     held: NDArray[np.bool_] | None = None
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """The classes that rules are wanted for."""
-        everything = tuple(range(len(self.network.classes)))
-        return everything if self.target is None else (self.target,)
+        """The classes that rules are made for."""
+        all_classes = tuple(range(len(self.network.classes)))
+        return all_classes if self.target is None else (self.target,)
 
     @property
     def has_impossible(self) -> bool:
-        """Whether something cannot occur."""
+        """Whether some inputs cannot occur."""
         return bool(len(self.impossible.allowed)) or self.is_impossible is not None
 
     def default(self, totals: NDArray[Any]) -> int:
-        """Return the class of what no rule decides: with a target its other class.
+        """Return the default class: with a target the other class.
 
-        Otherwise that with the most, by the `totals` of each class.
+        Otherwise the class with the largest of the `totals`.
         """
         return int(np.argmax(totals)) if self.target is None else 1 - self.target
 
 
 def make_job(
-    network: Network,
-    kind: RuleOptions,
-    length: Length,
-    how: Limits,
-    *,
-    rows: GivenRows | None,
-    impossible: Impossible | None,
-    meter: Meter,
+    network: Network, request: Request, *, rows: GivenRows | None, meter: Meter
 ) -> Job:
-    """Put together what is asked of a cover, checked against the network."""
-    assert kind.form is not None, "extract has chosen one"
-    assert kind.form != "paper", "that form has no cover"
-    assert kind.scope is not None, "extract has chosen one"
-    boxes, is_impossible = read_impossible(network.domain, impossible, numbers=False)
+    """Combine a request with a network and rows, and check it against them."""
+    options = request.rules
+    assert options.form is not None, "extract has chosen one"
+    assert options.form != "paper", "that form has no cover"
+    assert options.scope is not None, "extract has chosen one"
+    boxes, is_impossible = read_impossible(
+        network.domain, request.impossible, numbers=False
+    )
     return Job(
         network,
-        kind.form,
-        kind.scope,
-        _target(network, kind.target),
+        options.form,
+        options.scope,
+        _target(network, options.target),
         rows,
         boxes,
         is_impossible,
-        length,
-        how,
+        request.length,
+        request.limits,
         meter,
     )
 
 
 def _target(network: Network, target: Value) -> int | None:
-    """Return the position of the class that rules are wanted for."""
+    """Return the position of the target class."""
     if target is None:
         return None
     if target not in network.classes:
-        known = ", ".join(repr(label) for label in network.classes)
+        labels = ", ".join(repr(label) for label in network.classes)
         raise OptionError(
-            f"target: {target!r} is not a class; there are {known}; the true "
-            f"classes of the rows are given as labels"
+            f"target: {target!r} is not a class; the classes are {labels}; for the "
+            f"true classes of the rows use labels"
             f"{did_you_mean(target, network.classes)}"
         )
     if len(network.classes) != 2:
-        raise OptionError(
-            "a class to have rules for can be named for a set, of two classes"
-        )
+        raise OptionError("a target is for sets, and for networks with two classes")
     return network.classes.index(target)
 
 
 def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
-    """Tell of every input of the domain whether it can occur; None if all can."""
+    """Return for every input of the domain whether it can occur; None if all can."""
     domain = job.network.domain
     if not job.has_impossible:
         return None
@@ -141,12 +135,12 @@ def possible_inputs(job: Job) -> NDArray[np.bool_] | None:
             part &= ~told_by(job.is_impossible, domain.decode(codes))
         start += len(codes)
     if not possible.any():
-        raise OptionError("impossible: no input is left that can occur")
+        raise OptionError("impossible: no possible input is left")
     return possible
 
 
 def impossible_inputs(job: Job) -> Any:
-    """Return the inputs that cannot occur as the checker reads them."""
+    """Return the inputs that cannot occur in the form that the checker reads."""
     if job.is_impossible is not None:
         return "a function of rows"
     return [

@@ -1,10 +1,11 @@
-"""What `extract` is asked for, in three values, each with its checks.
+"""The options of `extract` as values that check themselves.
 
-`RuleOptions` says what rules are wanted, `Length` how few of them, and `Limits` how
-hard to look, and how long. They are made before any work is done, so that a mistake
-costs no time.
+`RuleOptions` are about the rules, `Length` is about their number, `Limits` about effort
+and time, and `Files` about the files written on the way. A `Request` is all of them.
+They are checked before any work begins, so that a mistake costs no time.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -14,7 +15,10 @@ import numpy as np
 
 from nn2rules.engine import Budget, Meter, Progress
 from nn2rules.errors import OptionError
-from nn2rules.space import Value
+from nn2rules.files import check_writable
+from nn2rules.language import Impossible
+from nn2rules.models import needs_rows
+from nn2rules.space import Rows, Value, listed_rows
 
 RulesForm: TypeAlias = Literal["list", "set", "paper"]
 Form: TypeAlias = RulesForm | Literal["rules", "scorecard"]
@@ -22,34 +26,38 @@ Scope: TypeAlias = Literal["domain", "support"]
 Engine: TypeAlias = Literal["auto", "table", "search", "paper"]
 
 FORMS = ("list", "set", "paper")
-"""What rules may look like."""
+"""The forms of rules."""
 
 SCOPES = ("domain", "support")
-"""What rules must decide: every input, or the rows of the data."""
+"""What rules must cover: every input, or the rows of the data."""
 
 ENGINES = ("auto", "table", "search", "paper")
-"""The engines: the table of all inputs, the search, or the paper's own algorithm.
+"""A table of all inputs, a search, or the paper's own algorithm.
 
-"auto" is the table where it is small enough, and the search elsewhere.
+"auto" is a table if that is small enough, and otherwise a search.
 """
 
 APPROXIMATIONS = ("soft-binary",)
-"""What the paper's algorithm does to units that it cannot represent."""
+"""How the paper's algorithm treats units that it cannot represent."""
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """What rules are wanted.
+    """The kind of rules to extract.
 
     Attributes
     ----------
     form : {"list", "set", "paper"} or None
-        None lets the scope decide; the engine "paper" makes its own form only, and a
-        target is that of a set.
+        None chooses by scope. The engine "paper" makes the form "paper" only, and a
+        target requires a set.
     engine, target, order, approximate
         As in `extract`.
     scope : {"domain", "support"} or None
-        None lets the size of the domain decide.
+        None chooses by the size of the domain.
     """
 
     form: RulesForm | None = None
@@ -64,39 +72,36 @@ class RuleOptions:
             object.__setattr__(self, "form", "paper")
         if self.form is None and self.target is not None:
             object.__setattr__(self, "form", "set")
-        for name, known in (("form", FORMS), ("engine", ENGINES), ("scope", SCOPES)):
+        for name, allowed in (("form", FORMS), ("engine", ENGINES), ("scope", SCOPES)):
             value = getattr(self, name)
-            if value not in known and not (name != "engine" and value is None):
-                raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
+            if value not in allowed and not (name != "engine" and value is None):
+                raise OptionError(f"{name}: {value!r}, expected {' or '.join(allowed)}")
         if self.engine == "paper" and self.form != "paper":
             raise OptionError(
                 f"the engine 'paper' makes the form 'paper', not {self.form!r}"
             )
         if self.target is not None and self.form == "list":
-            raise OptionError(
-                "a class to have rules for can be named for a set, of two classes"
-            )
+            raise OptionError("a target is for sets, and for networks with two classes")
         self._check_paper()
 
     def _check_paper(self) -> None:
-        """Refuse what the paper's form has not, and what only it has."""
+        """Refuse options that the form "paper" does not have, or that only it has."""
         if self.approximate is not None and self.engine != "paper":
             raise OptionError(
-                f"approximate={self.approximate!r} is part of the paper's algorithm; "
-                f"use it with the engine 'paper'"
+                f"approximate={self.approximate!r} is an option of the engine 'paper'"
             )
         if self.approximate not in (None, *APPROXIMATIONS):
-            known = " or ".join(map(repr, APPROXIMATIONS))
-            raise OptionError(f"approximate: {self.approximate!r}, expected {known}")
+            allowed = " or ".join(map(repr, APPROXIMATIONS))
+            raise OptionError(f"approximate: {self.approximate!r}, expected {allowed}")
         if self.form == "paper":
             refuse_for_paper(target=self.target)
         elif self.order is not None:
-            raise OptionError("order is for the form 'paper': other rules have none")
+            raise OptionError("order is an option of the form 'paper'")
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How few rules are wanted: the first so many, or enough for a fidelity."""
+    """The number of rules: at most this many, or enough for a fidelity."""
 
     max_rules: int | None = None
     fidelity: float | None = None
@@ -117,18 +122,18 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard to look for rules.
+    """Limits on the effort and the time spent.
 
     Attributes
     ----------
     effort, seed, n_jobs
-        How much work to do, from which start, on how many threads.
+        How much work to do, the random seed, and the number of threads.
     budget : Budget or None
-        Where to stop, with an error.
+        Limits that raise an error.
     time : float or None
-        Where to stop, in seconds, with what is there.
+        A time limit in seconds, after which the result so far is returned.
     progress : callable or None
-        Whom to tell how far the work is.
+        Progress callback.
     """
 
     effort: int = 1
@@ -141,7 +146,7 @@ class Limits:
     def __post_init__(self) -> None:
         self._check_time()
         self._check_whole("effort", "0, 1, 2, …", lambda n: n >= 0)
-        self._check_whole("seed", "a whole number from 0 on", lambda n: n >= 0)
+        self._check_whole("seed", "a whole number, 0 or more", lambda n: n >= 0)
         if self.n_jobs is not None:
             expected = "1 or more threads, or -1 for all cores"
             self._check_whole("n_jobs", expected, lambda n: n != 0)
@@ -152,8 +157,8 @@ class Limits:
             raise OptionError(f"budget: {budget!r}, expected {meant}")
         if self.progress is not None and not callable(self.progress):
             raise OptionError(
-                f"progress: {self.progress!r}, expected a function that is told what "
-                f"is being done, and the share that is done"
+                f"progress: {self.progress!r}, expected a function of the current step "
+                f"and the fraction done"
             )
 
     def _check_whole(
@@ -171,42 +176,116 @@ class Limits:
         if not is_number or not float(self.time) >= 0:
             raise OptionError(f"time: {self.time!r}, expected seconds, 0 or more")
         if isinstance(self.budget, Budget) and self.budget.seconds is not None:
-            raise OptionError("time and the budget's seconds are both given; leave one")
+            raise OptionError("give either time or the budget's seconds, not both")
 
     @property
     def spendable(self) -> Budget:
-        """What may be spent, in whichever way it was said."""
+        """The budget, whether given as `budget` or as `time`."""
         budget = self.budget or Budget()
         return budget if self.time is None else replace(budget, seconds=self.time)
 
     def meter(self) -> Meter:
-        """Return a meter for work that begins now."""
+        """Return a meter for work that starts now."""
         return Meter(self.spendable, self.progress)
 
 
-def refuse_for_paper(**given: Any) -> None:
-    """Refuse options that the form 'paper' has not."""
-    for name, value in given.items():
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that `extract` writes.
+
+    Attributes
+    ----------
+    proofs, checkpoint : path or None
+    resume : bool
+        Whether to resume from the checkpoint.
+    """
+
+    proofs: str | os.PathLike[str] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+    def check(self) -> None:
+        """Refuse paths that cannot be written, and `resume` without a checkpoint."""
+        if self.checkpoint is not None:
+            check_writable(self.checkpoint)
+        elif self.resume:
+            raise OptionError(
+                "resume needs a checkpoint; give its path (checkpoint=, --checkpoint)"
+            )
+        if self.proofs is not None:
+            check_writable(self.proofs)
+
+
+@dataclass(frozen=True)
+class Request:
+    """All options of `extract`, except for the model and its rows.
+
+    Attributes
+    ----------
+    rules, length, limits, files
+        The kind of rules, their number, effort and time, and files.
+    impossible, labels, test
+        As in `extract`; `test` is a list.
+    """
+
+    rules: RuleOptions = RuleOptions()
+    length: Length = Length()
+    limits: Limits = Limits()
+    files: Files = Files()
+    impossible: Impossible | None = None
+    labels: Sequence[Value] | None = None
+    test: Rows = None
+
+    def __post_init__(self) -> None:
+        if self.test is not None:
+            object.__setattr__(self, "test", listed_rows(self.test))
+
+    def check(self, data: Rows) -> None:
+        """Refuse options that conflict with each other or with these rows."""
+        if self.rules.form == "paper":
+            refuse_for_paper(
+                impossible=self.impossible,
+                max_rules=self.length.max_rules,
+                fidelity=self.length.fidelity,
+                proofs=self.files.proofs,
+            )
+        check_labels(self.labels)
+        needs_rows(self.rules.scope, data, self.labels)
+        self.check_length()
+        self.files.check()
+
+    def check_length(self) -> None:
+        """Refuse a fidelity where it is not counted."""
+        if self.length.fidelity is None:
+            return
+        if self.rules.scope == "support":
+            raise OptionError("fidelity needs the scope 'domain', where it is counted")
+        if self.rules.engine == "search":
+            raise OptionError(
+                "fidelity is counted on a table of every input, which the engine "
+                "'search' does not make; use max_rules to limit a search"
+            )
+
+
+def refuse_for_paper(**options: Any) -> None:
+    """Refuse options that the form 'paper' does not have."""
+    for name, value in options.items():
         if value is not None:
             raise OptionError(f"{name} is for the forms 'list' and 'set', not 'paper'")
 
 
 def check_labels(labels: Any) -> None:
-    """Refuse what cannot be a class for each row."""
+    """Refuse labels that are not one class for each row."""
     if labels is None:
         return
     if isinstance(labels, str):
         raise OptionError(
-            f"labels are the classes of the rows, not the name of a column: "
-            f"labels=data[{labels!r}]"
+            f"labels: {labels!r}, expected the classes of the rows, not a column name; "
+            f"use labels=data[{labels!r}]"
         )
     kind = type(labels).__name__
     if not hasattr(labels, "__len__") or isinstance(labels, dict):
         raise OptionError(f"labels: a {kind}, expected a list, an array or a column")
     if getattr(labels, "ndim", 1) != 1:
         shape = " × ".join(map(str, np.shape(labels)))
-        raise OptionError(f"labels: {shape} of them, expected one for each row")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+        raise OptionError(f"labels: shape {shape}, expected one label for each row")

@@ -1,7 +1,7 @@
-"""Proofs of rules, written for whoever wants to check them: nn2rules-proofs/1.
+"""Files of proofs (nn2rules-proofs/1), which an independent checker can verify.
 
-A proof is looked for once the rules are there, on the box of each, whatever way the
-rules were found. `docs/reference/formats.md` describes the file.
+Rules are proved after they are extracted, box by box, regardless of how they were
+found. `docs/reference/formats.md` describes the file.
 """
 
 import hashlib
@@ -18,31 +18,37 @@ from numpy.typing import NDArray
 from nn2rules.engine import (
     Budget,
     Meter,
-    boxes_at_once,
+    boxes_per_check,
     claim,
+    empty_boxes,
+    empty_inputs,
+    empty_stack,
+    exact_class,
     interruptible,
-    points,
-    room,
-    settle_codes,
-    stack_of,
     workspace,
 )
-from nn2rules.engine._kernels.proving import DONE, PAUSED, TAPE_FULL, TIES_FULL, record
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
+from nn2rules.extraction._kernels.proving import (
+    DONE,
+    PAUSED,
+    TAPE_FULL,
+    TIES_FULL,
+    record,
+)
 from nn2rules.extraction.certifying import network_digest
 from nn2rules.files import check_writable, replacing
 from nn2rules.language import read_impossible
 from nn2rules.network import Network, certified
 from nn2rules.rules import RuleList
-from nn2rules.space import Boxes, Value, joined, parts_of, refuse_curves
+from nn2rules.space import Boxes, Value, joined, meeting, parts_of, refuse_curves
 
 MOST_BOXES = 100_000
-"""A proof has at most so many boxes."""
+"""The most boxes of a proof."""
 
 _MOST_TIES = 4096
 _TIES = 256
 _TAPE = 1 << 16
-_LARGE, _SMALL = 1e90, 1e-190  # where readers fear neither overflow nor underflow
+_LARGE, _SMALL = 1e90, 1e-190  # within these, checkers need not fear overflow
 
 
 class Prover:
@@ -56,25 +62,25 @@ class Prover:
 
     Notes
     -----
-    Every box is bounded afresh: a reader who sees the box alone finds the same bound.
-    A bound counts only if it exceeds twice its slack, which leaves room for the
-    reader's own rounding.
+    Each box is bounded by itself, so a checker that sees only the box finds the same
+    bound. A bound counts only if it exceeds twice its slack, which leaves room for the
+    checker's own rounding.
     """
 
     def __init__(self, network: Network, meter: Meter) -> None:
         self.network, self.meter = network, meter
         self._nets = [claim(network, index) for index in range(len(network.classes))]
         self._spaces = [workspace(net) for net in self._nets]
-        stack = stack_of(self._nets[0])
+        stack = empty_stack(self._nets[0])
         self._stack = Boxes(stack.allowed, stack.ends)
         self._tape = np.zeros(_TAPE, dtype=np.uint8)
-        self._ties = points(self._nets[0], _TIES)
+        self._ties = empty_inputs(self._nets[0], _TIES)
         self._is_bounded = _is_mild(network)
 
     def prove(
         self, box: Boxes, index: int, ignoring: Boxes, which: NDArray[np.int64]
     ) -> bytes | None:
-        """Return the steps of a proof that one box is of class `index`, or None.
+        """Return the steps of a proof that one box has class `index`, or None.
 
         Parameters
         ----------
@@ -83,9 +89,9 @@ class Prover:
         index : int
             The position of the class.
         ignoring : Boxes
-            Inputs inside these do not count.
+            Inputs in these boxes are ignored.
         which : ndarray of int
-            The numbers by which the proof calls them.
+            The numbers that the proof uses for these boxes.
 
         Raises
         ------
@@ -93,7 +99,8 @@ class Prover:
             If the budget is spent.
         """
         self.meter.spend()
-        near = _meeting(self.network, box, ignoring)
+        around = box.allowed[0], box.ends[0]
+        near = np.flatnonzero(meeting(self.network.domain, ignoring, around))
         ignored = Boxes(ignoring.allowed[near], ignoring.ends[near])
         net, space = self._nets[index], self._spaces[index]
         margin = max(_SMALL, float(net.slack[net.unit_at[-1] :].max()))
@@ -112,7 +119,7 @@ class Prover:
                 margin,
                 self._tape,
                 self._ties,
-                self.meter.allowance(boxes_at_once(net)),
+                self.meter.allowance(boxes_per_check(net)),
             )
             self.meter.spend(n_boxes)
             total, n_settled = total + n_boxes, n_settled + n_ties
@@ -126,31 +133,18 @@ class Prover:
         return None
 
     def _is_settled(self, index: int, n_ties: int) -> bool:
-        """Tell whether inputs that float64 cannot decide are of a class."""
+        """Return whether the inputs that float64 cannot decide have a class."""
         ties = zip(self._ties.codes[:n_ties], self._ties.numbers[:n_ties], strict=True)
         try:
-            return all(settle_codes(self.network, *tie) == index for tie in ties)
+            return all(exact_class(self.network, *tie) == index for tie in ties)
         except UndecidedError:
             return False
 
 
-def _meeting(network: Network, box: Boxes, others: Boxes) -> NDArray[np.int64]:
-    """Return which of several boxes have an input in common with one."""
-    domain = network.domain
-    common = others.allowed & box.allowed[0]
-    for feature, column in enumerate(domain.ranges.tolist()):
-        if column >= 0:
-            low = np.maximum(others.ends[:, 0, feature], box.ends[0, 0, feature])
-            high = np.minimum(others.ends[:, 1, feature], box.ends[0, 1, feature])
-            common[:, column] &= low <= high
-    starts = domain.offsets[:-1]
-    return np.flatnonzero(np.logical_or.reduceat(common, starts, axis=1).all(axis=1))
-
-
 def _is_mild(network: Network) -> bool:
-    """Tell whether no number of a proof comes near to an overflow.
+    """Return whether all numbers of a proof are far from an overflow.
 
-    Elsewhere proofs end at single inputs, which exact arithmetic decides.
+    Otherwise proofs end at single inputs, which are decided in exact arithmetic.
     """
     layers, domain = network.layers, network.domain
     with np.errstate(all="ignore"):
@@ -167,7 +161,7 @@ def _is_mild(network: Network) -> bool:
 
 
 MOST_PARTS = 256
-"""A rule whose numbers lie in more boxes than so many has no proof."""
+"""A rule that consists of more boxes than this has no proof."""
 
 
 def write_proofs(
@@ -178,23 +172,23 @@ def write_proofs(
     impossible: Sequence[Mapping[str, Sequence[Value]]] = (),
     budget: Budget | None = None,
 ) -> int:
-    """Write a proof of each rule to a file, for `check`; return how many there are.
+    """Write a proof of each rule to a file, for `check`; return the number of proofs.
 
-    As ``extract(..., proofs=path)`` does; also for rules that were kept when a budget
-    was spent, or that were read from a file. In the scope "domain" the default is
-    proved like a rule. What has no proof within the limits is marked so in the file.
+    The same as ``extract(..., proofs=path)``, but also for rules that were kept when a
+    budget was spent, or that were read from a file. In the scope "domain" the default
+    is proved like a rule. Rules without a proof are marked in the file.
 
     Parameters
     ----------
     network : Network
     rules : RuleList
-        Over the network's own features and classes, as extracted.
+        Extracted from this network, with its features and classes.
     path : str or path
-        The file is there once all of it is written.
+        The file appears once it is complete.
     impossible : list of dicts
-        Inputs that cannot occur: each dict is a box, from features to values.
+        Inputs that cannot occur. Each dict is a box, from features to values.
     budget : Budget, optional
-        When it is spent, the rules that are left have no proof.
+        When it is spent, the remaining rules have no proof.
 
     Examples
     --------
@@ -225,7 +219,7 @@ def proofs_to(
     """Write the proofs of rules to a file, rule by rule."""
     if rules.domain.uncut != network.domain or rules.classes != network.classes:
         raise OptionError(
-            "proofs are written for rules over the features and classes of the network"
+            "proofs need rules with the features and classes of the network"
         )
     prover, claims = Prover(network, meter), _Claims(network, rules)
     n_impossible = len(impossible.allowed)
@@ -250,16 +244,16 @@ def proofs_to(
             packed = b"" if steps is None else zlib.compress(steps, 9)
             put(struct.pack("<I", len(packed)) + packed)
             n_proved += steps is not None
-            prover.meter.report(f"{n_proved:,} rules proved again", entry / len(claims))
+            prover.meter.report(f"{n_proved:,} proofs written", entry / len(claims))
         stream.write(digest.digest())
     return n_proved
 
 
 class _Claims:
-    """What is to be proved: of every rule and, in the scope "domain", of the default.
+    """What is to be proved: every rule and, in the scope "domain", the default.
 
-    Each claim has boxes of the network's domain and a class, and may leave out what
-    the first so many of all boxes of the rules hold.
+    Each claim is about boxes of the network's domain and a class. It ignores inputs in
+    the first `n_left_out` boxes of all rules.
     """
 
     def __init__(self, network: Network, rules: RuleList) -> None:
@@ -268,9 +262,9 @@ class _Claims:
         ends = [0, *accumulate(len(part.allowed) for part in self.parts)]
         self.n_left_out = ends[:-1] if rules.form == "list" else [0] * len(rules)
         if rules.scope == "domain":
-            whole = room(claim(network, 0), 1)
-            whole.allowed[:], whole.ends[:] = True, network.domain.limits
-            self.parts.append(whole)
+            everything = empty_boxes(claim(network, 0), 1)
+            everything.allowed[:], everything.ends[:] = True, network.domain.limits
+            self.parts.append(everything)
             self.answers.append(network.classes.index(rules.default))
             self.n_left_out.append(ends[-1])
         self.n_rules = len(rules)
@@ -279,14 +273,14 @@ class _Claims:
         return len(self.answers)
 
     def ignored(self, network: Network, impossible: Boxes) -> Boxes:
-        """Return the boxes of what cannot occur, and then those of all rules."""
+        """Return the boxes of impossible inputs, and then those of all rules."""
         return joined(network.domain, [impossible, *self.parts[: self.n_rules]])
 
 
 def _steps(
     prover: Prover, claims: _Claims, entry: int, ignored: Boxes, n_impossible: int
 ) -> bytes | None:
-    """Return the steps of the proof of a rule, or None if there is none in reach."""
+    """Return the steps of the proof of a rule; None if no proof is found."""
     parts, steps = claims.parts[entry], []
     n_left_out = n_impossible + claims.n_left_out[entry]
     left_out = Boxes(ignored.allowed[:n_left_out], ignored.ends[:n_left_out])
@@ -295,12 +289,12 @@ def _steps(
     for place in range(len(parts.allowed)):
         box = Boxes(parts.allowed[place : place + 1], parts.ends[place : place + 1])
         try:
-            found = prover.prove(
+            proof = prover.prove(
                 box, claims.answers[entry], left_out, np.arange(n_left_out)
             )
         except BudgetExceededError:
             return None
-        if found is None:
+        if proof is None:
             return None
-        steps.append(found)
+        steps.append(proof)
     return b"".join(steps)

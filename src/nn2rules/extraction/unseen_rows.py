@@ -1,10 +1,10 @@
-"""How many new rows rules cover: counted on rows that had no part in making them.
+"""Coverage of new rows, measured on rows that the rules were not made for.
 
-Rules of scope "support" are made for rows, so that they cover those says nothing of
-others. Rows given for the purpose (`test`) are counted, or a tenth of the data is held
-out: no rule is grown for these rows before they are counted, and then they are covered,
-too. What the certificate says of it is `coverage`: ``rows``, how many were counted,
-``covered``, how many of them a rule covers, and ``on``, which rows they are.
+Rules of the scope "support" are made for rows, so covering those says nothing about
+others. Coverage is measured on separate rows (`test`), or a tenth of the data is held
+out: its rows are counted before any rule is grown for them, and covered afterwards. The
+certificate has the result as `coverage`: ``rows``, how many were counted, ``covered``,
+how many of them a rule covers, and ``on``, which rows they are.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ from nn2rules.rules import RuleList
 from nn2rules.space import UNKNOWN, Rows
 
 FEWEST = 50
-"""Of fewer rows none are held out: what they tell would be of no use."""
+"""With fewer rows, none are held out: the estimate would be useless."""
 
 _PART = 10
 _STREAM = 1 << 34
 
 
 def held_out(rows: GivenRows, seed: int) -> NDArray[np.bool_] | None:
-    """Return which rows are held out, a random tenth; None if rows are too few."""
+    """Return which rows are held out, a random tenth; None if there are too few."""
     if len(rows) < FEWEST:
         return None
     rng = np.random.default_rng([seed, _STREAM])
@@ -35,16 +35,16 @@ def held_out(rows: GivenRows, seed: int) -> NDArray[np.bool_] | None:
 
 
 def kept_weights(rows: GivenRows, held: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how often each of the different rows occurs among those not held out."""
+    """Return how often each distinct row occurs among those not held out."""
     return np.bincount(rows.places[~held], minlength=len(rows.weights))
 
 
 def on_every_input(rows: GivenRows | None, seed: int) -> dict[str, Any]:
     """Return the coverage of rules for every input.
 
-    New rows are inputs unless they hold a value that is not listed. How many do is
-    counted on rows held out, if some value of the data occurs in one row only; then a
-    row more may well bring another.
+    A new row is covered unless it has a value outside the domain. If some value of the
+    data occurs in a single row, new rows may well have new values. Their number is then
+    estimated on held-out rows.
     """
     held = None if rows is None else held_out(rows, seed)
     if rows is None or held is None or not _has_rare_values(rows):
@@ -53,44 +53,44 @@ def on_every_input(rows: GivenRows | None, seed: int) -> dict[str, Any]:
 
 
 def _has_rare_values(rows: GivenRows) -> bool:
-    """Tell whether a feature lists what the rows hold, and one value is in one row."""
+    """Return whether a feature lists the values of the rows, and one occurs once."""
     for index, feature in enumerate(rows.domain.features):
         if feature.edges is not None or feature.other is not None:
             continue
         counts = np.bincount(rows.codes[:, index], minlength=len(feature))
-        if counts.min() == 1:  # no value was listed that no row has
+        if counts.min() == 1:  # the values were listed from these rows
             return True
     return False
 
 
 def is_new(rows: GivenRows, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell of each row whether it has a value that no row has which is not held out.
+    """Return for each row whether it has a value that no row of the rest has.
 
-    Such a value would be outside the domain, had the row not been there to be read, so
-    the row counts as not covered. Of a range that is a number beyond all others, where
-    the range ends with the data.
+    Without that row the value would be outside the domain, so the row counts as not
+    covered. For a range, this is a number beyond all others, if the data define where
+    the range ends.
     """
     kept = ~held
-    found = np.zeros(len(held), dtype=np.bool_)
+    is_new_row = np.zeros(len(held), dtype=np.bool_)
     for index, feature in enumerate(rows.domain.features):
         codes = rows.codes[:, index]
-        found |= ~np.isin(codes, codes[kept])
+        is_new_row |= ~np.isin(codes, codes[kept])
         if feature.limits is None or rows.numbers is None:
             continue
         numbers, is_number = rows.numbers[:, index], codes == 0
-        own = numbers[kept & is_number]
-        if len(own):
+        others = numbers[kept & is_number]
+        if len(others):
             low, high = feature.limits
-            below = (numbers < own.min()) & (numbers[is_number].min() <= low)
-            above = (numbers > own.max()) & (numbers[is_number].max() >= high)
-            found |= is_number & (below | above)
-    return found
+            below = (numbers < others.min()) & (numbers[is_number].min() <= low)
+            above = (numbers > others.max()) & (numbers[is_number].max() >= high)
+            is_new_row |= is_number & (below | above)
+    return is_new_row
 
 
 def counted(
     rows: GivenRows, held: NDArray[np.bool_], is_covered: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return the coverage, by which of the different rows are covered."""
+    """Return the coverage, given which of the distinct rows are covered."""
     covered = is_covered[rows.places] & ~is_new(rows, held)
     return {
         "on": "held-out rows",
@@ -100,7 +100,7 @@ def counted(
 
 
 def on_test(rules: RuleList, test: Rows) -> dict[str, Any]:
-    """Return the coverage of rows given for it; one off the domain is not covered."""
+    """Return the coverage of test rows; rows outside the domain are not covered."""
     codes = rules.domain.encode(test, unknown="mark")
     inside = (codes != UNKNOWN).all(axis=1)
     covered = inside.copy()

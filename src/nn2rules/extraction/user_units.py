@@ -1,8 +1,8 @@
 """Rules of a network that reads ranges along curves, in the units of the user's rows.
 
-Such a network, and all that is found of it, is about the values of curves. Curves never
-fall, so numbers from one to another have the values from one to another: each span of a
-rule becomes one of the numbers themselves, and a rule holds for the same rows.
+Such a network, and the rules extracted from it, are about the values of curves. Curves
+never fall, so an interval of values is an interval of numbers: each interval of a rule
+is translated, and the rule covers the same rows.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from nn2rules.space import Boxes, Condition, Curve, Domain, Span, Value, plain_n
 
 
 def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:
-    """Return boxes whose ranges end at values that numbers have, and which are left.
+    """Return boxes whose ranges end at values of curves, and which boxes remain.
 
-    Most floats between two values of a curve are not values of it. A box that holds
-    none of them in a range has no row, unless it holds values beside the range.
+    Most floats between two values of a curve are not values of it. A box whose range
+    contains no value has no row, unless it also allows special values.
     """
     if not domain.has_curves:
         return boxes, np.ones(len(boxes.allowed), dtype=np.bool_)
@@ -41,9 +41,9 @@ def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:
 
 
 def in_user_units(rules: RuleList) -> RuleList:
-    """Return rules of values of curves as rules of the numbers of rows.
+    """Translate rules about values of curves into rules about the numbers of rows.
 
-    What was proved of them, and what is known of each, is true of these as well.
+    Proofs and facts of the former are true of the latter.
     """
     if not rules.domain.has_curves:
         return rules
@@ -52,7 +52,7 @@ def in_user_units(rules: RuleList) -> RuleList:
         replace(rule, conditions=tuple(map(in_units, rule.conditions)))
         for rule in rules.rules
     ]
-    made = RuleList(
+    translated = RuleList(
         rules.domain.uncurved.uncut,
         listed,
         rules.default,
@@ -60,12 +60,12 @@ def in_user_units(rules: RuleList) -> RuleList:
         rules.form,
         rules.scope,
     )
-    known = {k: v for k, v in rules.certificate.items() if k != "rules"}
-    return made.replace(certificate=known)
+    certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
+    return translated.replace(certificate=certificate)
 
 
 def _in_units(domain: Domain, condition: Condition) -> Condition:
-    """Return a condition on the values of a curve as one on numbers."""
+    """Translate a condition on the values of a curve into one on numbers."""
     curve = domain.feature(condition.feature).curve
     if curve is None:
         return condition
@@ -79,7 +79,7 @@ def _in_units(domain: Domain, condition: Condition) -> Condition:
 
 
 def _numbers(curve: Curve, values: Sequence[float]) -> Span | None:
-    """Return the first and the last number with a value of a span; None without any."""
+    """Return the first and last number with a value in a span; None if none has."""
     first, last = curve.first_from(values[0]), curve.last_to(values[1])
     if first is None or last is None or first > last:
         return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
-from nn2rules.engine import Shown, closing_bar, teller
+from nn2rules.engine import ProgressOption, closing_progress, progress_callback
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.learn.tabular import TabularClassifier
 from nn2rules.learn.training import (
@@ -106,7 +106,7 @@ class ReadableClassifier(TabularClassifier):
         folds: int = 5,
         random_state: int = 0,
         n_jobs: int | None = None,
-        progress: Shown = None,
+        progress: ProgressOption = None,
     ) -> None:
         self.max_rules = max_rules
         self.tolerance = tolerance
@@ -143,8 +143,8 @@ class ReadableClassifier(TabularClassifier):
             how,
             self.cuts,
         )
-        told = teller(self.progress)
-        with closing_bar(told):
+        told = progress_callback(self.progress)
+        with closing_progress(told):
             points = learn(
                 taught,
                 self._held_out(truth),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nn2rules.engine import Shown
+from nn2rules.engine import ProgressOption
 from nn2rules.errors import OptionError
 from nn2rules.extraction import check_labels
 from nn2rules.files import check_writable, size_text, write_text
@@ -78,7 +78,7 @@ def report(
     time: float | None = None,
     n_jobs: int | None = None,
     files: Mapping[str, tuple[str, str]] | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
 ) -> Report:
     """Put all there is to know of rules, and of their model, into one HTML page.
 
@@ -158,7 +158,7 @@ def _audit(
     protected: Sequence[str] | str,
     time: float | None,
     n_jobs: int | None,
-    progress: Shown,
+    progress: ProgressOption,
 ) -> Audit | None:
     """Return what the model does, if it is there, and rows to count on."""
     names = [protected] if isinstance(protected, str) else [*protected]

@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 from test_select_weights import problems
 
 import naive
-from nn2rules.extraction.paper.behaviour import Behaviour
-from nn2rules.extraction.paper.lin_rule import lin_rule
+from nn2rules.extraction.paper.lin_rule import Behaviour, lin_rule
 
 
 def marked(behaviour):

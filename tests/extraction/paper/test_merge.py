@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from test_conjunction import rules
 
 import naive
-from nn2rules.extraction.paper.merge import merge
+from nn2rules.extraction.paper.prefixes import merge
 
 
 @settings(max_examples=500)

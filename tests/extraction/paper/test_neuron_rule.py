@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from nn2rules.extraction.paper.behaviour import Behaviour, combine
-from nn2rules.extraction.paper.lin_rule import lin_rule
+from nn2rules.extraction.paper.lin_rule import Behaviour, combine, lin_rule
 from nn2rules.extraction.paper.neuron_rule import neuron_rule
 
 small = st.integers(-3, 3)

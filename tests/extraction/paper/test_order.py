@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 import naive
 from nn2rules import Layer, Network, OptionError
-from nn2rules.extraction.paper.order import feature_order
+from nn2rules.extraction.paper.prefixes import feature_order
 from strategies import plain_domain, relu_networks
 
 
@@ -36,8 +36,8 @@ def test_equal_features_stay_in_the_order_of_the_domain():
     [
         (("f0", "f1"), "'f2' is missing"),
         (("f0", "f1", "f2", "f1"), "'f1' occurs twice"),
-        (("f0", "f1", "f2", "f3"), "'f3' is no feature"),
-        (("f0", "f1", "g"), "'f2' is missing, 'g' is no feature"),
+        (("f0", "f1", "f2", "f3"), "'f3' is not a feature"),
+        (("f0", "f1", "g"), "'f2' is missing, 'g' is not a feature"),
     ],
 )
 def test_an_order_names_every_feature_once(order, message):

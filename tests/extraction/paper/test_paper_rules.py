@@ -14,7 +14,7 @@ from nn2rules import (
     load,
 )
 from nn2rules.extraction.paper import paper_rules
-from nn2rules.extraction.paper.order import feature_order
+from nn2rules.extraction.paper.prefixes import feature_order
 from strategies import layers as layer_strategy
 from strategies import plain_domain, relu_networks, rows_of, sizes, thresholds
 

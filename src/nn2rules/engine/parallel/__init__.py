@@ -1,21 +1,24 @@
-"""Where work is done: other processes, or a cluster of Dask, Ray or Spark."""
+"""Parallel work: threads, processes, or a Dask, Ray or Spark cluster, through joblib.
+
+`spread` distributes tasks; `cluster` chooses where they run. Imports `engine.limits`.
+"""
 
 from nn2rules.engine.parallel.cluster import cluster
 from nn2rules.engine.parallel.spread import (
-    as_done,
+    as_completed,
     in_threads,
-    in_time,
-    is_away,
+    is_remote,
+    shared_workers,
     spread,
-    workers_kept,
+    until_time_is_up,
 )
 
 __all__ = [
-    "as_done",
+    "as_completed",
     "cluster",
     "in_threads",
-    "in_time",
-    "is_away",
+    "is_remote",
+    "shared_workers",
     "spread",
-    "workers_kept",
+    "until_time_is_up",
 ]

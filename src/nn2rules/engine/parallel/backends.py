@@ -1,14 +1,14 @@
-"""What joblib's backends need so that no answer, and no failure, is waited for in vain.
+"""Subclasses of joblib's cluster backends that report every result and every failure.
 
-Of a task that Dask gives up, joblib's backend tells nobody, and the work would wait for
-ever; of a worker that Dask replaced, nobody hears at all. Ray and Spark could hand over
-each result as it comes, and joblib has them wait for each other. Where a cluster has
-one worker left, joblib would do its work in this process.
+When Dask gives up a task, joblib's backend does not report it, and the work would hang;
+when Dask replaces a worker, nothing is reported at all. Ray and Spark can return each
+result as it arrives, but joblib makes results wait for each other. And joblib works in
+this process once a cluster has a single worker left.
 
-Backends that the user chose stay as they are: work goes to subclasses of theirs, on the
-same client or session. Work that joblib's own processes drop while it is handed out may
-leave a harmless ``KeyError`` of joblib's thread on standard error: that thread looks
-for the work once more, and only a hook for the whole program could keep it quiet.
+The user's own backend object is not changed: work runs on a subclass of it, with the
+same client or session. When joblib's own processes drop work while it is dispatched, a
+harmless ``KeyError`` of joblib's thread may appear on standard error. Only a hook for
+the whole program could hide it.
 """
 
 import asyncio
@@ -21,25 +21,25 @@ from joblib.parallel import ParallelBackendBase, get_active_backend
 
 from nn2rules.errors import RetryWarning
 
-_sound_ones: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""Backends that were chosen, and those that take their place."""
+_reliable: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The user's backends, and those that replace them."""
 
 
 def active_backend() -> tuple[Any, int | None]:
-    """Return a backend like the one that joblib was given, made sound, and the jobs."""
+    """Return the reliable version of joblib's active backend, and its job count."""
     backend, n_jobs = get_active_backend(prefer="threads")
-    make = _SOUND.get(type(backend).__name__)
+    make = _RELIABLE.get(type(backend).__name__)
     if make is None:
         return backend, n_jobs
-    if backend not in _sound_ones:
-        _sound_ones[backend] = make(backend)
-    return _sound_ones[backend], n_jobs
+    if backend not in _reliable:
+        _reliable[backend] = make(backend)
+    return _reliable[backend], n_jobs
 
 
 def jobs_wanted(n_jobs: int | None) -> int:
-    """Return how many workers to have: as many as said, or as many as there are.
+    """Return the number of workers: as requested, or else all that there are.
 
-    Of processes of this machine never more than cores: they would only take memory.
+    Never more local processes than cores: they would only take memory.
     """
     backend, configured = active_backend()
     wanted = n_jobs or configured or -1
@@ -48,15 +48,15 @@ def jobs_wanted(n_jobs: int | None) -> int:
     return wanted
 
 
-class _NeverHere(ParallelBackendBase):  # type: ignore[misc]
-    """A backend that joblib does not replace by this process if one worker is left."""
+class _AlwaysRemote(ParallelBackendBase):  # type: ignore[misc]
+    """A backend that keeps working remotely when a single worker is left."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         return max(2, int(super().effective_n_jobs(n_jobs)))
 
 
-class _Dask(_NeverHere):
-    """Dask's backend: tasks that fail are answered, lost workers are told."""
+class _Dask(_AlwaysRemote):
+    """Dask's backend, which also reports failed tasks and lost workers."""
 
     _workers: frozenset[str] = frozenset()
 
@@ -86,21 +86,21 @@ class _Dask(_NeverHere):
         if lost:
             warnings.warn(
                 RetryWarning(
-                    f"{len(lost)} of {len(self._workers)} Dask workers went away; "
-                    f"Dask gave what they had to others"
+                    f"{len(lost)} of {len(self._workers)} Dask workers were lost; Dask "
+                    f"gave their tasks to others"
                 ),
                 stacklevel=2,
             )
 
 
 class _Ray(ParallelBackendBase):  # type: ignore[misc]
-    """Ray's backend: results come one by one."""
+    """Ray's backend, which returns results one by one."""
 
     supports_return_generator = True
 
 
-class _Spark(_NeverHere):
-    """Spark's backend: results come one by one, and as joblib asks for them now."""
+class _Spark(_AlwaysRemote):
+    """Spark's backend, which returns results one by one, with joblib's current API."""
 
     supports_retrieve_callback = True
 
@@ -111,23 +111,25 @@ class _Spark(_NeverHere):
         return _result(out)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:  # noqa: ARG002
-        """Stop the jobs; Spark's own way asks joblib for what is no longer there."""
+        """Stop the jobs; Spark's own method uses attributes that joblib removed."""
         self.terminate()
 
 
 def _result(out: Any) -> Any:
-    error = getattr(out, "exc", out)  # as joblib sends it
+    error = getattr(out, "exc", out)  # the wrapper in which joblib sends errors
     if isinstance(error, BaseException):
         raise error
     return out
 
 
 def _on_dask(backend: Any) -> Any:
-    return _kind(_Dask, type(backend))(client=backend.client, **backend.submit_kwargs)
+    return _subclass(_Dask, type(backend))(
+        client=backend.client, **backend.submit_kwargs
+    )
 
 
 def _on_ray(backend: Any) -> Any:
-    return _kind(_Ray, type(backend))(
+    return _subclass(_Ray, type(backend))(
         nesting_level=backend.nesting_level,
         inner_max_num_threads=backend.inner_max_num_threads,
         ray_remote_args=backend.ray_remote_args,
@@ -136,19 +138,19 @@ def _on_ray(backend: Any) -> Any:
 
 
 def _on_spark(backend: Any) -> Any:
-    kind = _kind(_Spark, type(backend))
-    made = kind.__new__(kind)
-    vars(made).update(vars(backend))  # its session, and what each task may take
-    return made
+    subclass = _subclass(_Spark, type(backend))
+    reliable = subclass.__new__(subclass)
+    vars(reliable).update(vars(backend))  # its session and resource settings
+    return reliable
 
 
-_SOUND = {
+_RELIABLE = {
     "DaskDistributedBackend": _on_dask,
     "RayBackend": _on_ray,
     "SparkDistributedBackend": _on_spark,
 }
 
 
-def _kind(sound: type, known: type) -> Any:
-    """Return a class of backends: those that are known, made sound."""
-    return type(f"Sound{known.__name__}", (sound, known), {})
+def _subclass(mixin: type, backend: type) -> Any:
+    """Return a subclass of a backend with some methods replaced."""
+    return type(f"Reliable{backend.__name__}", (mixin, backend), {})

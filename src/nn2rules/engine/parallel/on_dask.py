@@ -1,4 +1,4 @@
-"""Work of Dask."""
+"""Workers of Dask."""
 
 import logging
 import multiprocessing
@@ -17,7 +17,7 @@ from nn2rules.errors import ClusterError
 
 @contextmanager
 def dask(place: Place) -> Iterator[None]:
-    """Have workers of Dask: those of a scheduler, or some that are started."""
+    """Work on Dask: on a running scheduler, or on local workers started here."""
     distributed = library("distributed", place)
     with ExitStack() as stack:
         stack.enter_context(quiet("distributed"))
@@ -40,9 +40,9 @@ def dask(place: Place) -> Iterator[None]:
 @contextmanager
 def _dask_here(distributed: Any, place: Place) -> Iterator[Any]:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        sys.exit(1)  # a worker that runs the script of its maker, as said below
+        sys.exit(1)  # a worker that runs the script that starts it; see the error below
     try:
-        with _deaf_to_ctrl_c():
+        with _ignoring_ctrl_c():
             local = distributed.LocalCluster(
                 n_workers=place.workers,
                 threads_per_worker=1,
@@ -51,18 +51,18 @@ def _dask_here(distributed: Any, place: Place) -> Iterator[Any]:
             )
     except RuntimeError:
         raise ClusterError(
-            f"{place.url}: the workers of Dask do not start; in a script, what starts "
-            f'them must stand below: if __name__ == "__main__":'
+            f"{place.url}: the Dask workers do not start; in a script, the code that "
+            f'starts them must be below: if __name__ == "__main__":'
         ) from None
     with local:
         yield local
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Let processes that are started leave Ctrl-C to this one.
+def _ignoring_ctrl_c() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C.
 
-    A terminal sends it to all of them, and theirs would each print a traceback.
+    A terminal sends it to all processes, and each of these would print a traceback.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals come to the main thread only

@@ -1,4 +1,4 @@
-"""Work of Ray."""
+"""Workers of Ray."""
 
 import logging
 import os
@@ -22,12 +22,12 @@ from nn2rules.errors import ClusterError
 
 @contextmanager
 def ray(place: Place) -> Iterator[None]:
-    """Have workers of Ray: those of a cluster, or some that are started."""
+    """Work on Ray: on a running cluster, or on local workers started here."""
     engine = library("ray", place)
     register = library("ray.util.joblib", place).register_ray
     if place.where not in (LOCAL, AUTO):
         place.reach()
-    with quiet("ray"), _no_word_of_raylets():
+    with quiet("ray"), _no_worker_messages():
         was_there = engine.is_initialized() and place.where == AUTO
         if not was_there:
             _start(engine, place)
@@ -49,26 +49,26 @@ def _start(engine: Any, place: Place) -> None:
         options["address"] = place.where
     if place.is_local:
         options |= {"num_cpus": place.workers, "include_dashboard": False}
-    with warnings_off(), _no_word_to_others():
+    with warnings_off(), _no_usage_statistics():
         engine.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
 
 
 @contextmanager
-def _no_word_to_others() -> Iterator[None]:
-    """Keep a Ray that is started from telling its makers how it is used."""
+def _no_usage_statistics() -> Iterator[None]:
+    """Turn off the usage statistics that Ray sends."""
     name = "RAY_USAGE_STATS_ENABLED"
-    was_said = name in os.environ
+    was_set = name in os.environ
     os.environ.setdefault(name, "0")
     try:
         yield
     finally:
-        if not was_said:
+        if not was_set:
             del os.environ[name]
 
 
 @contextmanager
-def _no_word_of_raylets() -> Iterator[None]:
-    """Keep Ray from writing to the standard output that a worker died."""
+def _no_worker_messages() -> Iterator[None]:
+    """Keep Ray from printing to standard output that a worker died."""
     worker: Any = import_module("ray._private.worker")
     before = worker.print_to_stdstream
     worker.print_to_stdstream = lambda *_args, **_options: None

@@ -1,4 +1,4 @@
-"""Work of Spark."""
+"""Workers of Spark."""
 
 import os
 import sys
@@ -34,17 +34,17 @@ logger.python.level = off
 
 @contextmanager
 def spark(place: Place) -> Iterator[None]:
-    """Have workers of Spark: those of a master, or some that are started."""
+    """Work on Spark: on a running master, or on local workers started here."""
     pyspark = library("pyspark", place)
     joblibspark = library("joblibspark", place)
     if pyspark.SparkContext._active_spark_context is not None:
         raise ClusterError(
-            f"{place.url}: this process has a Spark session already; use that, with "
+            f"{place.url}: this process already has a Spark session; use it with "
             f'joblib.parallel_config(backend="spark")'
         )
     master = place.url
     if place.is_local:
-        master = f"local[{place.workers},4]"  # so often it tries a task
+        master = f"local[{place.workers},4]"  # the number of attempts of a task
     else:
         place.reach()
     with tempfile.TemporaryDirectory() as folder, quiet("joblibspark", "py4j"):
@@ -64,7 +64,7 @@ def spark(place: Place) -> Iterator[None]:
 
 
 def _session(master: str, logs: Path) -> Any:
-    """Start a session whose workers have this Python, unless the user says another."""
+    """Start a session whose workers use this Python, unless PYSPARK_PYTHON is set."""
     settings = {
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{logs}",
         "spark.ui.enabled": "false",
@@ -73,18 +73,18 @@ def _session(master: str, logs: Path) -> Any:
     builder = import_module("pyspark.sql").SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
-    was_said = "PYSPARK_PYTHON" in os.environ
-    if not was_said and master.startswith(LOCAL):
+    was_set = "PYSPARK_PYTHON" in os.environ
+    if not was_set and master.startswith(LOCAL):
         os.environ["PYSPARK_PYTHON"] = sys.executable
     try:
         return builder.master(master).appName("nn2rules").getOrCreate()
     finally:
-        if not was_said:
+        if not was_set:
             os.environ.pop("PYSPARK_PYTHON", None)
 
 
 def _await_workers(context: Any, place: Place) -> None:
-    """Wait until there are workers: they come after the session."""
+    """Wait for workers: they register after the session has started."""
     profile = context.resourceProfileManager().resourceProfileFromId(0)
     ends = time.monotonic() + PATIENCE
     while not context.maxNumConcurrentTasks(profile):
@@ -94,7 +94,7 @@ def _await_workers(context: Any, place: Place) -> None:
 
 
 def _end_java(context: Any) -> None:
-    """End the Java process, which Spark keeps for another session."""
+    """End the Java process, which Spark keeps for further sessions."""
     gateway, context._gateway, context._jvm = context._gateway, None, None
     if gateway is not None:
         gateway.shutdown()

@@ -1,9 +1,9 @@
-"""Work shared out: to threads here, or to whatever workers joblib was given.
+"""Distribute tasks to threads, or to the workers of joblib's active backend.
 
-All parallel work goes through `spread`. Within ``joblib.parallel_config(backend=…)``
-that is processes, or a cluster of Dask, Ray or Spark; otherwise threads of this
-process, as kernels let others run beside them. Results come in the order of the tasks,
-and a task knows nothing of the others: what is found does not depend on who works.
+All parallel work goes through `spread`. Within ``joblib.parallel_config(backend=…)`` it
+uses processes, or a Dask, Ray or Spark cluster; otherwise threads of this process, as
+kernels release the GIL. Results come in the order of the tasks, and tasks do not depend
+on each other, so the results do not depend on where they run.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -17,14 +17,14 @@ from joblib.parallel import get_active_backend
 
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.parallel.backends import active_backend, jobs_wanted
-from nn2rules.engine.parallel.worker_pool import Crew
+from nn2rules.engine.parallel.worker_pool import WorkerPool
 from nn2rules.errors import BudgetExceededError
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-_LOOK = 0.1  # seconds
+_POLL = 0.1  # seconds
 
 
 def spread(
@@ -35,48 +35,48 @@ def spread(
     meter: Meter,
     n_jobs: int | None = None,
 ) -> Generator[Result, None, None]:
-    """Yield what `work` makes of each task, in order; by default on all cores.
+    """Yield the result of `work` for each task, in order; by default on all cores.
 
-    If one fails, those not begun are left out, and the others are asked to stop. Close
-    it when done: it waits for them.
+    If a task fails, waiting tasks are dropped and running ones are asked to stop. Close
+    the generator when done: it waits for them.
 
     Parameters
     ----------
     work : callable
-        Is given what all share, a task, and a meter to look at. A function of a module,
-        as other processes find it by its name.
+        Called with the shared object, a task, and a meter to check. Must be a function
+        of a module, as other processes import it by name.
     shared : object
-        What all tasks have in common, and none changes.
+        An object that all tasks use and none changes.
     tasks : sequence
     meter : Meter
-        Its time ends all work.
+        Its time limit ends all work.
     n_jobs : int, optional
-        How many threads, processes or workers; by default all that there are.
+        Number of threads, processes or workers; by default all.
 
     Raises
     ------
     ClusterError
-        If workers die again and again.
+        If workers fail repeatedly.
 
     Examples
     --------
     >>> list(spread(_product, 7, [1, 2, 3], meter=Meter()))
     [7, 14, 21]
     """
-    with _crew(n_jobs) as crew:
-        if crew is None:
+    with _remote_workers(n_jobs) as pool:
+        if pool is None:
             yield from in_threads(work, shared, tasks, meter=meter, n_jobs=n_jobs)
             return
-        waiting, at = dict[int, list[Result]](), 0
-        for start, results in crew.done(work, shared, tasks, meter):
+        waiting, following = dict[int, list[Result]](), 0
+        for start, results in pool.results(work, shared, tasks, meter):
             waiting[start] = results
-            while at in waiting:
-                ready = waiting.pop(at)
+            while following in waiting:
+                ready = waiting.pop(following)
                 yield from ready
-                at += len(ready)
+                following += len(ready)
 
 
-def as_done(
+def as_completed(
     work: Callable[[Shared, Task, Meter], Result],
     shared: Shared,
     tasks: Sequence[Task],
@@ -84,44 +84,44 @@ def as_done(
     meter: Meter,
     n_jobs: int | None = None,
 ) -> Generator[tuple[int, Result], None, None]:
-    """Yield the number of each task and what `work` makes of it, the first done first.
+    """Yield the index and the result of each task, in the order in which they finish.
 
-    This is for tasks that take long: each is sent on its own. Otherwise as `spread`.
+    For long tasks: each is sent separately. Otherwise the same as `spread`.
 
     Examples
     --------
-    >>> sorted(as_done(_product, 7, [1, 2, 3], meter=Meter()))
+    >>> sorted(as_completed(_product, 7, [1, 2, 3], meter=Meter()))
     [(0, 7), (1, 14), (2, 21)]
     """
-    with _crew(n_jobs) as crew:
-        if crew is None:
+    with _remote_workers(n_jobs) as pool:
+        if pool is None:
             yield from _threads_as_done(work, shared, tasks, meter, n_jobs)
             return
-        for start, results in crew.done(work, shared, tasks, meter, size=1):
+        for start, results in pool.results(work, shared, tasks, meter, size=1):
             yield start, results[0]
 
 
-def in_time(results: Generator[Result, None, None]) -> list[Result]:
-    """Return the results that came before the time was over.
+def until_time_is_up(results: Generator[Result, None, None]) -> list[Result]:
+    """Return the results that arrived before time was up.
 
     Examples
     --------
-    >>> in_time(spread(_product, 7, [1, 2, 3], meter=Meter()))
+    >>> until_time_is_up(spread(_product, 7, [1, 2, 3], meter=Meter()))
     [7, 14, 21]
     """
-    found = []
+    arrived = []
     with suppress(BudgetExceededError), closing(results):
         for result in results:
-            found.append(result)  # noqa: PERF402  one by one, as the next may not come
-    return found
+            arrived.append(result)  # noqa: PERF402  the next one may not arrive
+    return arrived
 
 
 def _product(shared: int, task: int, _meter: Meter) -> int:
     return shared * task
 
 
-def is_away() -> bool:
-    """Tell whether work goes to other processes, so that large pieces are better."""
+def is_remote() -> bool:
+    """Return whether work goes to other processes, where large pieces are better."""
     backend, _ = active_backend()
     return not getattr(backend, "supports_sharedmem", False)
 
@@ -134,9 +134,9 @@ def in_threads(
     meter: Meter,
     n_jobs: int | None = None,
 ) -> Generator[Result, None, None]:
-    """Do what `spread` does in this process, for work that changes what it is given.
+    """Do the same as `spread` in this process, for work that changes its arguments.
 
-    The threads are our own: joblib looks for results of its own every 10 ms.
+    This does not use joblib's threads: joblib polls for results every 10 ms.
     """
     n_threads = _n_threads(tasks, n_jobs)
     if n_threads <= 1:
@@ -146,8 +146,8 @@ def in_threads(
     with _threads(n_threads, meter) as pool:
         futures = [pool.submit(work, shared, task, meter) for task in tasks]
         for future in futures:
-            while not future.done():  # a signal must not have to wait
-                wait([future], timeout=_LOOK)
+            while not future.done():  # so that signals are handled
+                wait([future], timeout=_POLL)
             yield future.result()
 
 
@@ -168,7 +168,7 @@ def _threads_as_done(
         for _ in tasks:
             while True:
                 try:
-                    future = done.get(timeout=_LOOK)
+                    future = done.get(timeout=_POLL)
                     break
                 except Empty:
                     meter.spend()
@@ -183,12 +183,12 @@ def _n_threads(tasks: Sequence[Task], n_jobs: int | None) -> int:
 
 @contextmanager
 def _threads(n_threads: int, meter: Meter) -> Iterator[ThreadPoolExecutor]:
-    """Have threads, which are asked to stop if the work fails."""
+    """Provide threads, which are asked to stop if the work fails."""
     pool = ThreadPoolExecutor(n_threads)
     try:
         yield pool
     except (BudgetExceededError, GeneratorExit):
-        raise  # a spent budget stops the others, too
+        raise  # the other threads see the spent budget themselves
     except BaseException:
         meter.stop.is_asked = True
         raise
@@ -196,40 +196,40 @@ def _threads(n_threads: int, meter: Meter) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-_kept: ContextVar[Crew | None] = ContextVar("_kept", default=None)
+_kept: ContextVar[WorkerPool | None] = ContextVar("_kept", default=None)
 
 
 @contextmanager
-def workers_kept(n_jobs: int | None = None) -> Iterator[Crew]:
-    """Let all work within share the same workers, which are started once."""
-    crew = _kept.get()
-    if crew is not None:
-        yield crew
+def shared_workers(n_jobs: int | None = None) -> Iterator[WorkerPool]:
+    """Start workers once, and share them among all work in this block."""
+    pool = _kept.get()
+    if pool is not None:
+        yield pool
         return
-    crew = Crew(jobs_wanted(n_jobs))
-    token = _kept.set(crew)
+    pool = WorkerPool(jobs_wanted(n_jobs))
+    token = _kept.set(pool)
     try:
-        yield crew
+        yield pool
     finally:
         _kept.reset(token)
-        crew.close()
+        pool.close()
 
 
 @contextmanager
-def _crew(n_jobs: int | None) -> Iterator[Crew | None]:
-    """Have workers elsewhere; None if the work is to be done here.
+def _remote_workers(n_jobs: int | None) -> Iterator[WorkerPool | None]:
+    """Provide remote workers; None if the work is to be done in this process.
 
-    So it is where there is but one worker, and within work that has them all.
+    That is so if there is only one worker, or if all of them are busy with outer work.
     """
     backend, _ = active_backend()
     kept, wanted = _kept.get(), jobs_wanted(n_jobs)
-    is_alone = not is_away() or backend.effective_n_jobs(wanted) <= 1
-    if is_alone or (kept is not None and kept.is_busy):
+    is_local = not is_remote() or backend.effective_n_jobs(wanted) <= 1
+    if is_local or (kept is not None and kept.is_busy):
         yield None
         return
-    crew = kept or Crew(wanted)
+    pool = kept or WorkerPool(wanted)
     try:
-        yield crew
+        yield pool
     finally:
-        if crew is not kept:
-            crew.close()
+        if pool is not kept:
+            pool.close()

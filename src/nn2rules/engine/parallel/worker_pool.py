@@ -1,9 +1,9 @@
-"""Workers elsewhere: what they are sent, what they answer, and what if one is lost.
+"""Remote workers: what is sent to them, what they return, and recovery from failures.
 
-A piece of work is a few tasks, pickled. What all tasks share goes with the pieces of
-the first work that needs it, and stays in the workers; one that does not have it says
-so, and gets it. A task answers for itself, also if it fails, so an error that comes any
-other way is the end of a worker, and the pieces that have no answer are done again.
+A piece of work is a few pickled tasks. The object that all tasks share is sent with the
+first pieces that need it and kept by the workers; a worker that does not have it
+replies so, and gets it. Errors of a task are part of its reply. So any other error
+means that a worker was lost, and the pieces without a reply are repeated.
 """
 
 import pickle
@@ -29,16 +29,16 @@ from nn2rules.version import __version__
 Work = Callable[[Any, Any, Meter], Any]
 
 _TRIES = 4
-_PIECES = 4  # for each worker, so that none waits long for the last
+_PIECES = 4  # per worker, so that none waits long for the last one
 _REMEMBERED = 4
-_MOST_SAID = 200  # characters of an engine's message
+_MAX_MESSAGE = 200  # characters of a library's error message
 
 
-class _Answer(NamedTuple):
-    """What a worker sends back: results, or an error of the work, or neither.
+class _Reply(NamedTuple):
+    """What a worker returns: results, or an error of the work, or neither.
 
-    Neither says that the worker does not have what the tasks share. `n_lost` workers
-    had the piece before, as far as their engine tells.
+    Neither means that the worker does not have the shared object. `n_lost` workers
+    were lost with this piece before, as far as the cluster reports it.
     """
 
     start: int
@@ -47,65 +47,65 @@ class _Answer(NamedTuple):
     n_lost: int = 0
 
 
-_known: dict[str, Any] = {}
-"""In a worker: what tasks share, of the last few jobs."""
+_shared_objects: dict[str, Any] = {}
+"""In a worker: the shared objects of the last few jobs."""
 
-_known_lock = threading.Lock()
+_shared_lock = threading.Lock()
 
 
-def _answered(
+def _run_piece(
     start: int, key: str, packed: bytes | None, piece: bytes, budget: Budget
-) -> _Answer:
+) -> _Reply:
     """Do a piece of work in a worker."""
     try:
-        version, said = pickle.loads(piece)
+        version, payload = pickle.loads(piece)
         if version != __version__:
-            message = f"a worker has nn2rules {__version__}, and this is {version}"
-            raise ClusterError(f"{message}; install the same on all")  # noqa: TRY301
-        found = _shared_of(key, packed)
-        if found is None:
-            return _Answer(start)
-        work, tasks = pickle.loads(said)
+            message = f"a worker has nn2rules {__version__}, this process {version}"
+            raise ClusterError(f"{message}; install the same version everywhere")  # noqa: TRY301
+        shared = _shared_of(key, packed)
+        if shared is None:
+            return _Reply(start)
+        work, tasks = pickle.loads(payload)
         meter = Meter(budget)
         with joblib.parallel_config(backend="threading", n_jobs=1):
-            results = [work(found[0], task, meter) for task in tasks]
+            results = [work(shared[0], task, meter) for task in tasks]
         packed = pickle.dumps(results, pickle.HIGHEST_PROTOCOL)
-        return _Answer(start, packed, n_lost=_n_lost())
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised at home
-        return _Answer(start, error=_portable(error))
+        return _Reply(start, packed, n_lost=_n_lost())
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  raised by the caller
+        return _Reply(start, error=_portable(error))
 
 
 def _shared_of(key: str, packed: bytes | None) -> tuple[Any] | None:
-    """Return what tasks share, or None if this worker does not have it."""
-    with _known_lock:  # a worker of Dask may have several threads
-        if key not in _known:
+    """Return the shared object in a tuple; None if this worker does not have it."""
+    with _shared_lock:  # a Dask worker may have several threads
+        if key not in _shared_objects:
             if packed is None:
                 return None
-            while len(_known) >= _REMEMBERED:
-                _known.pop(next(iter(_known)))
-            _known[key] = pickle.loads(zlib.decompress(packed))
-        return (_known[key],)
+            while len(_shared_objects) >= _REMEMBERED:
+                _shared_objects.pop(next(iter(_shared_objects)))
+            _shared_objects[key] = pickle.loads(zlib.decompress(packed))
+        return (_shared_objects[key],)
 
 
 def _n_lost() -> int:
-    """Return how many workers Spark lost over this piece: it tells only them."""
+    """Return how many workers Spark lost over this piece; only the task can see it."""
     spark = sys.modules.get("pyspark")
     context = None if spark is None else spark.TaskContext.get()
     return 0 if context is None else int(context.attemptNumber())
 
 
 def _portable(error: BaseException) -> BaseException:
-    """Return an error that can be sent: itself, if it can."""
+    """Return an error that can be pickled: itself, if possible."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001  whatever its maker did
+    except Exception:  # noqa: BLE001  pickling may fail in any way
         return ClusterError(f"a worker failed with {type(error).__name__}: {error}")
     return error
 
 
 @dataclass(slots=True)
 class Traffic:
-    """What went to workers and back, in bytes, and what was lost with one of them."""
+    """How many bytes were sent and received, and how many pieces were repeated."""
 
     sent: int = 0
     received: int = 0
@@ -114,7 +114,7 @@ class Traffic:
 
 
 class _Job(NamedTuple):
-    """Pieces of work, by where they start, and what they share."""
+    """Pieces of work by the index of their first task, and the shared object."""
 
     pieces: Mapping[int, bytes]
     key: str
@@ -123,17 +123,17 @@ class _Job(NamedTuple):
 
 
 @dataclass(slots=True)
-class Crew:
-    """The workers of some work, started once."""
+class WorkerPool:
+    """Remote workers, started once."""
 
     n_jobs: int
     traffic: Traffic = field(default_factory=Traffic)
     is_busy: bool = False
     _parallel: Any = None
     _sent: set[str] = field(default_factory=set)
-    _packed: tuple[Any, str, bytes] | None = None  # of what was shared last
+    _packed: tuple[Any, str, bytes] | None = None  # the last shared object
 
-    def done(
+    def results(
         self,
         work: Work,
         shared: Any,
@@ -142,11 +142,11 @@ class Crew:
         *,
         size: int | None = None,
     ) -> Iterator[tuple[int, list[Any]]]:
-        """Yield results and where they start, in any order; by default in few pieces.
+        """Yield lists of results, each with the index of its first task, in any order.
 
-        `size` is how many tasks a piece has.
+        `size` is the number of tasks per piece; by default the pieces are few.
         """
-        meter.spend()  # nobody is called for work that has no time
+        meter.spend()  # nothing is sent if time is up
         key, packed = self._shared(shared)
         n_pieces = (
             _PIECES * self.n_workers() if size is None else -(-len(tasks) // size)
@@ -157,7 +157,7 @@ class Crew:
         }
         self.is_busy = True
         try:
-            yield from self._done(_Job(pieces, key, packed, meter))
+            yield from self._run(_Job(pieces, key, packed, meter))
         except BaseException:
             self.close()
             raise
@@ -171,44 +171,44 @@ class Crew:
         return self._packed[1:]
 
     def n_workers(self) -> int:
-        """Return how many there are."""
+        """Return the number of workers."""
         return max(1, int(active_backend()[0].effective_n_jobs(self.n_jobs)))
 
-    def _done(self, job: _Job) -> Iterator[tuple[int, list[Any]]]:
+    def _run(self, job: _Job) -> Iterator[tuple[int, list[Any]]]:
         left, failures = dict(job.pieces), 0
-        is_lacking = job.key not in self._sent
+        needs_shared = job.key not in self._sent
         self._sent.add(job.key)
         while left:
-            n_full, is_lacking = self.n_workers() if is_lacking else 0, False
+            n_full, needs_shared = self.n_workers() if needs_shared else 0, False
             try:
-                for answer in self._answers(job, left, n_full):
-                    if answer.results is None:
-                        is_lacking = True
+                for reply in self._replies(job, left, n_full):
+                    if reply.results is None:
+                        needs_shared = True
                         continue
                     failures = 0
-                    if answer.n_lost:
+                    if reply.n_lost:
                         self._warn("Spark lost a worker", 1, len(job.pieces))
-                    self.traffic.received += len(answer.results)
-                    del left[answer.start]
-                    yield answer.start, pickle.loads(answer.results)
+                    self.traffic.received += len(reply.results)
+                    del left[reply.start]
+                    yield reply.start, pickle.loads(reply.results)
             except _Raised as raised:
                 if isinstance(raised.error, BudgetExceededError):
-                    job.meter.spend()  # it knows the whole budget
+                    job.meter.spend()  # its message states the full budget
                 raise raised.error from None
             except _Lost as lost:
                 is_given_up = type(lost.error).__name__ == "KilledWorker"  # by Dask
                 failures = _TRIES if is_given_up else failures + 1
                 self.close()
-                is_lacking = True
-                self._tell(len(left), len(job.pieces), lost.error, failures)
+                needs_shared = True
+                self._report_failure(len(left), len(job.pieces), lost.error, failures)
 
-    def _answers(
+    def _replies(
         self, job: _Job, left: Mapping[int, bytes], n_full: int
-    ) -> Iterator[_Answer]:
-        """Yield what workers answer to pieces; their time counts from when they go.
+    ) -> Iterator[_Reply]:
+        """Yield the replies to pieces; the time limit counts from when each is sent.
 
-        The first `n_full` pieces bring what all share, one for each worker; whoever
-        gets none of them, and lacks it, says so.
+        The first `n_full` pieces carry the shared object, one for each worker. A worker
+        that gets none of them and does not have it replies so.
         """
         calls = [
             (start, job.key, job.packed if number < n_full else None, piece)
@@ -216,34 +216,34 @@ class Crew:
         ]
         self.traffic.sent += sum(len(call[3]) + len(call[2] or b"") for call in calls)
         self.traffic.n_pieces += len(calls)
-        delayed = joblib.delayed(_answered)
+        delayed = joblib.delayed(_run_piece)
         try:
             with job.meter.stop.waiting():
                 sent = (delayed(*call, job.meter.left()) for call in calls)
-                answers = iter(self._open()(sent))
+                replies = iter(self._open()(sent))
         except Exception as error:
             raise _Lost(error) from error
         try:
             while True:
                 job.meter.spend()
-                answer = self._next(answers, job.meter)
-                if answer is None:
+                reply = self._next(replies, job.meter)
+                if reply is None:
                     return
-                if answer.error is not None:
-                    raise _Raised(answer.error)
-                yield answer
+                if reply.error is not None:
+                    raise _Raised(reply.error)
+                yield reply
         finally:
-            _drop(answers)
+            _drop(replies)
 
-    def _next(self, answers: Iterator[_Answer], meter: Meter) -> _Answer | None:
+    def _next(self, replies: Iterator[_Reply], meter: Meter) -> _Reply | None:
         try:
             with meter.stop.waiting():
-                return next(answers, None)
+                return next(replies, None)
         except Exception as error:
             raise _Lost(error) from error
 
     def _open(self) -> Any:
-        """Return joblib's workers; pieces are sent as these become free."""
+        """Return joblib's workers; pieces are sent as workers become free."""
         if self._parallel is None:
             backend, _ = active_backend()
             streams = backend.supports_return_generator
@@ -257,47 +257,47 @@ class Crew:
             self._parallel.__enter__()
         return self._parallel
 
-    def _tell(
+    def _report_failure(
         self, n_left: int, n_pieces: int, error: Exception, failures: int
     ) -> None:
-        """Say that work is done again, or, at last, that it cannot be done."""
-        said = _said(error)
+        """Warn that work is repeated, or raise after too many failures."""
+        reason = _reason(error)
         if failures == _TRIES:
             raise ClusterError(
-                f"workers failed {_TRIES} times at the same work, at last with: {said}"
+                f"giving up after {_TRIES} worker failures; last error: {reason}"
             ) from error
-        self._warn(f"a worker was lost ({said})", n_left, n_pieces)
+        self._warn(f"a worker was lost ({reason})", n_left, n_pieces)
 
     def _warn(self, what: str, n_again: int, n_pieces: int) -> None:
         self.traffic.n_retried += n_again
-        message = f"{what}; {n_again} of {n_pieces} pieces of work done again"
+        message = f"{what}; {n_again} of {n_pieces} pieces of work are repeated"
         warnings.warn(RetryWarning(message), stacklevel=2)
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""
         parallel, self._parallel = self._parallel, None
         if parallel is not None:
             with suppress(Exception):  # they may be gone
                 parallel.__exit__(None, None, None)
 
 
-def _drop(answers: Any) -> None:
-    """Let go of what is still to come; joblib would warn of it."""
+def _drop(replies: Any) -> None:
+    """Discard outstanding replies, about which joblib would warn."""
     with suppress(Exception), warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="joblib")
-        getattr(answers, "close", list)()
+        getattr(replies, "close", list)()
 
 
-class _Raised(Exception):  # noqa: N818  no error of ours
-    """An error that the work itself raised, elsewhere."""
+class _Raised(Exception):  # noqa: N818  internal
+    """An error that the work itself raised in a worker."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
         self.error = error
 
 
-class _Lost(Exception):  # noqa: N818  no error of ours
-    """Whatever an engine raises when a worker is gone."""
+class _Lost(Exception):  # noqa: N818  internal
+    """An error that a cluster raised because a worker was lost."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -305,21 +305,21 @@ class _Lost(Exception):  # noqa: N818  no error of ours
 
 
 def _piece(work: Work, tasks: Sequence[Any]) -> bytes:
-    """Pack tasks; another version must be able to read which version it is."""
-    said = pickle.dumps((work, list(tasks)), pickle.HIGHEST_PROTOCOL)
-    return pickle.dumps((__version__, said), pickle.HIGHEST_PROTOCOL)
+    """Pickle tasks; any version must be able to read the version."""
+    payload = pickle.dumps((work, list(tasks)), pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((__version__, payload), pickle.HIGHEST_PROTOCOL)
 
 
-def _said(error: Exception) -> str:
-    """Return the first sentence of an engine's message; Spark's has the reason last."""
+def _reason(error: Exception) -> str:
+    """Return the first sentence of an error message; Spark's has the reason last."""
     in_java = getattr(error, "java_exception", None)
     text = str(error if in_java is None else in_java.getMessage()).strip()
     first = re.split(r"\.\s|\n", text, maxsplit=1)[0].rstrip(".")
-    return first.rpartition("Exception: ")[2][:_MOST_SAID] or type(error).__name__
+    return first.rpartition("Exception: ")[2][:_MAX_MESSAGE] or type(error).__name__
 
 
 def _cut(total: int, n_pieces: int) -> list[tuple[int, int]]:
-    """Cut so many tasks into pieces of about the same size."""
+    """Cut tasks into pieces of about the same size."""
     n_pieces = min(total, n_pieces)
     edges = [total * i // n_pieces for i in range(n_pieces + 1)] if total else [0]
     return list(pairwise(edges))

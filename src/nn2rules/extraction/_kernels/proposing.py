@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.extraction._kernels.nearness import appraise, is_next
+from nn2rules.extraction._kernels.near_rows import appraise, is_next
 from nn2rules.space._kernels.compiled import inlined
 
 MOST_FAILURES = 8
@@ -116,7 +116,7 @@ def set_question(grown, kind, feature, column, end, low, high):
 
 
 @inlined
-def propose(plan, crowd, near, grown, is_last):
+def propose(plan, row_index, near, grown, is_last):
     """Note the next question; return how many boxes it is worth, 0 if there is none.
 
     First about the value, or the end of a range, whose slab brings the most worth of
@@ -139,12 +139,12 @@ def propose(plan, crowd, near, grown, is_last):
             if state[0] == ROUND:
                 return 0
             state[0] = ADD_MORE_ROWS
-            appraise(plan, crowd, near, grown)
+            appraise(plan, row_index, near, grown)
         else:
             if state[0] == WIDEN:
                 is_found = propose_wider(plan, grown, state[1])
             else:
-                is_found = propose_round(plan, crowd, near, grown, state[1])
+                is_found = propose_round(plan, row_index, near, grown, state[1])
             if is_found:
                 return plan.limits[1]
             state[1], state[2] = state[1] + 1, REST
@@ -194,7 +194,7 @@ def propose_wider(plan, grown, feature):
 
 
 @inlined
-def propose_round(plan, crowd, near, grown, feature):
+def propose_round(plan, row_index, near, grown, feature):
     """Note a question about the roundest end that decides the same rows."""
     ranged = plan.ranges[feature]
     if ranged < 0 or not grown.box[ranged]:
@@ -210,9 +210,9 @@ def propose_round(plan, crowd, near, grown, feature):
         stop = min(sign * grown.walls[end, feature], sign * plan.bounds[end, feature])
         for index in range(near.size[0]):
             row = near.rows[index]
-            number = sign * crowd.numbers[feature, row]
+            number = sign * row_index.numbers[feature, row]
             if (
-                crowd.columns[feature, row] == ranged
+                row_index.columns[feature, row] == ranged
                 and near.n_out[row] == 1
                 and sign * at < number < stop
             ):

@@ -2,99 +2,99 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Oracle
+from nn2rules.engine import Oracle, score_range, tiny_network
 from nn2rules.errors import BudgetExceededError, OptionError
-from nn2rules.extraction._kernels.nearness import held_rows
+from nn2rules.extraction._kernels.near_rows import held_rows, holds_any
 from nn2rules.extraction.certifying import search_certificate
-from nn2rules.extraction.describe import describe_search, in_order, met_above
-from nn2rules.extraction.from_search.checkpoints import Checkpoint, Moment, restore
-from nn2rules.extraction.from_search.growing import Goal, Grower
-from nn2rules.extraction.from_search.growth_context import Cases, Spare
-from nn2rules.extraction.from_search.holding import Holding, most_first
-from nn2rules.extraction.from_search.merging import merge
-from nn2rules.extraction.from_search.searched import (
+from nn2rules.extraction.describe import describe_search, possible_exceptions
+from nn2rules.extraction.from_search.checkpoints import Checkpoint, SearchState, restore
+from nn2rules.extraction.from_search.covering import (
     Cover,
     cover_domain,
     cover_rows,
     find_uncovered,
 )
+from nn2rules.extraction.from_search.growing import Goal, Grower
+from nn2rules.extraction.from_search.growth_context import Cases, Spare
+from nn2rules.extraction.from_search.merging import Holding, merge
 from nn2rules.extraction.job import Job, impossible_inputs
+from nn2rules.extraction.ordering import in_order, most_first
 from nn2rules.extraction.unseen_rows import counted, kept_weights
 from nn2rules.extraction.user_units import reached
 from nn2rules.rules import Facts, RuleList
-from nn2rules.space import Inputs, cut_at_ends
+from nn2rules.space import Inputs, cut_at_ends, no_boxes
 
 TRIES = 4
-"""How many boxes are grown for each rule, times the effort; with effort 0 just one."""
+"""How many boxes are grown for each rule, times the effort; one with effort 0."""
 
 _LAST_WORK = 0.04
-"""The share of the time that putting rules in order and counting for them may take."""
+"""The fraction of the time reserved for ordering rules and computing their facts."""
 
 _SECOND_ROUND = 0.2
-"""The share of the time that is left for rows held out, when rules are joined."""
+"""The fraction of the time reserved for held-out rows while rules are merged."""
 
 
 def rules_by_search(job: Job, checkpoint: Checkpoint | None = None) -> RuleList:
-    """Return rules proved box by box, going on from a checkpoint if there is one."""
+    """Return rules proved by search, resuming from a checkpoint if there is one."""
     if job.is_impossible is not None:
         raise OptionError(
-            "impossible: on a domain this large give boxes, not a function"
+            "impossible: a function needs a table; on a domain this large, give boxes"
         )
     oracle, cover = Oracle(job.network, job.meter), Cover()
     job.meter.keep(lambda: _unfinished(oracle, job, cover))
     if len(job.impossible.allowed) and find_uncovered(oracle, job.impossible) is None:
-        raise OptionError("impossible: no input is left that can occur")
-    how = job.how
-    goal = Goal(job.form == "list", _tries(job), how.seed, how.n_jobs)
-    going_on, is_complete = _GoingOn(oracle, cover, checkpoint), True
+        raise OptionError("impossible: no possible input is left")
+    limits = job.limits
+    goal = Goal(job.form == "list", _tries(job), limits.seed, limits.n_jobs)
+    checkpointing, is_complete = _Checkpointing(oracle, cover, checkpoint), True
     coverage = None
     try:
         if job.scope == "support":
-            is_complete, coverage = _support(oracle, job, goal, cover, going_on)
+            is_complete, coverage = _support(oracle, job, goal, cover, checkpointing)
         else:
-            is_complete = _domain(oracle, job, goal, cover, going_on)
+            is_complete = _domain(oracle, job, goal, cover, checkpointing)
     finally:
-        going_on.write()
+        checkpointing.write()
     if job.scope == "domain" and not is_complete:
         rules = _unfinished(oracle, job, cover)
         return _described(rules, job)
     if job.scope == "domain":
         cover = _without_default(cover, job)
-    known = search_certificate(job.network, oracle)
+    certificate = search_certificate(job.network, oracle)
     if not is_complete:
-        known["complete"] = False
+        certificate["complete"] = False
     if coverage is not None:
-        known["coverage"] = coverage
-    rules = _rule_list(job, cover).replace(certificate=_certificate(job, known))
+        certificate["coverage"] = coverage
+    rules = _rule_list(job, cover).replace(certificate=_certificate(job, certificate))
     return _described(rules, job)
 
 
-class _GoingOn:
-    """Where a search begins, and what is noted of it after each wave."""
+class _Checkpointing:
+    """Restores a search from a checkpoint, and records its state after each wave."""
 
     def __init__(
         self, oracle: Oracle, cover: Cover, checkpoint: Checkpoint | None
     ) -> None:
         self.oracle, self.cover, self.checkpoint = oracle, cover, checkpoint
-        self.begun = Moment() if checkpoint is None else checkpoint.moment
+        self.begun = SearchState() if checkpoint is None else checkpoint.state
         cover.allowed += self.begun.allowed
         cover.ends += self.begun.ends
         cover.answers += self.begun.answers
         restore(self.begun, oracle)
 
     def note(self, n_rounds: int, n_before: int, spare: Spare) -> None:
-        """Keep what is there after a wave."""
+        """Record the state after a wave."""
         if self.checkpoint is not None:
             cover, oracle = self.cover, self.oracle
             self.checkpoint.note(
-                Moment(
+                SearchState(
                     list(cover.allowed),
                     list(cover.ends),
                     list(cover.answers),
@@ -108,7 +108,7 @@ class _GoingOn:
             )
 
     def write(self) -> None:
-        """Write what was noted last."""
+        """Write the state recorded last."""
         if self.checkpoint is not None:
             self.checkpoint.write()
 
@@ -116,10 +116,10 @@ class _GoingOn:
 def _tries(job: Job) -> int:
     """Return how many boxes to grow for each rule.
 
-    More for rows in a domain that is not very large: there a table would be the other
-    way, and finds fewer rules in more time.
+    More for rows in a smaller domain, where a table would find fewer rules in more
+    time.
     """
-    tries = TRIES * job.how.effort
+    tries = TRIES * job.limits.effort
     domain = job.network.domain
     if job.scope == "support" and not domain.has_ranges:
         tries *= max(1, min(4, (1 << 21) // domain.n_inputs))
@@ -127,7 +127,7 @@ def _tries(job: Job) -> int:
 
 
 def _unfinished(oracle: Oracle, job: Job, cover: Cover) -> RuleList:
-    """Return the rules so far, and say that they are not all."""
+    """Return the rules so far, marked as incomplete."""
     certificate = _certificate(job, search_certificate(job.network, oracle))
     rules = _rule_list(job, cover).replace(scope="support")
     return rules.replace(certificate={**certificate, "complete": False})
@@ -141,23 +141,23 @@ def _reporter(job: Job, what: str = "rules proved") -> Any:
 
 
 def _domain(
-    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, checkpointing: _Checkpointing
 ) -> bool:
-    """Cover the domain; tell whether all of it is, or else as many rules as asked."""
+    """Cover the domain; return False if the search stopped before all of it was."""
     return cover_domain(
         oracle,
         goal,
         cover=cover,
         impossible=job.impossible,
-        found=_reporter(job),
+        on_rule=_reporter(job),
         is_enough=lambda: _is_enough(job, cover),
-        begun=going_on.begun,
-        note=going_on.note,
+        begun=checkpointing.begun,
+        note=checkpointing.note,
     )
 
 
 def _is_enough(job: Job, cover: Cover) -> bool:
-    """Tell whether there are as many rules as wanted, of the target if there is one."""
+    """Return whether there are `max_rules` rules, of the target if there is one."""
     if job.length.max_rules is None:
         return False
     n_rules = len(cover.answers)
@@ -167,54 +167,59 @@ def _is_enough(job: Job, cover: Cover) -> bool:
 
 
 def _support(
-    oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+    oracle: Oracle, job: Job, goal: Goal, cover: Cover, checkpointing: _Checkpointing
 ) -> tuple[bool, dict[str, Any] | None]:
     """Cover the rows of the data; with a target, those of its class.
 
-    Returns whether it is done, false if the time that the user gave is over, and how
-    many of the rows that were held out were covered before anything grew for them.
+    Returns whether all are covered, which is false if time is up, and the coverage of
+    held-out rows before rules were grown for them.
     """
     assert job.rows is not None, "extract has checked that there is data"
     cases = _cases(job)
     totals = np.bincount(cases.answers, cases.weights, len(job.network.classes))
     cover.default = job.default(totals)
     cases.weights[~np.isin(cases.answers, job.wanted)] = 0.0
-    work = _Rounds(oracle, job, goal, cover, going_on)
-    with job.meter.leaving(_LAST_WORK if job.how.time is not None else 0):
+    work = _Rounds(oracle, job, goal, cover, checkpointing)
+    with job.meter.leaving(_LAST_WORK if job.limits.time is not None else 0):
         try:
             if job.held is not None:
                 kept = kept_weights(job.rows, job.held) > 0
                 work.first(_picked(cases, kept))
             work.last(cases)
         except BudgetExceededError:
-            if job.how.time is None:
+            if job.limits.time is None:
                 raise
             return False, work.coverage()
     return True, work.coverage()
 
 
 class _Rounds:
-    """Rows are covered in two rounds: without those held out, and then all.
+    """Covers rows in two rounds: first without held-out rows, and then all.
 
-    What the first one leaves, rules joined and all, is what is counted on the rows held
-    out: it is made as the rules are in the end, from nine tenths of the rows.
+    The rules of the first round are made in the same way as the final rules, including
+    merging, but from nine tenths of the rows. Coverage is counted for them.
     """
 
     def __init__(
-        self, oracle: Oracle, job: Job, goal: Goal, cover: Cover, going_on: _GoingOn
+        self,
+        oracle: Oracle,
+        job: Job,
+        goal: Goal,
+        cover: Cover,
+        checkpointing: _Checkpointing,
     ) -> None:
         self.oracle, self.job, self.goal, self.cover = oracle, job, goal, cover
-        self.going_on, self.begun = going_on, going_on.begun
-        self.is_whole = True
+        self.checkpointing, self.begun = checkpointing, checkpointing.begun
+        self.is_merged = True
         self.counted: dict[str, Any] | None = None
 
     def first(self, cases: Cases) -> None:
-        """Cover the rows that are not held out, and count the others."""
+        """Cover the rows that are not held out, and count coverage on the others."""
         if self.begun.n_rounds == 0:
             grower = Grower(self.oracle, cases, self.goal)
-            self._grow(grower, self.begun.spare, partial(self.going_on.note, 0, 0))
+            self._grow(grower, self.begun.spare, partial(self.checkpointing.note, 0, 0))
             with self.job.meter.leaving(_SECOND_ROUND):
-                self.is_whole = self._join(grower)
+                self.is_merged = self._join(grower)
             self.n_first = len(self.cover.answers)
         else:
             self.n_first = self.begun.n_before
@@ -222,13 +227,13 @@ class _Rounds:
 
     def last(self, cases: Cases) -> None:
         """Cover all rows."""
-        spare, note = self.begun.spare, partial(self.going_on.note, 0, 0)
+        spare, note = self.begun.spare, partial(self.checkpointing.note, 0, 0)
         if self.counted is not None:
             spare = spare if self.begun.n_rounds else Spare()
-            note = partial(self.going_on.note, 1, self.n_first)
+            note = partial(self.checkpointing.note, 1, self.n_first)
         grower = Grower(self.oracle, cases, self.goal)
-        # Rules that there was no time to join are not where another run would go on.
-        self._grow(grower, spare, note if self.is_whole else None)
+        # A checkpoint must not contain rules that time was too short to merge.
+        self._grow(grower, spare, note if self.is_merged else None)
         self._join(grower)
 
     def _grow(
@@ -238,7 +243,7 @@ class _Rounds:
             grower,
             cover=self.cover,
             impossible=self.job.impossible,
-            found=_reporter(self.job),
+            on_rule=_reporter(self.job),
             is_enough=self._is_enough,
             spare=spare,
             note=note,
@@ -248,18 +253,18 @@ class _Rounds:
         return _is_enough(self.job, self.cover)
 
     def _join(self, grower: Grower) -> bool:
-        """Join rules of a set, and tell whether there was time for it."""
+        """Merge rules of a set; return whether there was time for it."""
         if self.job.form != "set" or self._is_enough():
             return True
-        with suppress(BudgetExceededError):  # they are complete, if not the fewest
-            found = _reporter(self.job, "rules proved, some are joined")
-            found(len(self.cover.answers), 1.0)
-            merge(grower, self.cover, impossible=self.job.impossible, found=found)
+        with suppress(BudgetExceededError):  # the rules are complete
+            report = _reporter(self.job, "rules proved, merging")
+            report(len(self.cover.answers), 1.0)
+            merge(grower, self.cover, impossible=self.job.impossible, on_rule=report)
             return True
         return False
 
     def coverage(self, n_rules: int | None = None) -> dict[str, Any] | None:
-        """Count the held-out rows that rules cover, unless that is done."""
+        """Count the held-out rows that rules cover, unless that is done already."""
         job = self.job
         if self.counted is not None or job.rows is None or job.held is None:
             return self.counted
@@ -272,7 +277,7 @@ class _Rounds:
 
 
 def _cases(job: Job) -> Cases:
-    """Return the rows of the data, as many times as they occur, with their classes."""
+    """Return the distinct rows of the data, with their counts and classes."""
     assert job.rows is not None, "extract has checked that there is data"
     codes, numbers = job.rows.distinct
     inputs = Inputs(codes, np.ones(codes.shape) if numbers is None else numbers)
@@ -289,10 +294,10 @@ def _picked(cases: Cases, kept: NDArray[np.bool_]) -> Cases:
 
 
 def _without_default(cover: Cover, job: Job) -> Cover:
-    """Leave what can be left to the default.
+    """Drop rules that the default makes unnecessary.
 
-    Of a list the rules at the end that all give one class, of a set with a target all
-    rules of the other class, and of other sets nothing: the default is a mere name.
+    For a list, these are the rules of one class at the end; for a set with a target,
+    all rules of the other class. Other sets keep all rules.
     """
     if not cover.answers:
         return cover
@@ -317,15 +322,17 @@ def _taken(cover: Cover, kept: Sequence[int], default: int) -> Cover:
     )
 
 
-def _certificate(job: Job, known: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of the search, with what cannot occur."""
+def _certificate(job: Job, certificate: dict[str, Any]) -> dict[str, Any]:
+    """Return the certificate with the inputs that cannot occur."""
     return (
-        known | {"impossible": impossible_inputs(job)} if job.has_impossible else known
+        certificate | {"impossible": impossible_inputs(job)}
+        if job.has_impossible
+        else certificate
     )
 
 
 def _rule_list(job: Job, cover: Cover) -> RuleList:
-    """Return the rules of a cover, those that decide most rows first."""
+    """Return the rules of a cover, those that determine most rows first."""
     network = job.network
     is_for_rows = job.form == "set" and job.scope == "support"
     if is_for_rows:
@@ -350,13 +357,13 @@ def _rule_list(job: Job, cover: Cover) -> RuleList:
 
 
 def _needed(job: Job, cover: Cover) -> Cover:
-    """Leave out rules of a set that decide no row which the others do not.
+    """Drop rules of a set that cover no row that the others do not cover.
 
-    Those that decide most come first.
+    Those that cover most rows come first.
     """
     assert job.rows is not None, "rules are needed for rows"
     holds, n_inputs = _holder(job)
-    n_rules = min(len(cover.ends), len(cover.answers))  # if stopped between the two
+    n_rules = min(len(cover.ends), len(cover.answers))  # if interrupted between the two
     needed = _taken(cover, range(n_rules), cover.default)
     rules = Holding(needed, holds, np.ones(n_inputs, dtype=np.bool_))
     rules.drop_idle()
@@ -364,7 +371,7 @@ def _needed(job: Job, cover: Cover) -> Cover:
 
 
 def _holder(job: Job) -> tuple[Any, int]:
-    """Return what tells which of the different rows a box holds, and their number."""
+    """Return a function from a box to the distinct rows in it, and their number."""
     assert job.rows is not None, "there are rows"
     domain = job.network.domain
     codes, numbers = job.rows.distinct
@@ -374,9 +381,32 @@ def _holder(job: Job) -> tuple[Any, int]:
 
 
 def _described(rules: RuleList, job: Job) -> RuleList:
-    """Add what is known of each rule; a list's box holds what rules above decide."""
+    """Add the facts of each rule; for a list these are its possible exceptions."""
     if job.form == "list":
-        return rules.replace(facts=[Facts(unless=met) for met in met_above(rules)])
+        return rules.replace(
+            facts=[Facts(unless=met) for met in possible_exceptions(rules)]
+        )
     job.meter.keep(lambda: rules)
-    facts = describe_search(job.network, rules, job.meter, job.how.n_jobs)
+    facts = describe_search(job.network, rules, job.meter, job.limits.n_jobs)
     return rules.replace(facts=facts)
+
+
+@cache
+def compile_search(*, everywhere: bool) -> None:
+    """Compile all kernels by searching a tiny network.
+
+    Those that look for uncovered inputs only if rules are to cover inputs `everywhere`.
+    """
+    oracle = Oracle(tiny_network())
+    domain, nothing = oracle.network.domain, no_boxes(oracle.network.domain)
+    codes = np.array([[0, 0], [0, 1], [0, 1]])
+    inputs = Inputs(codes, np.array([[1.5, 1], [7, 1], [8, 1]]))
+    answers = oracle.network.predict_codes(*inputs)
+    cases, cover = Cases(inputs, np.ones(3), answers), Cover()
+    grower = Grower(oracle, cases, Goal(False, 1, 0, 1))
+    cover_rows(grower, cover=cover, impossible=nothing)
+    merge(grower, cover, impossible=nothing)
+    holds_any(domain.ranges, grower.columns, inputs.numbers, *grower.hull([0]))
+    if everywhere:
+        find_uncovered(oracle, nothing)
+    score_range(oracle.network, np.ones(3, dtype=np.bool_))

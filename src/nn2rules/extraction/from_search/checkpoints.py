@@ -1,8 +1,8 @@
-"""What a search has proved so far, kept in a file, so that the work can go on there.
+"""Checkpoints: the state of a search in a file, from which the search can resume.
 
-A search is a row of waves, and each follows from what those before it left: the rules,
-the boxes that were grown and not chosen, and some counts. So a search that goes on from
-a file ends with the same rules, byte for byte, as one that was never stopped.
+A search proceeds in waves, and each depends only on the state after the one before: the
+rules, the boxes that were grown but not chosen, and some counts. So a search that is
+resumed ends with the same rules, byte for byte, as one that was never interrupted.
 """
 
 import hashlib
@@ -32,26 +32,26 @@ from nn2rules.version import __version__
 FORMAT = "nn2rules-checkpoint/1"
 
 _OFTEN = 5.0
-"""Seconds between two times that a file is written."""
+"""Seconds between two writes of the file."""
 
 _MOST_BYTES = 1 << 32
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A search between two waves.
+class SearchState:
+    """The state of a search between two waves.
 
     Attributes
     ----------
     allowed, ends, answers
         The rules.
     spare : Spare
-        What the last wave leaves to the next.
+        Boxes that the last wave leaves to the next.
     n_rounds, n_before : int
-        In the scope "domain", how often inputs were drawn that no rule decides, and how
-        many rules there were the last time.
+        In the scope "domain", how often uncovered inputs were drawn, and how many rules
+        there were the last time.
     n_questions, n_settled, n_boxes : int
-        What it took.
+        The work so far.
     """
 
     allowed: Sequence[NDArray[np.bool_]] = ()
@@ -67,64 +67,64 @@ class Moment:
 
 @dataclass
 class Checkpoint:
-    """A file that is written now and then; of no use to other work than `key` says.
+    """A file that is written from time to time, for work with one `key` only.
 
     Attributes
     ----------
     path : path
     key : str
-        The digest of all that the rules follow from.
-    moment : Moment
-        The last that is known: where to go on, at first.
+        The digest of everything that the rules depend on.
+    state : SearchState
+        The last recorded state; at first the one to resume from.
     """
 
     path: str | os.PathLike[str]
     key: str
-    moment: Moment = field(default_factory=Moment)
+    state: SearchState = field(default_factory=SearchState)
     _written: float = 0.0
     _is_new: bool = False
 
-    def note(self, moment: Moment) -> None:
-        """Keep what is proved by now; write it, if that was not done for a while."""
-        self.moment, self._is_new = moment, True
+    def note(self, state: SearchState) -> None:
+        """Record the state; write it if the last write is some seconds ago."""
+        self.state, self._is_new = state, True
         if time.monotonic() - self._written > _OFTEN:
             self.write()
 
     def write(self) -> None:
-        """Write what was noted last, if it is not in the file yet."""
+        """Write the state recorded last, if it is not in the file yet."""
         if self._is_new:
-            write_bytes(self.path, _packed(self.key, self.moment))
+            write_bytes(self.path, _packed(self.key, self.state))
             self._written, self._is_new = time.monotonic(), False
 
 
 def opened(path: str | os.PathLike[str], job: Job, *, resume: bool) -> Checkpoint:
-    """Return the checkpoint of some work, to begin with or to go on from.
+    """Open the checkpoint of a job, new or to resume from.
 
     Raises
     ------
     OptionError
-        If there is a file already, and it is not said that the work goes on from it.
+        If the file exists, but `resume` is false.
     FormatError
-        If the file is damaged, or of other work.
+        If the file is damaged, or belongs to other work.
     """
     check_writable(path)
-    found = Checkpoint(path, _key(job))
+    checkpoint = Checkpoint(path, _key(job))
     if not Path(path).exists():
-        return found
-    moment = _unpacked(path, found.key)
+        return checkpoint
+    state = _unpacked(path, checkpoint.key)
     if not resume:
         raise OptionError(
-            f"{path}: this checkpoint holds {count(len(moment.answers), 'rule')} of "
-            f"the same work; go on from it (resume=True, --resume), or remove it"
+            f"{path}: this checkpoint has {count(len(state.answers), 'rule')} of the "
+            f"same work; resume from it (resume=True, --resume), or remove it"
         )
-    found.moment = moment
-    return found
+    checkpoint.state = state
+    return checkpoint
 
 
 def _key(job: Job) -> str:
-    """Return the digest of all that rules follow from."""
+    """Return the digest of everything that the rules depend on."""
     digest = hashlib.sha256()
-    said = [
+    inputs = [
         FORMAT,
         __version__,
         network_digest(job.network),
@@ -132,10 +132,10 @@ def _key(job: Job) -> str:
         job.scope,
         job.target,
         job.length.max_rules,
-        job.how.effort,
-        job.how.seed,
+        job.limits.effort,
+        job.limits.seed,
     ]
-    digest.update(json.dumps(said).encode())
+    digest.update(json.dumps(inputs).encode())
     digest.update(job.impossible.allowed.tobytes())
     if job.rows is not None:
         codes, numbers = job.rows.distinct
@@ -145,19 +145,19 @@ def _key(job: Job) -> str:
     return digest.hexdigest()
 
 
-def _packed(key: str, moment: Moment) -> bytes:
-    """Return a moment as a file: arrays of numpy, and what belongs to them."""
-    kept = moment.spare.boxes
+def _packed(key: str, state: SearchState) -> bytes:
+    """Serialise a state: numpy arrays, and a header."""
+    kept = state.spare.boxes
     arrays: dict[str, Any] = {
-        "allowed": np.array(moment.allowed, dtype=np.bool_),
-        "ends": np.array(moment.ends, dtype=np.float64),
-        "answers": np.array(moment.answers, dtype=np.int64),
+        "allowed": np.array(state.allowed, dtype=np.bool_),
+        "ends": np.array(state.ends, dtype=np.float64),
+        "answers": np.array(state.answers, dtype=np.int64),
         "kept_answers": np.array([grown.answer for grown in kept], np.int64),
     }
     for place, name in enumerate(Growth._fields):
         arrays[f"kept_{name}"] = np.array([grown.state[place] for grown in kept])
-    counts = {name: getattr(moment, name) for name in _COUNTS}
-    counts["width"] = moment.spare.width
+    counts = {name: getattr(state, name) for name in _COUNTS}
+    counts["width"] = state.spare.width
     head = {"format": FORMAT, "key": key, "digest": _digest(arrays), **counts}
     stream = io.BytesIO()
     np.savez_compressed(stream, head=np.array(json.dumps(head)), **arrays)
@@ -175,40 +175,39 @@ def _digest(arrays: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _unpacked(path: str | os.PathLike[str], key: str) -> Moment:
-    """Read a file, which must be whole, and of this work."""
+def _unpacked(path: str | os.PathLike[str], key: str) -> SearchState:
+    """Read a file, which must be undamaged and belong to this work."""
     data = read_bytes(path, _MOST_BYTES)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         head = json.loads(str(arrays.pop("head")))
-        is_one = head["format"] == FORMAT
+        is_checkpoint = head["format"] == FORMAT
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
-        is_one = False
-    if not is_one:
+        is_checkpoint = False
+    if not is_checkpoint:
         raise FormatError(
-            f"{path}: this is no checkpoint ({FORMAT}), or it is damaged; remove it to "
-            f"begin anew"
+            f"{path}: not a checkpoint ({FORMAT}), or damaged; remove it to start again"
         )
     if head.get("digest") != _digest(arrays):
         raise FormatError(
             f"{path}: the checkpoint is damaged: its digest differs; remove it to "
-            f"begin anew"
+            f"start again"
         )
     if head.get("key") != key:
         raise FormatError(
-            f"{path}: this checkpoint is of other work: another network, other rows, "
-            f"options, or another version of nn2rules; remove it to begin anew"
+            f"{path}: this checkpoint belongs to other work: the network, the rows, "
+            f"the options or the version of nn2rules differ; remove it to start again"
         )
     states = [
-        Growth(*own)
-        for own in zip(
+        Growth(*arrays_of_box)
+        for arrays_of_box in zip(
             *(arrays[f"kept_{name}"] for name in Growth._fields), strict=True
         )
     ]
     answers = arrays["kept_answers"].tolist()
-    kept = [Grown(state, own) for state, own in zip(states, answers, strict=True)]
-    return Moment(
+    kept = [Grown(*pair) for pair in zip(states, answers, strict=True)]
+    return SearchState(
         list(arrays["allowed"]),
         list(arrays["ends"]),
         arrays["answers"].tolist(),
@@ -217,8 +216,8 @@ def _unpacked(path: str | os.PathLike[str], key: str) -> Moment:
     )
 
 
-def restore(moment: Moment, oracle: Oracle) -> None:
-    """Let counts go on from where they were."""
-    if moment.answers:
-        oracle.n_questions, oracle.n_settled = moment.n_questions, moment.n_settled
-        oracle.meter.boxes = moment.n_boxes
+def restore(state: SearchState, oracle: Oracle) -> None:
+    """Restore the counts of an oracle."""
+    if state.answers:
+        oracle.n_questions, oracle.n_settled = state.n_questions, state.n_settled
+        oracle.meter.boxes = state.n_boxes

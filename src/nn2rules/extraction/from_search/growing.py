@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import Meter, Oracle
 from nn2rules.engine._kernels.search import PROVED
-from nn2rules.engine.parallel import in_threads, in_time, spread
-from nn2rules.extraction._kernels import growth
+from nn2rules.engine.parallel import in_threads, spread, until_time_is_up
+from nn2rules.extraction._kernels import box_growth
 from nn2rules.extraction._kernels.proposing import Growth
 from nn2rules.extraction.from_search.growth_context import (
     LIMITS,
     PATIENCE,
     Cases,
-    Ground,
     Grown,
+    GrowthContext,
     Step,
     Wave,
     grow,
@@ -26,10 +26,10 @@ from nn2rules.extraction.from_search.growth_context import (
 from nn2rules.space import Boxes
 
 _WIDEST, _ROWS_EACH = 1024, 512
-"""So many boxes at most are grown side by side, and one for so many rows."""
+"""The most boxes grown side by side, and the number of rows for each."""
 
 _ASKED = 64
-"""So many boxes are asked about together; what is found of one helps with others."""
+"""How many boxes are proved together; counterexamples of one help with others."""
 
 
 Hull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
@@ -38,18 +38,17 @@ Hull: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted of a cover.
+    """How rules are to be grown.
 
     Attributes
     ----------
     is_ordered : bool
-        Whether what earlier rules decide is don't-care for later ones.
+        Whether later rules may be wrong on inputs that earlier rules cover: a list.
     tries : int
-        How many boxes are grown for each rule; more side by side where there are many
-        rows.
+        How many boxes are grown for each rule; more if there are many rows.
     seed : int
     n_jobs : int or None
-        How many threads or workers grow boxes; the result does not depend on it.
+        Number of threads or workers; the result does not depend on it.
     """
 
     is_ordered: bool
@@ -59,22 +58,22 @@ class Goal:
 
 
 class Grower:
-    """Grows boxes from rows, many side by side: each on its own, wherever that is."""
+    """Grows boxes from rows, many side by side and independent of each other."""
 
     def __init__(self, oracle: Oracle, cases: Cases, goal: Goal) -> None:
         self.goal, self.oracle, self.cases = goal, oracle, cases
-        self.ground = Ground(oracle.network, oracle.nets, cases, goal.seed)
-        self.plan, self.crowd = self.ground.plan, self.ground.crowd
-        self.columns = self.ground.columns
+        self.context = GrowthContext(oracle.network, oracle.nets, cases, goal.seed)
+        self.plan, self.row_index = self.context.plan, self.context.row_index
+        self.columns = self.context.columns
         self.lined = np.unique(self.plan.lines[self.plan.lines >= 0]).tolist()
         self.is_range = self.plan.ranges >= 0
         at_once = min(_WIDEST, len(cases.weights) // _ROWS_EACH)
         self.widest = max(goal.tries, at_once) if goal.tries > 1 else 1
 
     def grow(self, number: int, wave: Wave, width: int) -> list[Grown]:
-        """Grow a box from each of `width` rows, drawn by weight, to hold more rows.
+        """Draw `width` rows by weight, and grow a box from each to cover more rows.
 
-        Rows of other classes stay outside where the wave says so.
+        Rows of other classes stay outside, as far as the wave requires.
         """
         rng = np.random.default_rng([self.goal.seed, number])
         left = np.where(wave.open, self.cases.weights, 0.0)
@@ -92,16 +91,16 @@ class Grower:
     def regrow(
         self, rows: NDArray[np.bool_], answer: int, number: int, wave: Wave
     ) -> list[Grown]:
-        """Grow boxes from the smallest one around some rows, which is proved first.
+        """Grow boxes from the smallest box around some rows, which is proved first.
 
-        There are none if it is not seen to be of the class.
+        Returns no boxes if it cannot be proved.
         """
         hull = self.hull(rows)
         if not self.proves(*hull, answer, wave.ignored):
             return []
         rng = np.random.default_rng([self.goal.seed, number, 1 << 31])
         noise = self._noise(rng, self.goal.tries)
-        started = [Grown(self._start(hull, own), answer) for own in noise]
+        started = [Grown(self._start(hull, factors), answer) for factors in noise]
         return self._all(started, wave, is_last=False)
 
     def proves(
@@ -111,53 +110,55 @@ class Grower:
         answer: int,
         ignored: Boxes,
     ) -> bool:
-        """Tell whether a box is seen to be of a class, with the effort for a slab."""
-        [is_seen] = self.prove_all([(box, ends)], answer, ignored)
-        return is_seen
+        """Return whether a box provably has a class, within the limit for a slab."""
+        [is_proved] = self.prove_all([(box, ends)], answer, ignored)
+        return is_proved
 
     def prove_all(
         self, hulls: Sequence[Hull], answer: int, ignored: Boxes
     ) -> list[bool]:
-        """Tell of each box whether it is seen to be of a class."""
+        """Return for each box whether it is proved to have a class."""
         tasks = [
             (hulls[at : at + _ASKED], answer, ignored)
             for at in range(0, len(hulls), _ASKED)
         ]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = in_threads if len(tasks) == 1 else spread
-        many = share(_proved, self.ground, tasks, meter=meter, n_jobs=n_jobs)
-        seen: list[bool] = []
-        with closing(many) as found:
-            for proved, n_boxes in found:
-                seen += proved
+        many = share(_proved, self.context, tasks, meter=meter, n_jobs=n_jobs)
+        results: list[bool] = []
+        with closing(many) as replies:
+            for proved, n_boxes in replies:
+                results += proved
                 self.oracle.n_questions += len(proved)
                 meter.spend(n_boxes)
-        return seen
+        return results
 
     def finish(self, boxes: Sequence[Grown], wave: Wave) -> list[Grown]:
-        """Let boxes grow by what brings no row, and make the ends of ranges round."""
+        """Grow boxes by values without rows, and round the ends of ranges."""
         return self._all(boxes, wave, is_last=True)
 
     def _all(self, boxes: Sequence[Grown], wave: Wave, *, is_last: bool) -> list[Grown]:
-        """Let boxes grow, as many at a time as there are workers for it.
+        """Grow boxes, as many at a time as there are workers.
 
-        What each row is worth is known here alone if it is more than a bit. When the
-        time is over, boxes that are not back stay as they are.
+        If the weights of rows are more than a bit each, this process does the work.
+        When time is up, boxes without a result stay as they are.
         """
         steps = [Step(wave, grown, is_last) for grown in boxes]
         meter, n_jobs = self.oracle.meter, self.goal.n_jobs
         share = spread if wave.worth is None else in_threads
-        back = in_time(share(grow, self.ground, steps, meter=meter, n_jobs=n_jobs))
+        back = until_time_is_up(
+            share(grow, self.context, steps, meter=meter, n_jobs=n_jobs)
+        )
         self.oracle.n_questions += sum(n_questions for _, n_questions, _ in back)
         meter.count(sum(n_boxes for *_, n_boxes in back))
         grown = [
-            Grown(state, own.answer)
-            for (state, *_), own in zip(back, boxes, strict=False)
+            Grown(state, box.answer)
+            for (state, *_), box in zip(back, boxes, strict=False)
         ]
         return [*grown, *boxes[len(grown) :]]
 
     def _noise(self, rng: np.random.Generator, tries: int) -> NDArray[np.float64]:
-        """Return factors on what steps bring: another taste for each try but one."""
+        """Return random factors on the gains of steps, for every try but the first."""
         n_columns, n_features = len(self.plan.lines), self.columns.shape[1]
         noise = rng.uniform(0.7, 1.3, size=(tries, n_columns + 2 * n_features))
         noise[0] = 1.0
@@ -170,9 +171,9 @@ class Grower:
         box = np.zeros(len(self.plan.lines), dtype=np.bool_)
         box[columns] = True
         for feature, ranged in enumerate(self.plan.ranges.tolist()):
-            own = numbers[columns[:, feature] == ranged, feature]
-            if len(own):
-                ends[:, feature] = own.min(), own.max()
+            values = numbers[columns[:, feature] == ranged, feature]
+            if len(values):
+                ends[:, feature] = values.min(), values.max()
         self._fill_lines(box)
         return box, ends
 
@@ -193,7 +194,7 @@ class Grower:
         return joined, both
 
     def _fill_lines(self, box: NDArray[np.bool_]) -> None:
-        """Add the numbers between those that a box has, of listed ones in a row."""
+        """Add the listed numbers between those that a box has."""
         for feature in self.lined:
             line = np.flatnonzero(box & (self.plan.lines == feature))
             if len(line):
@@ -204,7 +205,7 @@ class Grower:
         hull: Hull,
         noise: NDArray[np.float64],
     ) -> Growth:
-        """Return a box that begins to grow."""
+        """Return the initial state of a box that grows."""
         box, ends = hull[0].copy(), hull[1].copy()
         walls = np.full_like(ends, np.inf)
         walls[0] = -np.inf
@@ -222,15 +223,15 @@ class Grower:
 
 
 def _proved(
-    ground: Ground, task: tuple[Sequence[Hull], int, Boxes], meter: Meter
+    context: GrowthContext, task: tuple[Sequence[Hull], int, Boxes], meter: Meter
 ) -> tuple[list[bool], int]:
-    """Tell of boxes whether each is seen to be of a class, and how much that took."""
+    """Return for each box whether it provably has a class, and the boxes searched."""
     hulls, answer, ignored = task
-    net, desk = ground.nets[answer], ground.desk(answer, ignored)
+    net, buffers = context.nets[answer], context.buffers(answer, ignored)
     proved = []
     for box, ends in hulls:
-        desk.stack.allowed[0], desk.stack.ends[0] = box, ends
-        status = growth.ask(net, desk, int(LIMITS[0]), PATIENCE)
+        buffers.stack.allowed[0], buffers.stack.ends[0] = box, ends
+        status = box_growth.ask(net, buffers, int(LIMITS[0]), PATIENCE)
         proved.append(bool(status == PROVED))
         meter.spend()
-    return proved, int(desk.counts[1])
+    return proved, int(buffers.counts[1])

@@ -1,7 +1,7 @@
-"""What boxes grow on: a network, and the rows that say where they should go.
+"""The context in which boxes grow: a network, and rows that guide the growth.
 
-It is sent once to whoever grows boxes, as what it is made from; a wave of boxes then
-takes a bit for each row.
+It is sent once to each worker, in compact form. Each wave of boxes then needs one bit
+per row.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, boxes_at_once, claim, points, stack_of, workspace
+from nn2rules.engine import (
+    Meter,
+    boxes_per_check,
+    claim,
+    empty_inputs,
+    empty_stack,
+    workspace,
+)
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.errors import BudgetExceededError
-from nn2rules.extraction._kernels import growth
-from nn2rules.extraction._kernels.nearness import Crowd
+from nn2rules.extraction._kernels import box_growth
+from nn2rules.extraction._kernels.near_rows import RowIndex
 from nn2rules.extraction._kernels.proposing import Growth, Plan
 from nn2rules.network import Network
 from nn2rules.space import Boxes, Domain, Inputs
@@ -25,32 +32,31 @@ LIMITS = np.array([500, 30], dtype=np.int64)
 """Boxes to search for a slab that brings a row, and for one that brings none."""
 
 PATIENCE = 4.0
-"""A slab is given up once it seems to take so many times as many boxes."""
+"""A slab is given up once it seems to need this many times as many boxes."""
 
 KNOWN = 1024
-"""So many counterexamples are remembered while a box grows, and then forgotten.
+"""How many counterexamples are remembered while a box grows.
 
-Other boxes lie elsewhere: to try those of all boxes takes longer than it saves.
+They are not reused for other boxes: to try all of them would cost more than it saves.
 """
 
-_BAIT, _BAIT_WORTH = 0.2, 0.15
-"""This share of the rows that are decided still draws boxes on, being worth so much.
+_COVERED_ROW_SHARE, COVERED_ROW_WEIGHT = 0.2, 0.15
+"""This fraction of the covered rows keeps this weight.
 
-So boxes grow to where rows are, of which unseen ones come.
+So boxes grow towards dense regions, where unseen rows are likely.
 """
 
 
 @dataclass(frozen=True)
 class Cases:
-    """Rows to be decided: inputs, how often each occurs, their classes, exactly.
+    """Rows to cover: inputs, how often each occurs, and their exact classes.
 
     Attributes
     ----------
     inputs : Inputs
-        All different.
+        All distinct.
     weights : ndarray of float64
-        How much it is worth to decide a row: 0 for rows that only say where other
-        classes begin.
+        The weight of covering a row; 0 for rows that only mark where other classes are.
     answers : ndarray of int64
     """
 
@@ -60,7 +66,7 @@ class Cases:
 
 
 class Grown(NamedTuple):
-    """A box that is proved, and can still grow.
+    """A box that is proved and can still grow.
 
     Attributes
     ----------
@@ -74,22 +80,22 @@ class Grown(NamedTuple):
 
 
 class Spare(NamedTuple):
-    """What a wave leaves to the next one.
+    """What one wave leaves to the next.
 
     Attributes
     ----------
     boxes : sequence of Grown
-        Those that were not chosen.
+        Grown boxes that were not chosen.
     width : int
-        How many boxes grow next; 0 if none have grown yet.
+        How many boxes to grow next; 0 before the first wave.
     """
 
     boxes: Sequence[Grown] = ()
     width: int = 0
 
 
-class Ground:
-    """A network and rows, laid out for boxes to grow; the same for all of them."""
+class GrowthContext:
+    """A network and rows, prepared for growing boxes."""
 
     def __init__(
         self, network: Network, nets: list[FlatNetwork], cases: Cases, seed: int
@@ -107,9 +113,9 @@ class Ground:
             PATIENCE,
         )
         rng = np.random.default_rng([seed, 1 << 33])
-        sampled = rng.random(len(cases.weights)) < _BAIT
-        self.bait = sampled * cases.weights * _BAIT_WORTH
-        self.crowd = Crowd(
+        sampled = rng.random(len(cases.weights)) < _COVERED_ROW_SHARE
+        self.covered_row_weights = sampled * cases.weights * COVERED_ROW_WEIGHT
+        self.row_index = RowIndex(
             self.columns.T.copy(),
             cases.inputs.numbers.T.copy(),
             cases.weights,
@@ -120,7 +126,7 @@ class Ground:
         cases, ranges = self.cases, self.network.domain.ranges >= 0
         largest = max(self.network.domain.sizes)
         kind = np.min_scalar_type(largest)
-        return _sent_ground, (
+        return _sent_context, (
             self.network,
             cases.inputs.codes.astype(kind),
             cases.inputs.numbers[:, ranges],
@@ -129,32 +135,34 @@ class Ground:
             self.seed,
         )
 
-    def desk(self, answer: int, ignored: Boxes) -> growth.Desk:
-        """Return what a search for one class needs, knowing nothing yet."""
+    def buffers(self, answer: int, ignored: Boxes) -> box_growth.SearchBuffers:
+        """Return the buffers of a search for one class, without counterexamples."""
         net = self.nets[answer]
-        return growth.Desk(
+        return box_growth.SearchBuffers(
             workspace(net),
-            stack_of(net),
+            empty_stack(net),
             ignored,
-            points(net, 1),
-            points(net, KNOWN),
+            empty_inputs(net, 1),
+            empty_inputs(net, KNOWN),
             np.zeros(3, dtype=np.int64),
         )
 
 
-def _sent_ground(
+def _sent_context(
     network: Network,
     codes: NDArray[Any],
     numbers: NDArray[np.float64],
     weights: NDArray[np.float64],
     answers: NDArray[Any],
     seed: int,
-) -> Ground:
+) -> GrowthContext:
     amounts = np.ones(codes.shape)
     amounts[:, network.domain.ranges >= 0] = numbers
     inputs = Inputs(codes.astype(np.int64), amounts)
     nets = [claim(network, index) for index in range(len(network.classes))]
-    return Ground(network, nets, Cases(inputs, weights, answers.astype(np.int64)), seed)
+    return GrowthContext(
+        network, nets, Cases(inputs, weights, answers.astype(np.int64)), seed
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,13 +172,13 @@ class Wave:
     Attributes
     ----------
     open : ndarray of bool
-        The rows that are to be decided still.
+        The rows that are not covered yet.
     others : ndarray of bool
-        Where rows of other classes must stay outside.
+        Rows that boxes of other classes must not contain.
     ignored : Boxes
-        Inputs inside these do not count.
+        Inputs in these boxes are ignored.
     worth : ndarray of float64, optional
-        What each row is worth; by default its weight if it is open.
+        The weight of each row; by default that of the case if it is not covered yet.
     """
 
     open: NDArray[np.bool_]
@@ -186,20 +194,20 @@ class Wave:
         return _sent_wave, (*packed, *boxes, sizes, self.worth)
 
     @cached_property
-    def _crowds(self) -> dict[int, Crowd]:
+    def _row_indexes(self) -> dict[int, RowIndex]:
         return {}
 
-    def crowd(self, ground: Ground, answer: int) -> Crowd:
-        """Return the rows, with what they are worth to a box of a class."""
-        if answer not in self._crowds:
+    def row_index(self, context: GrowthContext, answer: int) -> RowIndex:
+        """Return the rows with their weights for a box of a class."""
+        if answer not in self._row_indexes:
             left = self.worth
             if left is None:
-                left = np.where(self.open, ground.cases.weights, 0.0)
-            same = ground.cases.answers == answer
-            own = np.maximum(left, ground.bait)
-            worth = np.where(same, own, np.where(self.others, -1.0, 0.0))
-            self._crowds[answer] = ground.crowd._replace(worth=worth)
-        return self._crowds[answer]
+                left = np.where(self.open, context.cases.weights, 0.0)
+            same = context.cases.answers == answer
+            kept = np.maximum(left, context.covered_row_weights)
+            worth = np.where(same, kept, np.where(self.others, -1.0, 0.0))
+            self._row_indexes[answer] = context.row_index._replace(worth=worth)
+        return self._row_indexes[answer]
 
 
 def _sent_wave(
@@ -220,7 +228,7 @@ def _sent_wave(
 
 
 class Step(NamedTuple):
-    """A box that is to grow: by what brings rows, or, `is_last`, by the rest, too."""
+    """A box to grow: by values that cover rows, or if `is_last`, by others, too."""
 
     wave: Wave
     grown: Grown
@@ -228,44 +236,46 @@ class Step(NamedTuple):
 
 
 def copied(state: Growth) -> Growth:
-    """Return a box that can grow on its own."""
+    """Return an independent copy of a growing box."""
     return Growth._make(part.copy() for part in state)
 
 
-def grow(ground: Ground, step: Step, meter: Meter) -> tuple[Growth, int, int]:
-    """Return a box that has grown, and how many questions and boxes that took.
+def grow(context: GrowthContext, step: Step, meter: Meter) -> tuple[Growth, int, int]:
+    """Return a grown box, and how many questions and boxes it took.
 
-    When the time is over it stays as it is: it is proved at every moment.
+    The box is proved at every moment, so it can be returned as it is when time is up.
     """
-    wave, (given, answer), is_last = step
-    state = copied(given)
-    net, desk = ground.nets[answer], ground.desk(answer, wave.ignored)
-    crowd, most = wave.crowd(ground, answer), boxes_at_once(net)
+    wave, (start, answer), is_last = step
+    state = copied(start)
+    net, buffers = context.nets[answer], context.buffers(answer, wave.ignored)
+    row_index, most = wave.row_index(context, answer), boxes_per_check(net)
     try:
-        while not growth.grow(net, desk, crowd, ground.plan, state, most, is_last):
+        while not box_growth.grow(
+            net, buffers, row_index, context.plan, state, most, is_last
+        ):
             meter.spend()
     except BudgetExceededError:
-        pass  # whoever asked for it sees so, too
-    return state, int(desk.counts[2]), int(desk.counts[1])
+        pass  # the caller checks the time, too
+    return state, int(buffers.counts[2]), int(buffers.counts[1])
 
 
 def _sorted(
     columns: NDArray[np.int64], numbers: NDArray[np.float64], domain: Domain
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows in the order of each feature, and where each column starts."""
+    """Return the rows sorted by each feature, and where each column starts."""
     n_rows, n_features = columns.shape
     order = np.empty((n_features, n_rows), dtype=np.int64)
     starts = np.full(int(domain.offsets[-1]) + 1, n_rows * n_features)
     for feature in range(n_features):
         order[feature] = np.lexsort([numbers[:, feature], columns[:, feature]])
-        own = np.arange(domain.offsets[feature], domain.offsets[feature + 1])
-        found = np.searchsorted(columns[order[feature], feature], own)
-        starts[own] = feature * n_rows + found
+        block = np.arange(domain.offsets[feature], domain.offsets[feature + 1])
+        first = np.searchsorted(columns[order[feature], feature], block)
+        starts[block] = feature * n_rows + first
     return order, starts
 
 
 def _lines(domain: Domain) -> NDArray[np.int64]:
-    """Return which values are numbers in a row: the feature's position, or -1."""
+    """Return the feature of each value that is an ordered number; -1 for others."""
     lines = np.full(int(domain.offsets[-1]), -1, dtype=np.int64)
     for index, feature in enumerate(domain.features):
         if feature.has_numbers and feature.limits is None:

@@ -1,24 +1,129 @@
-"""Fewer rules for the same rows: two that can be one are made one.
+"""Merge rules: fewer rules that cover the same rows.
 
-Of each rule only the rows count that no other one decides. If the smallest box around
-such rows of two rules is of their class, a rule grown from it takes the place of both,
-and others may be left with no row of their own. The rules decide every row at every
-moment, so the work can be stopped anywhere.
+For each rule only the rows matter that no other rule covers. If the smallest box around
+these rows of two rules has their class, a rule grown from it replaces both, and other
+rules may become unnecessary. The rules cover every row at every moment, so the work can
+be stopped anywhere.
 """
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nn2rules.errors import InternalError
-from nn2rules.extraction._kernels.nearness import held_rows, holds_any
+from nn2rules.extraction._kernels.near_rows import held_rows, holds_any
+from nn2rules.extraction.from_search.covering import Cover, OnRule
 from nn2rules.extraction.from_search.growing import Grower, Hull
-from nn2rules.extraction.from_search.holding import Holding
-from nn2rules.extraction.from_search.searched import Cover, Found
+from nn2rules.extraction.from_search.growth_context import Wave
 from nn2rules.space import Boxes
 
+Flags = NDArray[np.bool_]
+Holds = Callable[..., Flags]
+"""Returns which rows a box contains, given what it allows and its ends."""
+
+_SHARED = 0.05
+"""The weight of a row that several rules cover, or a rule with many rows."""
+
+
+class Holding:
+    """Rules, changed in place, with the rows that each covers.
+
+    Attributes
+    ----------
+    cover : Cover
+        The rules, possibly none.
+    held : list of ndarray of bool
+        For each rule, which rows it covers.
+    counts : ndarray of int64
+        For each row, how many rules cover it.
+    wanted : ndarray of bool
+        The rows to be covered.
+    """
+
+    def __init__(self, cover: Cover, holds: Holds, wanted: Flags) -> None:
+        self.cover, self.holds, self.wanted = cover, holds, wanted
+        both = zip(cover.allowed, cover.ends, strict=True)
+        self.held = [holds(*box) for box in both]
+        self.counts: NDArray[np.int64] = np.zeros(len(wanted), dtype=np.int64)
+        for held in self.held:
+            self.counts += held
+
+    def own_rows(self, index: int) -> Flags:
+        """Return which rows only this rule covers."""
+        return self.left_by((index,))
+
+    def left_by(self, indices: Sequence[int]) -> Flags:
+        """Return which rows are not covered without these rules."""
+        held = np.sum([self.held[index] for index in indices], axis=0)
+        left: Flags = self.wanted & (held > 0) & (self.counts == held)
+        return left
+
+    def worth(self, indices: Sequence[int]) -> NDArray[np.float64]:
+        """Return the weight of each row for a rule that replaces some rules.
+
+        Rows of rules that have few weigh more.
+        """
+        counts = self.counts - np.sum([self.held[i] for i in indices], axis=0)
+        worth = np.where(counts > 1, _SHARED, 0.0)
+        for index, held in enumerate(self.held):
+            single = held & self.wanted & (counts == 1)
+            if index not in indices and single.any():
+                worth[single] = max(2.0 / int(single.sum()), _SHARED)
+        worth[self.left_by(indices)] = 1.0
+        return worth
+
+    def grow_again(
+        self, grower: Grower, rows: Flags, indices: Sequence[int], impossible: Boxes
+    ) -> bool:
+        """Replace the first of some rules by a box grown from rows.
+
+        Returns whether that could be proved; if not, nothing changes.
+        """
+        place, worth = indices[0], self.worth(indices)
+        worth[rows] = 1.0
+        answer = self.cover.answers[place]
+        every = np.ones(len(rows), np.bool_)
+        wave = Wave(every, every, impossible, worth)
+        tries = grower.regrow(rows, answer, place, wave)
+        if not tries:
+            return False
+        gains = [
+            float(worth[self.holds(grown.state.box, grown.state.ends)].sum())
+            for grown in tries
+        ]
+        [best] = grower.finish([tries[int(np.argmax(gains))]], wave)
+        self.counts -= self.held[place]
+        self.cover.allowed[place] = best.state.box
+        self.cover.ends[place] = best.state.ends
+        self.held[place] = self.holds(best.state.box, best.state.ends)
+        self.counts += self.held[place]
+        return True
+
+    def place_of(self, held: Flags) -> int:
+        """Return the position of the rule with these rows."""
+        return next(i for i, other in enumerate(self.held) if other is held)
+
+    def drop(self, index: int) -> None:
+        """Drop a rule."""
+        self.counts -= self.held[index]
+        cover = self.cover
+        del cover.allowed[index], cover.ends[index], cover.answers[index]
+        del self.held[index]
+
+    def drop_idle(self) -> bool:
+        """Drop rules without rows of their own; return whether there were any."""
+        before = len(self.held)
+        for held in sorted(self.held, key=lambda held: int(held.sum())):
+            index = self.place_of(held)
+            if not self.own_rows(index).any():
+                self.drop(index)
+        return len(self.held) < before
+
+
 _LIGHTEST = 200
-"""So many rules of a class, those with the fewest rows of their own, are looked at."""
+"""How many rules of a class are considered: those with the fewest rows of their own."""
 
 
 def merge(
@@ -26,27 +131,27 @@ def merge(
     cover: Cover,
     *,
     impossible: Boxes,
-    found: Found | None = None,
+    on_rule: OnRule | None = None,
 ) -> None:
-    """Make do with fewer rules, wherever that can be proved, until it cannot.
+    """Merge rules wherever that can be proved, until no two can be merged.
 
     Parameters
     ----------
     grower : Grower
-        Its rows of positive weight stay decided.
+        Its rows of positive weight stay covered.
     cover : Cover
-        A set of rules, each true on its own, changed in place.
+        A set of rules, each of which holds on its own, changed in place.
     impossible : Boxes
-        Inputs inside these do not count.
-    found : callable, optional
-        Told how many rules there are, and that all rows are decided.
+        Inputs in these boxes are ignored.
+    on_rule : callable, optional
+        Called with the number of rules, and 1.0 as all rows are covered.
     """
     if not cover.answers:
         return
-    crowd, domain = grower.crowd, grower.oracle.network.domain
-    holds = partial(held_rows, domain.ranges, crowd.columns, crowd.numbers)
+    row_index, domain = grower.row_index, grower.oracle.network.domain
+    holds = partial(held_rows, domain.ranges, row_index.columns, row_index.numbers)
     rules = Holding(cover, holds, grower.cases.weights > 0)
-    decided = rules.wanted & (rules.counts > 0)
+    covered = rules.wanted & (rules.counts > 0)
     rules.drop_idle()
     is_less = True
     while is_less:
@@ -55,14 +160,14 @@ def merge(
             _Class(grower, rules, answer, impossible).join_pairs()
         rules.drop_idle()
         is_less = len(rules.held) < n_before
-        if found is not None:
-            found(len(rules.held), 1.0)
-    if (rules.counts[decided] == 0).any():
-        raise InternalError("a row that was decided is not any more")
+        if on_rule is not None:
+            on_rule(len(rules.held), 1.0)
+    if (rules.counts[covered] == 0).any():
+        raise InternalError("a row is not covered any more after merging")
 
 
 class _Class:
-    """The rules of one class, and what can be proved of boxes around their rows."""
+    """The rules of one class, and proofs for boxes around their rows."""
 
     def __init__(
         self, grower: Grower, rules: Holding, answer: int, impossible: Boxes
@@ -75,14 +180,14 @@ class _Class:
         self.numbers = grower.cases.inputs.numbers[others]
 
     def lightest(self) -> list[int]:
-        """Return where the rules stand, those with the fewest rows of their own."""
+        """Return the positions of the rules with the fewest rows of their own."""
         answers, rules = self.rules.cover.answers, self.rules
         mine = [index for index, other in enumerate(answers) if other == self.answer]
-        mine.sort(key=lambda index: int(rules.own(index).sum()))
+        mine.sort(key=lambda index: int(rules.own_rows(index).sum()))
         return mine[:_LIGHTEST]
 
-    def ours(self, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, int]]:
-        """Return the pairs whose boxes are seen to be of the class."""
+    def proved_pairs(self, hulls: dict[tuple[int, int], Hull]) -> list[tuple[int, int]]:
+        """Return the pairs whose boxes are proved to have the class."""
         likely = {
             pair: hull
             for pair, hull in hulls.items()
@@ -91,22 +196,24 @@ class _Class:
         proved = self.grower.prove_all(
             list(likely.values()), self.answer, self.impossible
         )
-        return [pair for pair, is_ours in zip(likely, proved, strict=True) if is_ours]
+        return [
+            pair for pair, is_proved in zip(likely, proved, strict=True) if is_proved
+        ]
 
     def join_pairs(self) -> None:
-        """Make one rule of two, for as many pairs as there are."""
+        """Merge as many pairs as possible."""
         rules, grower = self.rules, self.grower
         pairs = _matched(self._joinable())
         for first, second in sorted(pairs, key=lambda pair: -pair[1]):
-            # Rules that were joined before may hold other rows than they did.
+            # Earlier merges may have changed which rows the rules cover.
             left = rules.left_by((first, second))
             if rules.grow_again(grower, left, (first, second), self.impossible):
                 rules.drop(second)
 
     def _joinable(self) -> dict[int, set[int]]:
-        """Return for each rule those that can be one with it, proved."""
+        """Return for each rule the rules that provably can be merged with it."""
         rules, grower = self.rules, self.grower
-        hulls = {index: grower.hull(rules.own(index)) for index in self.lightest()}
+        hulls = {index: grower.hull(rules.own_rows(index)) for index in self.lightest()}
         shared = np.flatnonzero(rules.wanted & (rules.counts == 2))
         both_hulls: dict[tuple[int, int], Hull] = {}
         for first in hulls:
@@ -118,16 +225,16 @@ class _Class:
                 if len(both):
                     hull = grower.joined(hull, grower.hull(both.tolist()))
                 both_hulls[first, second] = hull
-        found: dict[int, set[int]] = {index: set() for index in hulls}
-        for first, second in self.ours(both_hulls):
-            found[first].add(second)
-            found[second].add(first)
-        return found
+        partners: dict[int, set[int]] = {index: set() for index in hulls}
+        for first, second in self.proved_pairs(both_hulls):
+            partners[first].add(second)
+            partners[second].add(first)
+        return partners
 
 
-def _matched(found: dict[int, set[int]]) -> list[tuple[int, int]]:
-    """Choose pairs, no rule in two: first for those that fit to the fewest."""
-    left = {index: set(others) for index, others in found.items() if others}
+def _matched(partners: dict[int, set[int]]) -> list[tuple[int, int]]:
+    """Choose disjoint pairs, first for rules with the fewest partners."""
+    left = {index: set(others) for index, others in partners.items() if others}
     pairs = []
     while left:
         first = min(left, key=lambda index: (len(left[index]), index))

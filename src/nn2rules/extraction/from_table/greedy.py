@@ -1,7 +1,4 @@
-"""Choosing rules: greedily from a pool of boxes, then growing each to a prime."""
-
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+"""Choose rules greedily from a pool of boxes, and grow each to a prime."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +12,10 @@ from nn2rules.extraction._kernels.greedy import (
     take_best,
     weigh,
 )
-from nn2rules.extraction.effort import Effort, generator
 from nn2rules.extraction.from_table.packing import Rules, State
+from nn2rules.extraction.from_table.runs import Effort, Run, generator
 
 _SHARE, _NOISE = 0.4, 0.3
-
-
-@dataclass(slots=True)
-class Run:
-    """One attempt: where its random numbers come from, and what it has so far.
-
-    Attributes
-    ----------
-    rng : the state of the generator, changed in place
-    meter : Meter
-        Looked at every now and then; when it stops the work, `so_far` stays.
-    so_far : callable or None
-        Returns the rules of this moment.
-    """
-
-    rng: NDArray[np.uint64]
-    meter: Meter
-    so_far: Callable[[], Rules] | None = None
 
 
 def choose(
@@ -49,19 +28,19 @@ def choose(
     run: Run,
     least: int = 0,
 ) -> Rules:
-    """Choose rules, heaviest first, until they decide all of `todo`.
+    """Choose rules, heaviest first, until they cover all of `todo`.
 
     Parameters
     ----------
     state : State
-    want : packed bit planes of what it is worth to decide an input
-    todo : packed set of the inputs that must be decided
+    want : packed bit planes of the weights of inputs
+    todo : packed set of the inputs to cover
     is_ordered : bool
-        Whether what a rule decides is don't-care for the rules after it.
+        Whether inputs that a rule covers are don't-care for the rules after it.
     effort : Effort
     run : Run
     least : int
-        Stop where no rule is worth as much.
+        Stop when no rule has this weight.
     """
     pack, n_columns = state.space.pack, int(state.space.pack.offsets[-1])
     live, open_, want, todo = state.live, state.open.copy(), want.copy(), todo.copy()
@@ -71,9 +50,9 @@ def choose(
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),
     )
-    found: list[NDArray[np.bool_]] = []
-    answers: list[int] = []
-    run.so_far = lambda: _rules(found, answers, n_columns, is_complete=False)
+    boxes: list[NDArray[np.bool_]] = []
+    classes: list[int] = []
+    run.so_far = lambda: _rules(boxes, classes, n_columns, is_complete=False)
     scratch = state.space.scratch()
     last = (_NOISE, run.rng, pack, *scratch)
     total, n, pace = _count(todo), 0, Pace()
@@ -85,17 +64,17 @@ def choose(
         if pool[1][:n].max() < least:
             break
         rule = np.zeros(n_columns, dtype=np.bool_)
-        answer = take_best(
+        index = take_best(
             *pool, n, want, todo, open_, is_ordered, pack, scratch[0], rule
         )
-        found.append(rule)
-        answers.append(int(answer))
-        run.meter.report(f"{len(found):,} rules", 0.8 * (1 - _count(todo) / total))
+        boxes.append(rule)
+        classes.append(int(index))
+        run.meter.report(f"{len(boxes):,} rules", 0.8 * (1 - _count(todo) / total))
         weigh(*pool, n, live, open_, want, pack, scratch[0])
         n = _keep_best(*pool, n, effort.tries)
         for start, stop in run.meter.pieces(n, pace):
             regrow(*pool, start, stop, live, open_, want, *last)
-    return _rules(found, answers, n_columns, is_complete=True)
+    return _rules(boxes, classes, n_columns, is_complete=True)
 
 
 def _keep_best(
@@ -113,15 +92,15 @@ def _keep_best(
 
 
 def _rules(
-    found: list[NDArray[np.bool_]],
-    answers: list[int],
+    chosen: list[NDArray[np.bool_]],
+    positions: list[int],
     n_columns: int,
     *,
     is_complete: bool,
 ) -> Rules:
-    n_rules = min(len(found), len(answers))  # of a moment between the two
-    boxes = np.array(found[:n_rules], dtype=np.bool_).reshape(-1, n_columns)
-    classes = np.array(answers[:n_rules], dtype=np.int64)
+    n_rules = min(len(chosen), len(positions))  # if interrupted in between
+    boxes = np.array(chosen[:n_rules], dtype=np.bool_).reshape(-1, n_columns)
+    classes = np.array(positions[:n_rules], dtype=np.int64)
     return Rules(boxes, classes, 0, is_complete)
 
 
@@ -143,7 +122,7 @@ def primed(
     ----------
     rules : Rules
         Complete, with boxes in the order of the features.
-    todo : packed set of the inputs that must be decided
+    todo : packed set of the inputs to cover
     """
     meter = meter or Meter()
     boxes, classes = rules.boxes[:, state.space.columns].copy(), rules.classes.copy()
@@ -165,8 +144,3 @@ def primed(
             *scratch,
         )
     return Rules(state.space.unpack(boxes[kept]), classes[kept], rules.default)
-
-
-def unpacked(rules: Rules, state: State) -> Rules:
-    """Return the rules with their columns in the order of the features."""
-    return replace(rules, boxes=state.space.unpack(rules.boxes))

@@ -1,7 +1,7 @@
-"""Truth tables and boxes, packed sixty-four inputs to a word.
+"""Truth tables and boxes, packed as 64-bit words.
 
-A *table* gives the class of every input, last feature fastest; `DONT_CARE` marks the
-inputs that cannot occur. This is the readable face of ``_kernels.packed``.
+A *table* has the class of every input, last feature fastest; `DONT_CARE` marks inputs
+that cannot occur. ``_kernels.packed`` has the operations.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from nn2rules.engine import DONT_CARE
 
-"""In place of a class: the input cannot occur."""
-
 
 class Packing(NamedTuple):
-    """Where an input lies: head features give the word, tail features the bit."""
+    """Where an input is stored: head features give the word, tail features the bit."""
 
     offsets: NDArray[np.int64]  # first column of each feature, head features first
     n_head: int
@@ -27,14 +25,14 @@ class Packing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The inputs of a domain in packed form, and the way to it and back.
+    """The packed inputs of a domain, with conversions.
 
     Attributes
     ----------
     sizes : the number of values of each feature
     order : the features in packed order, head features first
     pack : Packing
-    columns : for each packed column the column it stands for
+    columns : for each packed column the original column
     """
 
     sizes: tuple[int, ...]
@@ -44,11 +42,11 @@ class Space:
 
     @property
     def n_words(self) -> int:
-        """The number of words that a set of inputs takes."""
+        """The number of words of a set of inputs."""
         return int(np.prod(np.diff(self.pack.offsets)[: self.pack.n_head]))
 
     def scratch(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return room for a list of words and for a number of each column."""
+        """Return arrays for a list of words and for a number per column."""
         return np.empty(self.n_words, np.int64), np.empty(len(self.columns), np.int64)
 
     def set_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -61,7 +59,7 @@ class Space:
         return packed.view("<u8").ravel().astype(np.uint64)
 
     def planes_of(self, weights: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the packed bit planes of non-negative whole weights."""
+        """Return the packed bit planes of non-negative integer weights."""
         n_planes = max(1, int(weights.max(initial=0)).bit_length())
         return np.stack([self.set_of((weights >> p) & 1 == 1) for p in range(n_planes)])
 
@@ -102,7 +100,7 @@ def space(sizes: Sequence[int]) -> Space:
 
 
 def _tail_features(sizes: tuple[int, ...]) -> list[int]:
-    """Choose the features whose product comes nearest to the 64 bits of a word."""
+    """Choose the features whose combinations fill most of the 64 bits of a word."""
     best: dict[int, list[int]] = {1: []}
     for feature, size in enumerate(sizes):
         for product, chosen in list(best.items()):
@@ -120,7 +118,7 @@ def _strides(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A packed table: the inputs of each class, and all that can occur."""
+    """A packed table: the inputs of each class, and all possible inputs."""
 
     space: Space
     live: NDArray[np.uint64]
@@ -130,7 +128,7 @@ class State:
 def state_of(
     table: NDArray[np.uint8], sizes: Sequence[int], *, at_least: int = 1
 ) -> State:
-    """Return the packed table, with `at_least` so many classes."""
+    """Return the packed table, with `at_least` this many classes."""
     inputs = space(sizes)
     n_classes = max(at_least, int(table[table != DONT_CARE].max(initial=0)) + 1)
     live = np.stack([inputs.set_of(table == index) for index in range(n_classes)])
@@ -139,9 +137,9 @@ def state_of(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Boxes with the positions of their classes, in order, and the default's.
+    """Boxes with the positions of their classes, in order, and of the default.
 
-    Not complete if the work was stopped before they decided everything.
+    Incomplete if the work was stopped before all inputs were covered.
     """
 
     boxes: NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""Improving a whole list: sweeps over its rules, and parts of it decided anew."""
+"""Improve a list: sweep over its rules, and rebuild parts of it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,8 @@ from nn2rules.engine import Pace
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction._kernels.improve import Sweep, begin, sweep_some
 from nn2rules.extraction._kernels.rebuild import rebuild
-from nn2rules.extraction.effort import Effort
-from nn2rules.extraction.from_table.greedy import Run
 from nn2rules.extraction.from_table.packing import Rules, State
+from nn2rules.extraction.from_table.runs import Effort, Run
 
 _SWEEP_BYTES = 1 << 30
 _LATE, _SWEEP_NOISE, _JITTER = 0.5, 0.2, 2.0
@@ -28,8 +27,8 @@ def polish(
 ) -> Rules:
     """Improve rules by sweeps and rebuilds; never more rules.
 
-    The rules are right at every moment, so when the budget is spent the rest of the
-    work is just left out.
+    The rules are right at every moment, so the work can stop when the budget is
+    spent.
     """
     run.so_far = lambda: rules
     n_sweeps = effort.sweeps
@@ -54,7 +53,7 @@ def polish(
 
 
 def _rounds(n_rules: int, effort: Effort) -> int:
-    """Return how often to decide parts anew: there are few ways to part a few rules."""
+    """Return how often to rebuild parts; few rules have few different parts."""
     rounds = effort.rebuilds // max(n_rules, 1)
     return min(rounds, _MOST_ROUNDS, _ROUNDS_A_RULE * n_rules)
 
@@ -128,7 +127,7 @@ def _rebuilt(
     rounds: int,
     run: Run,
 ) -> Rules:
-    """Decide parts of the list anew, so many times."""
+    """Rebuild parts of the list, `rounds` times."""
     boxes, classes = rebuild(
         rules.boxes.copy(),
         rules.classes.copy(),

@@ -1,9 +1,9 @@
-"""Lists made to be short: few rules, which answer right as often as they can.
+"""Short lists: few rules that agree with the network as often as possible.
 
-A rule may be wrong somewhere. Given what is above it and what is below, a rule with
-some box and class makes some inputs right that would be wrong without it, and some
-wrong; the difference, weighed, is its *gain*. A list grows by rules at the top, of the
-largest gain that is found, and now and then every rule is chosen anew in its place.
+A rule may be wrong on some inputs. Given the rules before and after it, a rule with a
+box and a class makes some inputs right that would be wrong without it, and some wrong.
+The weighted difference is its *gain*. A list grows by rules at the top, with the
+largest gain found, and from time to time each rule is replaced in its place.
 """
 
 import math
@@ -33,7 +33,7 @@ class Grid:
     Attributes
     ----------
     sizes : the number of values of each feature
-    half : so many features make the first half; both halves have about as many parts
+    half : the number of features in the first half; both halves have similar sizes
     """
 
     sizes: tuple[int, ...]
@@ -53,11 +53,11 @@ def grid_of(sizes: Sequence[int]) -> Grid:
 
 
 def inside(grid: Grid, box: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell of every input whether it lies in the box."""
-    found = np.ones(1, dtype=np.bool_)
+    """Return for every input whether it lies in the box."""
+    is_inside = np.ones(1, dtype=np.bool_)
     for block in grid.blocks:
-        found = (found[:, np.newaxis] & box[block]).ravel()
-    return found
+        is_inside = (is_inside[:, np.newaxis] & box[block]).ravel()
+    return is_inside
 
 
 def heaviest(
@@ -65,9 +65,9 @@ def heaviest(
 ) -> tuple[float, NDArray[np.bool_]]:
     """Return the largest sum of values over a box that is found, and the box.
 
-    Each start is improved feature by feature: given the values that the box allows of
-    all others, those of a feature stay that bring something, or cost nothing. No step
-    makes a sum smaller.
+    Each start is improved feature by feature: given the allowed values of all other
+    features, those values of a feature are kept that do not reduce the sum. No step
+    makes the sum smaller.
     """
     first = range(grid.half)
     second = range(grid.half, len(grid.sizes))
@@ -87,18 +87,18 @@ def heaviest(
 
 
 def _product(grid: Grid, boxes: Floats, features: range) -> Floats:
-    """Tell for each box which parts of a half of the features it allows."""
-    found = np.ones((len(boxes), 1))
+    """Return for each box which combinations of half of the features it allows."""
+    product = np.ones((len(boxes), 1))
     for feature in features:
         block = boxes[:, np.newaxis, grid.blocks[feature]]
-        found = (found[:, :, np.newaxis] * block).reshape(len(boxes), -1)
-    return found
+        product = (product[:, :, np.newaxis] * block).reshape(len(boxes), -1)
+    return product
 
 
 def _improve(grid: Grid, boxes: Floats, features: range, sums: Floats) -> None:
-    """Choose the values of each of these features anew, in place.
+    """Choose the values of each of these features again, in place.
 
-    `sums` has for each box a number for each part of the half.
+    `sums` has for each box a number for each combination of the half.
     """
     for feature in features:
         block, size = grid.blocks[feature], grid.sizes[feature]
@@ -113,9 +113,9 @@ def _improve(grid: Grid, boxes: Floats, features: range, sums: Floats) -> None:
         boxes[:, block] = chosen
 
 
-_STARTS = 8  # boxes that are improved for a rule, for each class
-_LARGEST = 1 << 24  # inputs, each of which takes some hundred bytes
-_DROPS = 8  # how often to try with fewer rules
+_STARTS = 8  # boxes improved for a rule, per class
+_LARGEST = 1 << 24  # inputs, each of which needs a few hundred bytes
+_DROPS = 8  # how often fewer rules are tried
 
 Box = NDArray[np.bool_]
 Classes = NDArray[np.int64]
@@ -123,17 +123,17 @@ Classes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a short list is to be.
+    """The goal of a short list.
 
     Attributes
     ----------
     most : int
-        More rules are not wanted.
+        The maximum number of rules.
     least : int
-        As soon as so many inputs are right, more rules are not wanted, either.
+        No more rules are added once this many inputs are right.
     counts : ndarray of int, shape (n_inputs,), or None
-        How often each input occurs in the data. Rows and inputs then weigh the same,
-        each on the whole; otherwise inputs alone count, as for a fidelity.
+        How often each input occurs in the data. Rows and inputs then have the same
+        total weight; otherwise only inputs count, as for a fidelity.
     """
 
     most: int
@@ -143,9 +143,9 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The class and the weight of every input, and how to look for rules.
+    """The class and the weight of every input, and how to search for rules.
 
-    Weights are whole numbers, so that sums of them are exact in any order.
+    Weights are integers, so that their sums are exact in any order.
     """
 
     grid: Grid
@@ -159,7 +159,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class _Short:
-    """Rules from the top, the default, and what they answer to every input."""
+    """Rules from the top, the default, and their prediction for every input."""
 
     rules: tuple[tuple[Box, int], ...]
     default: int
@@ -172,9 +172,9 @@ def aim_of(
     length: Length,
     counts: NDArray[np.int64] | None,
 ) -> Aim | None:
-    """Return what a short list is to be; None if the first rules are as wanted.
+    """Return the goal of a short list; None if the exact list needs no shortening.
 
-    `first` are the first rules of the exact list, as many as are needed of these.
+    `first` are the first rules of the exact list, as many as are needed.
     """
     share, total = length.fidelity, exact.n_possible
     if total > _LARGEST or (first is exact and (share is None or share == 1)):
@@ -183,13 +183,15 @@ def aim_of(
     if share is None:
         return Aim(most, total, counts)
     least = math.ceil(share * total)
-    while least > 0 and (least - 1) / total >= share:  # as the share is compared
+    while (
+        least > 0 and (least - 1) / total >= share
+    ):  # consistent with how fidelity is compared
         least -= 1
     return Aim(most, least)
 
 
 def worth(rules: RuleList, table: NDArray[np.uint8], aim: Aim) -> tuple[bool, int, int]:
-    """Return what a list is worth: enough inputs right, then fewer rules, then more."""
+    """Return a key to compare lists: enough inputs right, few rules, total weight."""
     right = right_inputs(rules, table)
     is_enough = int(right.sum()) >= aim.least
     weighed = int(weights_of(table, aim.counts)[right].sum())
@@ -204,10 +206,10 @@ def short_list(
     *,
     passes: int = 1,
 ) -> Rules:
-    """Return an ordered list of few rules, right on as much as can be found.
+    """Return an ordered list of few rules that is right as often as possible.
 
-    It has the most rules that are wanted, unless fewer are enough. In the end every
-    rule is chosen anew, `passes` times.
+    It has the maximum number of rules, unless fewer are enough. At the end every rule
+    is replaced, `passes` times.
     """
     task = _task(table, sizes, aim, work)
     default = _best_default(task, np.ones(len(table), dtype=np.bool_))
@@ -218,9 +220,9 @@ def short_list(
         n_found = len(short.rules)
         work.meter.report(f"{n_found:,} rules of a short list", n_found / aim.most)
         if n_found == n_rules:
-            short, n_rules = _chosen_anew(task, short), 2 * n_rules
+            short, n_rules = _rechosen(task, short), 2 * n_rules
     for _ in range(passes):
-        short = _chosen_anew(task, short)
+        short = _rechosen(task, short)
         while _needs_more(task, short, aim):
             short = _extended(task, short)
     if _right(task, short) >= aim.least:
@@ -232,7 +234,7 @@ def short_list(
 
 
 def weights_of(table: NDArray[np.uint8], counts: Classes | None) -> NDArray[np.int64]:
-    """Return how much it is worth that each input is right."""
+    """Return the weight of each input."""
     possible: NDArray[np.int64] = (table != DONT_CARE).astype(np.int64)
     if counts is None:
         return possible
@@ -258,14 +260,14 @@ def _task(
 
 
 def _needs_more(task: _Task, short: _Short, aim: Aim) -> bool:
-    """Tell whether a rule more is wanted, and there is one."""
+    """Return whether another rule is wanted, and can help."""
     if len(short.rules) >= aim.most or _right(task, short) >= aim.least:
         return False
     return bool(task.weights[short.answers != task.classes].any())
 
 
 def _right(task: _Task, short: _Short) -> int:
-    """Return how many inputs that can occur are right."""
+    """Return how many possible inputs are right."""
     return int(((short.answers == task.classes) & (task.weights > 0)).sum())
 
 
@@ -275,17 +277,17 @@ def _best_default(task: _Task, left: NDArray[np.bool_]) -> int:
 
 
 def _extended(task: _Task, short: _Short) -> _Short:
-    """Put the rule at the top that gains most."""
+    """Put the rule with the largest gain at the top."""
     everything = np.ones(len(task.classes), dtype=np.bool_)
-    found = _best_rule(task, everything, short.answers)
-    assert found is not None, "some input is wrong, and a rule for it alone gains"
-    box, answer = found
+    best = _best_rule(task, everything, short.answers)
+    assert best is not None, "some input is wrong, and a rule for it alone gains"
+    box, answer = best
     answers = np.where(inside(task.grid, box), answer, short.answers)
     return _Short(((box, answer), *short.rules), short.default, answers)
 
 
-def _chosen_anew(task: _Task, short: _Short) -> _Short:
-    """Choose the default and, from below, every rule anew; leave out those idle."""
+def _rechosen(task: _Task, short: _Short) -> _Short:
+    """Replace the default and, from the bottom, every rule; drop useless rules."""
     above = np.zeros(len(task.classes), dtype=np.int32)
     for box, _ in short.rules:
         above += inside(task.grid, box)
@@ -294,10 +296,10 @@ def _chosen_anew(task: _Task, short: _Short) -> _Short:
     rules: list[tuple[Box, int]] = []
     for rule in reversed(short.rules):
         above -= inside(task.grid, rule[0])
-        found = _best_rule(task, above == 0, below, rule)
-        if found is not None:
-            below[inside(task.grid, found[0])] = found[1]
-            rules.append(found)
+        better = _best_rule(task, above == 0, below, rule)
+        if better is not None:
+            below[inside(task.grid, better[0])] = better[1]
+            rules.append(better)
     return _Short(tuple(reversed(rules)), default, below)
 
 
@@ -307,30 +309,30 @@ def _best_rule(
     below: Classes,
     present: tuple[Box, int] | None = None,
 ) -> tuple[Box, int] | None:
-    """Return the rule that gains most where the inputs that reach it are known.
+    """Return the rule with the largest gain, given which inputs reach it.
 
-    `below` is what they are answered without it. Boxes are improved that begin as an
-    input that is wrong, or as the present box. None if no rule gains anything.
+    `below` is the prediction without it. The search starts from inputs that are wrong,
+    and from the present box. None if no rule has a gain.
     """
     task.work.meter.spend()
     weights = np.where(reaching, task.weights, 0.0)
     lost = np.where(below == task.classes, weights, 0.0)
-    best, found = 0.0, None
+    best_gain, best_rule = 0.0, None
     for answer in range(task.n_classes):
-        own = np.where(task.classes == answer, weights, 0.0)
-        starts = _starts(task, own - np.where(task.classes == answer, lost, 0.0))
+        of_class = np.where(task.classes == answer, weights, 0.0)
+        starts = _starts(task, of_class - np.where(task.classes == answer, lost, 0.0))
         if present is not None and present[1] == answer:
             starts = np.concatenate([starts, present[0][np.newaxis]])
         if not len(starts):
             continue
-        gain, box = heaviest(task.grid, own - lost, starts)
-        if gain > best:
-            best, found = gain, (box, answer)
-    return found
+        gain, box = heaviest(task.grid, of_class - lost, starts)
+        if gain > best_gain:
+            best_gain, best_rule = gain, (box, answer)
+    return best_rule
 
 
 def _starts(task: _Task, wrong: Floats) -> NDArray[np.bool_]:
-    """Return inputs as boxes, drawn by what it is worth to answer them right."""
+    """Return random inputs as boxes, drawn by the gain of getting them right."""
     sums = np.cumsum(wrong)
     sizes = task.grid.sizes
     boxes = np.zeros((task.starts if sums[-1] > 0 else 0, sum(sizes)), dtype=np.bool_)
@@ -346,13 +348,13 @@ def _starts(task: _Task, wrong: Floats) -> NDArray[np.bool_]:
 
 
 def _with_fewer(task: _Task, short: _Short, aim: Aim) -> _Short:
-    """Leave out rules that gain least, as long as enough is right."""
+    """Drop rules with the smallest gain, as long as enough inputs are right."""
     n_fewer = 1 + len(short.rules) // 16
     for _ in range(_DROPS):
         order = np.argsort(_gains(task, short), kind="stable")
         kept = sorted(order[n_fewer:].tolist())
         rest = tuple(short.rules[index] for index in kept)
-        fewer = _chosen_anew(task, _Short(rest, short.default, short.answers))
+        fewer = _rechosen(task, _Short(rest, short.default, short.answers))
         if len(fewer.rules) < len(short.rules) and _right(task, fewer) >= aim.least:
             short = fewer
         elif n_fewer == 1:
@@ -363,17 +365,17 @@ def _with_fewer(task: _Task, short: _Short, aim: Aim) -> _Short:
 
 
 def _gains(task: _Task, short: _Short) -> list[float]:
-    """Return what each rule gains in its place."""
+    """Return the gain of each rule in its place."""
     above = np.zeros(len(task.classes), dtype=np.int32)
     for box, _ in short.rules:
         above += inside(task.grid, box)
     below = np.full(len(task.classes), short.default)
     gains = []
     for box, answer in reversed(short.rules):
-        own = inside(task.grid, box)
-        above -= own
-        weights = np.where(own & (above == 0), task.weights, 0.0)
+        covered = inside(task.grid, box)
+        above -= covered
+        weights = np.where(covered & (above == 0), task.weights, 0.0)
         right = weights[task.classes == answer].sum()
         gains.append(float(right - weights[below == task.classes].sum()))
-        below[own] = answer
+        below[covered] = answer
     return gains[::-1]

@@ -1,7 +1,7 @@
 """The forward pass: every neuron's pieces, layer by layer (section 4.2).
 
-LinRule serves the first layer, NeuronRule all others. A neuron's list is merged before
-the next layer reads it, which changes nothing but its length.
+LinRule is used for the first layer, NeuronRule for all others. A neuron's list is
+merged before the next layer uses it, which changes nothing but its length.
 """
 
 import logging
@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nn2rules.errors import BudgetExceededError, OptionError, UnsupportedModelError
-from nn2rules.extraction.paper.behaviour import Behaviour, Piece
-from nn2rules.extraction.paper.lin_rule import Outcomes, lin_rule
-from nn2rules.extraction.paper.merge import merge
+from nn2rules.extraction.paper.lin_rule import Behaviour, Outcomes, Piece, lin_rule
 from nn2rules.extraction.paper.neuron_rule import neuron_rule
+from nn2rules.extraction.paper.prefixes import merge
 from nn2rules.network import Layer, Network, logit_floor
 from nn2rules.space import Domain, refuse_ranges
 
@@ -21,8 +20,8 @@ from nn2rules.space import Domain, refuse_ranges
 class IntegerLayer:
     """A layer whose pre-activations are whole numbers, `2**exponent` times too large.
 
-    ``weights[unit][input]`` goes from an input to a unit: a row is what LinRule and
-    NeuronRule take.
+    ``weights[unit][input]`` is the weight from an input to a unit; LinRule and
+    NeuronRule take a row.
     """
 
     weights: tuple[tuple[int, ...], ...]
@@ -149,7 +148,7 @@ def check_supported(network: Network, approximate: str | None) -> None:
         raise OptionError(f"approximate: {approximate!r}, expected {SOFT_BINARY!r}")
     if not network.is_binary:
         raise UnsupportedModelError(
-            f"the paper's algorithm reads networks with one output; this one has "
+            f"the paper's algorithm needs a network with one output; this one has "
             f"{len(network.classes)}, one for each class"
         )
     refuse_ranges(network.domain.features, "the paper's algorithm")
@@ -163,7 +162,7 @@ def check_supported(network: Network, approximate: str | None) -> None:
         if layer.activation not in _OUTCOMES:
             raise UnsupportedModelError(
                 f"layers[{index}] has {layer.activation} units; the paper's algorithm "
-                f"reads relu and, approximately, sigmoid; use another engine"
+                f"supports relu and, approximately, sigmoid; use another engine"
             )
 
 

@@ -4,8 +4,13 @@ from collections.abc import Sequence
 from typing import TypeAlias, TypeVar
 
 from nn2rules.errors import BudgetExceededError
-from nn2rules.extraction.paper.behaviour import Behaviour, Piece, combine
-from nn2rules.extraction.paper.lin_rule import Outcomes, lin_rule
+from nn2rules.extraction.paper.lin_rule import (
+    Behaviour,
+    Outcomes,
+    Piece,
+    combine,
+    lin_rule,
+)
 from nn2rules.extraction.paper.select_weights import LARGEST_LIST, Prefix
 
 Payload = TypeVar("Payload")

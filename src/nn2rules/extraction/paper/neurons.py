@@ -1,7 +1,7 @@
-"""What every neuron does, for people to read (the paper's section 3.2).
+"""What every neuron computes, in readable form (the paper's section 3.2).
 
-`neurons` gives, for each neuron of each layer, its list of (rule, weights, bias)
-tuples, in the user's own words and in exact numbers.
+`neurons` returns for each neuron of each layer its list of (rule, weights, bias)
+tuples, with the names of the user's features and exact numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nn2rules.extraction.paper.behaviour import Behaviour, Piece
 from nn2rules.extraction.paper.forward import forward
-from nn2rules.extraction.paper.order import feature_order
+from nn2rules.extraction.paper.lin_rule import Behaviour, Piece
+from nn2rules.extraction.paper.prefixes import feature_order
 from nn2rules.extraction.paper.select_weights import Prefix
 from nn2rules.language import condition_text, count, number_text
 from nn2rules.network import Network
@@ -20,7 +20,7 @@ from nn2rules.space import Condition, Domain, Feature, Value
 
 @dataclass(frozen=True, slots=True)
 class NeuronRule:
-    """A rule, and the linear function that the neuron is wherever the rule holds.
+    """A rule, and the linear function that the neuron computes where the rule holds.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class NeuronRule:
     bias : Fraction
     active : bool
         Whether the neuron is active: its pre-activation is above 0 or, for the output
-        neuron, its answer is class 1.
+        neuron, its prediction is class 1.
     """
 
     conditions: tuple[Condition, ...]
@@ -46,9 +46,9 @@ class Neuron:
     Attributes
     ----------
     layer, unit : int
-        Where it stands, both counted from 0.
+        Its position; both count from 0.
     activation : str
-        ``score`` for the output neuron: what is shown is the score, whose sign decides.
+        ``score`` for the output neuron, whose value is the score.
     """
 
     layer: int
@@ -80,7 +80,7 @@ class Neuron:
         return tuple(
             Condition(feature.name, (feature.values[code],))
             for feature, code in zip(features, prefix, strict=False)
-            if len(feature) > 1  # the only value of a feature is no condition
+            if len(feature) > 1  # a feature with one value needs no condition
         )
 
     def _exact(self, scaled: int) -> Fraction:
@@ -97,7 +97,7 @@ class Neuron:
         }
 
     def text(self, top: int | None = None) -> str:
-        """Return what the neuron does as text: all of it, or the `top` first rules."""
+        """Return what the neuron computes as text: all rules, or the first `top`."""
         lines = [
             f"layer {self.layer}, neuron {self.unit} ({self.activation}): "
             f"{count(len(self), 'rule')}"
@@ -165,7 +165,7 @@ def neurons(
     order: Sequence[str] | None = None,
     approximate: str | None = None,
 ) -> list[list[Neuron]]:
-    """Return what every neuron does: for each layer its neurons, in order.
+    """Return what every neuron computes: for each layer its neurons, in order.
 
     Parameters
     ----------

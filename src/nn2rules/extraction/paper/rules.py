@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
 from nn2rules.extraction.certifying import paper_certificate
 from nn2rules.extraction.paper.forward import forward
-from nn2rules.extraction.paper.merge import merge
-from nn2rules.extraction.paper.order import feature_order
+from nn2rules.extraction.paper.prefixes import feature_order, merge, prefix_boxes
 from nn2rules.extraction.paper.select_weights import Prefix
 from nn2rules.models import by_support, given_rows, needs_rows
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
-from nn2rules.space import Domain, Rows, box_sizes
+from nn2rules.space import Rows, box_sizes
 
 LARGEST_MEASURED = 1 << 26
 """The largest domain on which the error of an approximation is measured."""
@@ -36,12 +34,12 @@ def paper_rules(
     network : Network
         With ReLU units and one output.
     data : frame or list of dicts, optional
-        Rows on which support is counted; rules come in descending order of it.
+        Rows on which support is counted; rules are in descending order of support.
     scope : {"domain", "support"}
         All rules, the paper's *Full*; or only those with support above zero, the
         paper's *Support*, which needs `data`.
     order : sequence of str, optional
-        The order in which rules fix the features; by default the authors'.
+        The order in which rules fix the features; by default the authors' order.
     approximate : {None, "soft-binary"}
         Treat sigmoid units as 0 or 1. The certificate of the result then says on how
         many inputs of the domain it differs from the network.
@@ -49,8 +47,8 @@ def paper_rules(
     Returns
     -------
     RuleList
-        No two of its rules hold for the same input. Without rules if the network
-        never answers class 1, with one rule without conditions if it always does.
+        No two of its rules cover the same input. There are no rules if the network
+        never predicts class 1, and one rule without conditions if it always does.
     """
     needs_rows(scope, data, None)
     rows = None if data is None else given_rows(network, data)
@@ -78,27 +76,10 @@ def prefix_rules(
     )
 
 
-def prefix_boxes(
-    domain: Domain, order: Sequence[int], prefixes: Sequence[Prefix]
-) -> NDArray[np.bool_]:
-    """Return the boxes of the inputs that begin with each of `prefixes`."""
-    lengths = np.array([len(prefix) for prefix in prefixes], dtype=np.int64)
-    boxes = np.ones((len(prefixes), int(domain.offsets[-1])), dtype=np.bool_)
-    for depth, feature in enumerate(order):
-        chosen = np.flatnonzero(lengths > depth)
-        start, stop = domain.offsets[feature], domain.offsets[feature + 1]
-        boxes[chosen, start:stop] = False
-        codes = np.array(
-            [prefixes[index][depth] for index in chosen.tolist()], dtype=np.int64
-        )
-        boxes[chosen, start + codes] = True
-    return boxes
-
-
 def _certificate(
     network: Network, rules: RuleList, approximate: str | None
 ) -> dict[str, Any]:
-    """State what is proved; measure the error of an approximation on all inputs."""
+    """Return the certificate; measures the error of an approximation on all inputs."""
     inputs = network.domain.n_inputs
     hidden = {layer.activation for layer in network.layers[:-1]}
     if approximate is None or "sigmoid" not in hidden:
@@ -107,8 +88,8 @@ def _certificate(
         return paper_certificate(network, "exact integer arithmetic", counts, 0)
     if inputs > LARGEST_MEASURED:
         raise OptionError(
-            f"approximate={approximate!r}: its error is measured on every input, and "
-            f"the domain has {inputs:,}; the most is {LARGEST_MEASURED:,}"
+            f"approximate={approximate!r}: its error is measured on every input; the "
+            f"domain has {inputs:,}, the maximum is {LARGEST_MEASURED:,}"
         )
     positive = different = 0
     for codes in network.domain.inputs():

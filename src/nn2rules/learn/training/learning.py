@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from nn2rules.engine import Meter, build_table
-from nn2rules.engine.parallel import is_away, spread, workers_kept
+from nn2rules.engine.parallel import is_remote, shared_workers, spread
 from nn2rules.errors import OptionError
 from nn2rules.extraction import extract
 from nn2rules.learn.training.columns import Cells, columns_of, questions
@@ -139,8 +139,8 @@ def _processes(taught: Taught, n_jobs: int | None) -> Iterator[int | None]:
     Threads would wait for each other: numpy's small steps are not compiled.
     """
     n_cells = len(taught.truth) * len(taught.names) * taught.cuts
-    if is_away() or n_cells < _SMALL:
-        yield n_jobs if is_away() else 1
+    if is_remote() or n_cells < _SMALL:
+        yield n_jobs if is_remote() else 1
         return
     with joblib.parallel_config("loky"):
         yield n_jobs
@@ -172,7 +172,7 @@ def learn(
     """
     tasks = [_Fold(n, train, test) for n in units for train, test in folds]
     done: list[Floats] = []
-    with _processes(taught, n_jobs) as wanted, workers_kept(wanted):
+    with _processes(taught, n_jobs) as wanted, shared_workers(wanted):
         for result in spread(_right, taught, tasks, meter=Meter(), n_jobs=wanted):
             done.append(result)
             progress("training networks", 0.7 * len(done) / len(tasks))

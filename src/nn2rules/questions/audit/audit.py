@@ -7,11 +7,11 @@ from typing import Any
 from nn2rules.engine import (
     Budget,
     Meter,
-    Shown,
+    ProgressOption,
     check_engine,
     compile_for,
+    progress_callback,
     session,
-    teller,
 )
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.extraction import Limits, check_labels
@@ -69,7 +69,7 @@ def audit(
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
 ) -> Audit:
     """Put what a model does on one page: what matters, and what protected features do.
 
@@ -121,7 +121,7 @@ def audit(
     _check(data, engine, labels)
     data = listed_rows(data)
     number = whole_number("fragile", fragile)
-    told = teller(progress)
+    told = progress_callback(progress)
     how = Limits(n_jobs=n_jobs, budget=budget, progress=told, time=time)
     limits = how.spendable
     if budget is None and time is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine import Budget, Meter, Progress, Stop
-from nn2rules.engine.parallel import is_away, spread, workers_kept
+from nn2rules.engine.parallel import is_remote, shared_workers, spread
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.extraction import DRAWN_ROWS, Influences, counted
 from nn2rules.models import GivenRows
@@ -116,10 +116,10 @@ def verdicts(
             asker.verdict(claim, sharing.meter(name, part)) for name, claim in questions
         ]
     n_jobs = asker.tables.n_jobs
-    with workers_kept(n_jobs) as crew:
+    with shared_workers(n_jobs) as crew:
         workers = crew.n_workers()
     limits = sharing.limits_of(part, min(workers, len(questions)))
-    here = None if is_away() else sharing
+    here = None if is_remote() else sharing
     search = _Search(asker, part, workers, here, limits)
     claims, meter = [one.claim for one in questions], Meter(stop=sharing.stop)
     work = spread(_verdict, search, claims, meter=meter, n_jobs=n_jobs)

@@ -12,13 +12,13 @@ from nn2rules.engine import (
     COVERED_INPUTS,
     Budget,
     Meter,
-    Shown,
+    ProgressOption,
     check_engine,
-    closing_bar,
+    closing_progress,
     compile_for,
-    is_tabled,
+    progress_callback,
     session,
-    teller,
+    uses_table,
 )
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.extraction import Limits
@@ -112,7 +112,7 @@ def compare(
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
 ) -> Comparison:
     """Tell whether two decide the same on every input, and if not, where.
 
@@ -173,7 +173,7 @@ def compare(
     >>> [(rule.old, rule.new, rule.inputs) for rule in found.rules]
     [('ripe', 'unripe', 2)]
     """
-    told = teller(progress)
+    told = progress_callback(progress)
     how = Limits(effort, seed, n_jobs, budget, told, time)
     meter = how.meter()
     check_engine(engine)
@@ -190,7 +190,7 @@ def compare(
     sides = sides_of(met.domain, both, labels)
     skipped = len(labels) if decided else NOTHING
     rows, outside = (None, 0) if data is None else rows_on(met, data)
-    with closing_bar(told):
+    with closing_progress(told):
         different = None if rows is None else different_rows(sides, rows, skipped)
         by_table = _is_table(engine, sides, how)
         if not by_table:
@@ -241,7 +241,7 @@ def _is_table(engine: str, sides: tuple[Side, Side], how: Limits) -> bool:
             "or there are too many features or classes; use the engine 'search'"
         )
     n_inputs = None if domain is None else domain.n_inputs
-    return is_tabled(engine, n_inputs, COMPARED_INPUTS, how.spendable.memory)
+    return uses_table(engine, n_inputs, COMPARED_INPUTS, how.spendable.memory)
 
 
 def _found(

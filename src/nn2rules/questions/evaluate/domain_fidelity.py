@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import COVERED_INPUTS, MOST_CLASSES, Budget, is_tabled, table_of
+from nn2rules.engine import COVERED_INPUTS, MOST_CLASSES, Budget, table_of, uses_table
 from nn2rules.errors import DomainError, Nn2RulesError, OptionError
 from nn2rules.extraction import network_digest
 from nn2rules.models import read_network
@@ -209,7 +209,7 @@ def domain_fidelity(
     positions, claims = class_positions(network, rules), claims_of(rules, network)
     domain, n_classes = network.domain, len(network.classes)
     n_inputs = None if domain.has_ranges else domain.n_inputs
-    is_small = is_tabled("auto", n_inputs, COVERED_INPUTS, Budget().memory)
+    is_small = uses_table("auto", n_inputs, COVERED_INPUTS, Budget().memory)
     if is_small and n_classes <= MOST_CLASSES:
         return _counted(claims, _every_answer(network, translate, positions))
     drawn = inputs_by_volume(domain, samples, random)

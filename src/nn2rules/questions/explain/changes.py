@@ -95,7 +95,7 @@ class _Nearest:
             if not is_empty:
                 asked = self.case.ask(within, self.forbidden)
                 turned = asked.point
-                self.is_sure = self.is_sure and asked.status != "open"
+                self.is_sure = self.is_sure and asked.status != "undecided"
             if turned is None:
                 low = middle + 1
             else:
@@ -207,7 +207,7 @@ class Search:
 
     def find(self, *, first: bool) -> Changes:
         """Return the cheapest changes, or what was known when the budget ended."""
-        changes, solved, asked = self.changes, False, Judgement("open")
+        changes, solved, asked = self.changes, False, Judgement("undecided")
         try:
             most = tuple(len(ladder.costs) for ladder in self.ladders)
             asked = self._ask(most)
@@ -231,7 +231,9 @@ class Search:
                     self._list(levels, asked, first=first)
                     continue
                 is_sure = is_sure and asked.status == "proved"
-                self._demand(levels if asked.status == "open" else self._grown(levels))
+                self._demand(
+                    levels if asked.status == "undecided" else self._grown(levels)
+                )
         except BudgetExceededError:
             solved = False
             self._take_known()
@@ -348,7 +350,7 @@ class Search:
         for blocks in choices:
             chosen = dict(zip(moved, blocks, strict=True))
             asked = self.case.ask(chosen, self.forbidden)
-            if asked.status == "open":
+            if asked.status == "undecided":
                 self.changes.is_every = False
             elif asked.point is not None:
                 walks = {i: walk for i in moved if (walk := self.ladders[i].walk)}

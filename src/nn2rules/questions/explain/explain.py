@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from nn2rules.engine import Budget, Shown, judge_of, session, teller
+from nn2rules.engine import Budget, ProgressOption, judge_of, progress_callback, session
 from nn2rules.errors import OptionError
 from nn2rules.extraction import Limits
 from nn2rules.models import ModelOutput, read_network
@@ -59,7 +59,7 @@ def explain(
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
 ) -> Any:
     """Say why rows get their classes, and what would turn that; all of it proved.
 
@@ -139,7 +139,7 @@ def explain(
     Nothing less turns it.
     A single feature can turn it.
     """
-    told = teller(progress)
+    told = progress_callback(progress)
     how = Limits(1, 0, n_jobs, budget, told, time)
     number = whole_number("reasons", reasons, 1)
     network = read_network(

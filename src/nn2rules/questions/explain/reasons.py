@@ -47,7 +47,7 @@ class _Widening:
     def _holds(self, index: int, slab: Block) -> bool:
         """Tell whether the reason stays true where a feature is in a slab."""
         asked = self.case.ask({**self.free, **self.blocks, index: slab})
-        self.is_whole = self.is_whole and asked.status != "open"
+        self.is_whole = self.is_whole and asked.status != "undecided"
         return asked.status == "proved"
 
     def values(self, index: int) -> None:
@@ -250,7 +250,7 @@ def _minimal(
                 asked = case.ask({f: case.whole(f) for f in free})
                 if asked.status == "proved":
                     kept.remove(feature)
-                elif asked.status == "open":
+                elif asked.status == "undecided":
                     reasons.is_minimal = False
     except BudgetExceededError:
         reasons.is_minimal = False

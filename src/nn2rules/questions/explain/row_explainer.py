@@ -20,7 +20,7 @@ from nn2rules.engine import (
     TableJudge,
     fragile_margins,
 )
-from nn2rules.engine.parallel import in_threads, is_away, spread, workers_kept
+from nn2rules.engine.parallel import in_threads, is_remote, shared_workers, spread
 from nn2rules.errors import RowsError
 from nn2rules.language import count
 from nn2rules.models import GivenRows
@@ -140,10 +140,10 @@ class Work:
         """Explain different rows; where boxes are counted, one after the other."""
         total, seconds, shared = len(points), None, meter
         is_counted = meter.budget.boxes is not None
-        with workers_kept(n_jobs) as crew:
+        with shared_workers(n_jobs) as crew:
             workers = 1 if is_counted else crew.n_workers()
         left = meter.left().seconds
-        if is_away() and not is_counted and left is not None:
+        if is_remote() and not is_counted and left is not None:
             seconds = min(1.0, workers / max(1, total)) * left
             shared = Meter(stop=meter.stop)  # what is open at the end is no error
         tasks = [

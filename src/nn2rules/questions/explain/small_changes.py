@@ -91,7 +91,7 @@ class Few:
                 continue
             blocks = {index: self._ladders[index].block(1) for index in some}
             asked = self.case.ask(blocks, self.forbidden)
-            if asked.status == "open":
+            if asked.status == "undecided":
                 return False
             if asked.point is not None:
                 self.turned.append((some, asked.point))

@@ -19,7 +19,7 @@ from nn2rules.engine import (
     Oracle,
     array_obstacle,
     compile_for,
-    is_tabled,
+    uses_table,
 )
 from nn2rules.errors import BudgetExceededError, OptionError, UndecidedError
 from nn2rules.language import Region, Said, conditions_for, region_of
@@ -307,7 +307,7 @@ class Asker:
         if listed is None or not fitting:
             return False
         n_inputs, memory = math.prod(map(len, listed)), self.tables.meter.budget.memory
-        is_table = is_tabled(self.engine, n_inputs, VERIFIED_INPUTS, memory)
+        is_table = uses_table(self.engine, n_inputs, VERIFIED_INPUTS, memory)
         return is_table and n_inputs <= memory
 
     def _by_table(self, question: Plain | Paired, region: Region, asked: Asked) -> None:

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 from nn2rules.engine import (
     Budget,
     Meter,
-    Shown,
+    ProgressOption,
     check_engine,
-    closing_bar,
+    closing_progress,
     interruptible,
-    teller,
+    progress_callback,
 )
 from nn2rules.errors import DomainError, OptionError, ParseError
 from nn2rules.extraction import Limits
@@ -50,7 +50,7 @@ def verify(
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
-    progress: Shown = None,
+    progress: ProgressOption = None,
     on_verdict: OnVerdict | None = None,
 ) -> Any:
     """Prove or refute a claim about a model.
@@ -110,7 +110,7 @@ def verify(
     'proved'
     """
     _check(on, engine, data)
-    told = teller(progress)
+    told = progress_callback(progress)
     how = Limits(n_jobs=n_jobs, budget=budget, progress=told, time=time)
     limits = how.spendable
     if budget is None and time is None:
@@ -146,7 +146,7 @@ def verify(
             on_verdict(name, verdict)
         return verdict
 
-    with closing_bar(told):
+    with closing_progress(told):
         return _each(claim, asker, ask)
 
 

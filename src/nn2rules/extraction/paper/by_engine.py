@@ -1,22 +1,22 @@
-"""The paper's form through the engine: the shortest prefixes that decide class 1.
+"""The paper's form from a table or by search: the shortest prefixes of class 1.
 
-With a given order of the features the paper's result is unique: the maximal prefixes
-whose every completion is of class 1. On a table they are found by folding it, one
-feature at a time; beyond a table, by asking about prefixes, shortest first.
+For a given order of the features the paper's result is unique: the shortest prefixes
+whose every completion has class 1. On a table they are found by folding it, one feature
+at a time; on larger domains by proving prefixes, shortest first.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, Oracle, Table, array_obstacle, build_table, fits
+from nn2rules.engine import Meter, Oracle, Table, build_table
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.extraction.certifying import search_certificate, table_certificate
 from nn2rules.extraction.describe import refuse_different
 from nn2rules.extraction.options import Limits, RuleOptions
-from nn2rules.extraction.paper import feature_order, prefix_rules
+from nn2rules.extraction.paper.prefixes import feature_order, prefix_boxes
+from nn2rules.extraction.paper.rules import prefix_rules
 from nn2rules.models import GivenRows, by_support
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
@@ -31,7 +31,7 @@ def table_prefixes(
     Notes
     -----
     Takes O(n_inputs): after folding away the last k features, an entry is True where
-    all completions of a prefix are of class 1. A prefix is maximal where its own entry
+    all completions of a prefix have class 1. A prefix is a result where its own entry
     is True and its parent's is not.
     """
     domain = table.domain
@@ -42,14 +42,14 @@ def table_prefixes(
     folded.reverse()  # folded[k] is about prefixes of length k
     if folded[0]:
         return [()]
-    found: list[tuple[int, ...]] = []
+    prefixes: list[tuple[int, ...]] = []
     for parents, children in pairwise(folded):
         if meter is not None:
             meter.spend()
         maximal = children & ~parents[..., np.newaxis]
-        found += map(tuple, np.argwhere(maximal).tolist())
-    found.sort()
-    return found
+        prefixes += map(tuple, np.argwhere(maximal).tolist())
+    prefixes.sort()
+    return prefixes
 
 
 def search_prefixes(oracle: Oracle, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -58,7 +58,7 @@ def search_prefixes(oracle: Oracle, order: Sequence[int]) -> Iterator[tuple[int,
     pending: list[tuple[int, ...]] = [()]
     while pending:
         prefix = pending.pop()
-        box = prefix_box(domain, order, prefix)
+        [box] = prefix_boxes(domain, order, [prefix])
         if oracle.ask(box, 1):
             yield prefix
         elif len(prefix) < len(order) and not oracle.ask(box, 0):
@@ -66,36 +66,23 @@ def search_prefixes(oracle: Oracle, order: Sequence[int]) -> Iterator[tuple[int,
             pending += [(*prefix, code) for code in reversed(range(size))]
 
 
-def prefix_box(
-    domain: Domain, order: Sequence[int], prefix: Sequence[int]
-) -> NDArray[np.bool_]:
-    """Return the box of the inputs that begin with `prefix`."""
-    box = np.ones(int(domain.offsets[-1]), dtype=np.bool_)
-    for feature, code in zip(order, prefix, strict=False):
-        start, stop = domain.offsets[feature], domain.offsets[feature + 1]
-        box[start:stop] = False
-        box[start + code] = True
-    return box
-
-
 def paper_form(
     network: Network,
-    kind: RuleOptions,
-    how: Limits,
+    options: RuleOptions,
+    limits: Limits,
     *,
     rows: GivenRows | None,
     meter: Meter,
 ) -> RuleList:
-    """Return the rules that the paper's algorithm would, through the engine."""
+    """Return the rules of the paper's algorithm, found by table or search."""
     if not network.is_binary:
         raise UnsupportedModelError(
-            f"the form 'paper' is for networks with two classes; this one has "
+            f"the form 'paper' needs a network with two classes; this one has "
             f"{len(network.classes)}"
         )
-    positions = feature_order(network, kind.order)
-    fitting = fits(network.domain, meter.budget) and array_obstacle(network) is None
-    if kind.engine == "table" or (kind.engine == "auto" and fitting):
-        table = build_table(network, meter=meter, n_jobs=how.n_jobs)
+    positions = feature_order(network, options.order)
+    if options.engine == "table":
+        table = build_table(network, meter=meter, n_jobs=limits.n_jobs)
         prefixes = table_prefixes(table, positions, meter)
         rules = prefix_rules(network, positions, prefixes)
         refuse_different(rules, table.classes, meter=meter)
@@ -108,24 +95,24 @@ def paper_form(
         certificate["class_inputs"] = [network.domain.n_inputs - positive, positive]
     rules = rules.replace(certificate=certificate)
     meter.keep(lambda: rules)
-    return rules if rows is None else by_support(rules, rows, kind.scope or "domain")
+    return rules if rows is None else by_support(rules, rows, options.scope or "domain")
 
 
 def _searched(oracle: Oracle, order: Sequence[int]) -> list[tuple[int, ...]]:
-    """Search all prefixes; what is proved of them is kept if the work is stopped."""
-    found: list[tuple[int, ...]] = []
+    """Search all prefixes; those proved are kept if the work is stopped."""
+    prefixes: list[tuple[int, ...]] = []
 
     def so_far() -> RuleList:
-        rules = prefix_rules(oracle.network, order, found)
+        rules = prefix_rules(oracle.network, order, prefixes)
         certificate = {**search_certificate(oracle.network, oracle), "complete": False}
         return rules.replace(scope="support", certificate=certificate)
 
     oracle.meter.keep(so_far)
     for prefix in search_prefixes(oracle, order):
-        found.append(prefix)
+        prefixes.append(prefix)
         share = _place(oracle.network.domain, order, prefix)
-        oracle.meter.report(f"{len(found):,} rules proved", share)
-    return found
+        oracle.meter.report(f"{len(prefixes):,} rules proved", share)
+    return prefixes
 
 
 def _place(domain: Domain, order: Sequence[int], prefix: Sequence[int]) -> float:

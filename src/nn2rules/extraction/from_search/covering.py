@@ -1,8 +1,8 @@
-"""Rules proved by search, for domains too large for a table.
+"""Cover rows, or a domain, with rules proved by search.
 
-Rows say what matters: rows of data (support scope), or inputs drawn at random that no
-rule decides yet (domain scope). From a row a box is grown, slab by slab, each proved
-by search; of several such boxes the one that decides most rows becomes a rule.
+Boxes are grown from rows: rows of the data in the scope "support", or random inputs
+that no rule covers yet in the scope "domain". A box grows slab by slab, and each slab
+is proved by search. Of several such boxes the one that covers most rows becomes a rule.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,37 +14,37 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Meter, Oracle, points, room
+from nn2rules.engine import Meter, Oracle, empty_boxes, empty_inputs
 from nn2rules.engine.parallel import in_threads
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction._kernels import covering
-from nn2rules.extraction._kernels.nearness import held_rows
-from nn2rules.extraction.from_search.checkpoints import Moment
+from nn2rules.extraction._kernels.near_rows import held_rows
+from nn2rules.extraction.from_search.checkpoints import SearchState
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases, Grown, Spare, Wave
 from nn2rules.space import Boxes, Domain, Inputs, random_inputs
 
 Rows = NDArray[np.int64]
-"""The numbers of rows."""
+"""The positions of rows."""
 
 _NEARLY = 0.2
-"""A box that brings this share of what the best one brings is taken with it."""
+"""Boxes that gain at least this fraction of the best box's gain are chosen with it."""
 
 _WIDER = 1.5
-"""So many boxes grow in the next wave for each that was chosen of the last.
+"""How many boxes grow in the next wave for each box chosen in the last.
 
-At first boxes are large, and of many that grow at the same time few are of use beside
-each other; later each decides few rows, and hardly any overlap.
+At first boxes are large, and of many that grow at the same time only few are useful
+together. Later each covers few rows, and they hardly overlap.
 """
 
 _FEW_CELLS = 1 << 22
-"""With fewer values to compare, threads are not worth their start."""
+"""With fewer values to compare, starting threads does not pay."""
 
 
 class Pool:
-    """Boxes that were grown but not chosen; they stay right, so they are kept.
+    """Boxes that were grown but not chosen; they stay proved, so they are kept.
 
-    `width` is how many are to grow next.
+    `width` is the number of boxes to grow next.
     """
 
     def __init__(self, grower: Grower, spare: Spare) -> None:
@@ -53,25 +53,25 @@ class Pool:
 
     @property
     def spare(self) -> Spare:
-        """What the next wave needs of this one."""
+        """What this wave leaves to the next."""
         return Spare([grown for grown, _ in self.kept], self.width)
 
     def held(self, boxes: Sequence[Grown]) -> list[Rows]:
-        """Tell of each box which rows it holds."""
+        """Return for each box which rows it contains."""
         grower = self.grower
         is_small = len(boxes) * grower.columns.size < _FEW_CELLS
         n_jobs = 1 if is_small else grower.goal.n_jobs
         meter = grower.oracle.meter
         with closing(
             in_threads(_held, grower, boxes, meter=meter, n_jobs=n_jobs)
-        ) as found:
-            return list(found)
+        ) as rows:
+            return list(rows)
 
     def choose(self, new: Sequence[Grown], left: NDArray[np.float64]) -> list[Grown]:
-        """Take out the box that decides most, and those that decide nearly as much.
+        """Take out the box with the largest gain, and those with nearly as much.
 
-        Of the new ones and of those kept; each is worth what those before it leave, and
-        that only becomes less, so few of them are counted anew.
+        From the new boxes and those kept. The gain of a box is the weight of the rows
+        that are not covered yet. It can only decrease, so few gains are recomputed.
         """
         boxes = [*zip(new, self.held(new), strict=True), *self.kept]
         left, least = left.copy(), 0.0
@@ -104,30 +104,34 @@ def _gain(left: NDArray[np.float64], held: Rows) -> float:
 
 
 def _held(grower: Grower, grown: Grown, _meter: Meter) -> Rows:
-    crowd, ranges = grower.crowd, grower.plan.ranges
+    row_index, ranges = grower.row_index, grower.plan.ranges
     return np.flatnonzero(
         held_rows(
-            ranges, crowd.columns, crowd.numbers, grown.state.box, grown.state.ends
+            ranges,
+            row_index.columns,
+            row_index.numbers,
+            grown.state.box,
+            grown.state.ends,
         )
     )
 
 
-Note = Callable[[Spare], None]
+OnWave = Callable[[Spare], None]
 """Called after each wave with what it leaves to the next."""
 
-Found = Callable[[int, float], None]
-"""Called after each rule, with the number of rules and the share that is decided."""
+OnRule = Callable[[int, float], None]
+"""Called after each rule with the number of rules and the fraction covered."""
 
 _SAMPLE = 4096
 _AT_ONCE = 64
 _WITNESS_BOXES = 1 << 20
-_PARTS = 3  # of each feature, that one box leaves of another
-_WITNESS_WORK = 1 << 27  # comparisons of values between two looks at the clock
+_PARTS = 3  # the most parts of each feature when one box is cut out of another
+_WITNESS_WORK = 1 << 27  # comparisons between two checks of the clock
 
 
 @dataclass(slots=True)
 class Cover:
-    """Rules found so far: boxes, the positions of their classes, and the default's."""
+    """The rules so far: boxes, the positions of their classes, and of the default."""
 
     allowed: list[NDArray[np.bool_]] = field(default_factory=list)
     ends: list[NDArray[np.float64]] = field(default_factory=list)
@@ -135,8 +139,10 @@ class Cover:
     default: int = 0
 
     def boxes(self, domain: Domain) -> Boxes:
-        """Return the boxes in two arrays."""
-        n_rules = min(len(self.ends), len(self.answers))  # if stopped between the two
+        """Return the boxes as arrays."""
+        n_rules = min(
+            len(self.ends), len(self.answers)
+        )  # if interrupted between the two
         return Boxes(
             np.array(self.allowed[:n_rules], dtype=np.bool_).reshape(
                 -1, int(domain.offsets[-1])
@@ -150,33 +156,33 @@ def cover_rows(
     *,
     cover: Cover,
     impossible: Boxes,
-    found: Found | None = None,
+    on_rule: OnRule | None = None,
     is_enough: Callable[[], bool] | None = None,
     spare: Spare | None = None,
-    note: Note | None = None,
+    note: OnWave | None = None,
 ) -> None:
-    """Add rules to `cover` until they decide every row, those that decide most first.
+    """Add rules to `cover` until they cover every row, those with most rows first.
 
     Parameters
     ----------
     grower : Grower
-        It knows the rows.
+        It has the rows.
     cover : Cover
-        Rules found before, which are extended in place.
+        Earlier rules; extended in place.
     impossible : Boxes
-        Inputs inside these do not count.
-    found : callable, optional
-        Told of each rule.
+        Inputs in these boxes are ignored.
+    on_rule : callable, optional
+        Called after each rule.
     is_enough : callable, optional
-        Tells whether to stop before every row is decided.
+        Returns whether to stop before every row is covered.
     spare : Spare, optional
-        What an earlier wave left, if the work goes on.
+        What an earlier wave left, when resuming.
     note : callable, optional
-        Told after each wave what it leaves.
+        Called after each wave.
     """
     oracle, goal, weights = grower.oracle, grower.goal, grower.cases.weights
-    domain, crowd = oracle.network.domain, grower.crowd
-    holds = partial(held_rows, domain.ranges, crowd.columns, crowd.numbers)
+    domain, row_index = oracle.network.domain, grower.row_index
+    holds = partial(held_rows, domain.ranges, row_index.columns, row_index.numbers)
     possible = np.ones(len(weights), dtype=np.bool_)
     for allowed, ends in zip(*impossible, strict=True):
         possible &= ~holds(allowed, ends)
@@ -202,9 +208,9 @@ def cover_rows(
             cover.ends.append(grown.state.ends)
             cover.answers.append(grown.answer)
             open_ &= ~holds(grown.state.box, grown.state.ends)
-            if found is not None:
-                found(len(cover.answers), 1 - float(weights[open_].sum()) / total)
-        oracle.meter.spend()  # a wave that the time cut short is not where to go on
+            if on_rule is not None:
+                on_rule(len(cover.answers), 1 - float(weights[open_].sum()) / total)
+        oracle.meter.spend()  # do not record a wave that was cut short
         if note is not None:
             note(pool.spare)
 
@@ -215,17 +221,17 @@ def cover_domain(
     *,
     cover: Cover,
     impossible: Boxes,
-    found: Found | None = None,
+    on_rule: OnRule | None = None,
     is_enough: Callable[[], bool] | None = None,
-    begun: Moment | None = None,
+    begun: SearchState | None = None,
     note: Callable[[int, int, Spare], None] | None = None,
 ) -> bool:
-    """Add rules to `cover` until they decide every input of the domain.
+    """Add rules to `cover` until they cover every input of the domain.
 
-    Random inputs that no rule decides are covered like rows; when none can be drawn any
-    more, a search looks for one, until it proves that there is none. Returns whether it
-    did: false if there were rules enough before, or if what is left are gaps between
-    real numbers, which boxes fill ever more slowly where two classes meet.
+    Random inputs that no rule covers are covered like rows. When none can be drawn any
+    more, a search looks for one, until it proves that there is none. Returns False if
+    there were enough rules before, or if only gaps between real numbers are left, which
+    boxes fill ever more slowly where two classes meet.
     """
     network = oracle.network
     is_real = network.domain.n_numbers is None
@@ -252,7 +258,7 @@ def cover_domain(
             Grower(oracle, Cases(inputs, np.ones(len(answers)), answers), goal),
             cover=cover,
             impossible=impossible,
-            found=found,
+            on_rule=on_rule,
             is_enough=is_enough,
             spare=spare,
             note=None if note is None else partial(note, number, n_before),
@@ -261,19 +267,19 @@ def cover_domain(
 
 
 def _classes(oracle: Oracle, inputs: Inputs) -> NDArray[np.int64]:
-    """Return the classes of inputs; near-ties take long, so the clock is looked at."""
-    found = [np.zeros(0, dtype=np.int64)]
+    """Return the classes of inputs; checks the clock, as near-ties take long."""
+    classes = [np.zeros(0, dtype=np.int64)]
     for start in range(0, len(inputs.codes), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        found.append(
+        classes.append(
             oracle.network.predict_codes(inputs.codes[part], inputs.numbers[part])
         )
         oracle.meter.spend()
-    return np.concatenate(found)
+    return np.concatenate(classes)
 
 
 def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Inputs | None:
-    """Return inputs drawn at random that lie in none of the boxes, or None."""
+    """Return random inputs that lie in none of the boxes; None if none is drawn."""
     domain = oracle.network.domain
     inputs = random_inputs(domain, _SAMPLE, rng)
     columns = (inputs.codes + domain.offsets[:-1]).T.copy()
@@ -289,30 +295,33 @@ def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Inputs | N
 
 
 def find_uncovered(oracle: Oracle, boxes: Boxes) -> Inputs | None:
-    """Return an input that lies in none of `boxes`, or None: there is none, proved.
+    """Return an input that lies in none of `boxes`; None is a proof that all do.
 
     Raises
     ------
     BudgetExceededError
-        If neither is found within the search's limit.
+        If this is undecided within the limit of the search.
     """
     domain, net = oracle.network.domain, oracle.nets[0]
     n_columns = int(domain.offsets[-1])
-    stack, found = room(net, 2 + _PARTS * len(domain.sizes)), points(net, 1)
+    stack, uncovered = (
+        empty_boxes(net, 2 + _PARTS * len(domain.sizes)),
+        empty_inputs(net, 1),
+    )
     stack.allowed[0], stack.ends[0], top = True, domain.limits, 1
     batch = max(1, _WITNESS_WORK // (n_columns * max(1, len(boxes.allowed))))
     left = _WITNESS_BOXES
     while left > 0:
-        status, top = covering.first_uncovered(net, boxes, stack, top, found, batch)
+        status, top = covering.first_uncovered(net, boxes, stack, top, uncovered, batch)
         oracle.meter.spend()
         if status >= 0:
-            return found if status else None
+            return uncovered if status else None
         if status == -2:
-            both = zip(stack, room(net, len(stack.allowed)), strict=True)
+            both = zip(stack, empty_boxes(net, len(stack.allowed)), strict=True)
             stack = Boxes(*(np.concatenate(pair) for pair in both))
         else:
             left -= batch
     raise BudgetExceededError(
-        f"whether the {len(boxes.allowed):,} rules decide every input is still open "
-        f"after {_WITNESS_BOXES:,} boxes"
+        f"it is undecided after {_WITNESS_BOXES:,} boxes whether the "
+        f"{len(boxes.allowed):,} rules cover every input"
     )

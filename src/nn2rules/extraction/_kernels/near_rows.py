@@ -15,7 +15,7 @@ FEW = 8
 """Rows that are so far away count, too, that there are at least so many."""
 
 
-class Crowd(NamedTuple):
+class RowIndex(NamedTuple):
     """The rows that say where a box should grow.
 
     Attributes
@@ -82,19 +82,19 @@ def is_in(ranges, box, ends, feature, column, number):
 
 
 @inlined
-def counts_at(n_out, crowd, row):
+def counts_at(n_out, row_index, row):
     """Tell whether a row counts that lies outside in one feature, or in several.
 
     In several they hint at where a box might go; other classes do no harm there.
     """
-    return crowd.worth[row] > 0.0 or (n_out == 1 and crowd.worth[row] != 0.0)
+    return row_index.worth[row] > 0.0 or (n_out == 1 and row_index.worth[row] != 0.0)
 
 
 @inlined
-def near_rows(plan, crowd, grown):
+def near_rows(plan, row_index, grown):
     """Return the rows that are near a box; `appraise` fills in what they bring."""
     box, ends = grown.box, grown.ends
-    n_features, n_rows = crowd.columns.shape
+    n_features, n_rows = row_index.columns.shape
     near = Near(
         np.zeros(n_rows, np.int64),
         np.zeros(n_rows, np.int64),
@@ -108,21 +108,24 @@ def near_rows(plan, crowd, grown):
     )
     for feature in range(n_features):
         for row in range(n_rows):
-            column, number = crowd.columns[feature, row], crowd.numbers[feature, row]
+            column, number = (
+                row_index.columns[feature, row],
+                row_index.numbers[feature, row],
+            )
             if not is_in(plan.ranges, box, ends, feature, column, number):
                 near.n_out[row] += 1
                 near.out[row] += feature
                 near.squares[row] += feature * feature
     n_at = np.zeros(n_features + 1, np.int64)
     for row in range(n_rows):
-        n_at[near.n_out[row]] += crowd.worth[row] > 0.0
+        n_at[near.n_out[row]] += row_index.worth[row] > 0.0
     most, n_near = 0, 0
     while most < n_features and (most < 2 or n_near < FEW):
         most += 1
         n_near += n_at[most]
     near.size[1] = most
     for row in range(n_rows):
-        if 1 <= near.n_out[row] <= most and counts_at(near.n_out[row], crowd, row):
+        if 1 <= near.n_out[row] <= most and counts_at(near.n_out[row], row_index, row):
             near.rows[near.size[0]] = row
             near.size[0] += 1
     return near
@@ -139,7 +142,7 @@ def outside(near, row, which):
 
 
 @kernel
-def appraise(plan, crowd, near, grown):
+def appraise(plan, row_index, near, grown):
     """Fill in what each column and each end of a range would bring.
 
     Rows of other classes bar the columns that would let them in, and stop ends.
@@ -156,10 +159,13 @@ def appraise(plan, crowd, near, grown):
             continue
         near.rows[kept] = row
         kept += 1
-        if crowd.worth[row] >= 0.0 or near.n_out[row] != 1:
+        if row_index.worth[row] >= 0.0 or near.n_out[row] != 1:
             continue
         feature = near.out[row]
-        column, number = crowd.columns[feature, row], crowd.numbers[feature, row]
+        column, number = (
+            row_index.columns[feature, row],
+            row_index.numbers[feature, row],
+        )
         if column != plan.ranges[feature] or not grown.box[column]:
             grown.barred[column] = True
         elif number > ends[1, feature]:
@@ -169,13 +175,16 @@ def appraise(plan, crowd, near, grown):
     near.size[0] = kept
     for index in range(kept):
         row = near.rows[index]
-        if crowd.worth[row] <= 0.0:
+        if row_index.worth[row] <= 0.0:
             continue
         n_out = near.n_out[row]
-        worth = crowd.worth[row] * HINT ** (n_out - 1)
+        worth = row_index.worth[row] * HINT ** (n_out - 1)
         for which in range(n_out if n_out <= 2 else plan.ranges.size):
             feature = which if n_out > 2 else outside(near, row, which)
-            column, number = crowd.columns[feature, row], crowd.numbers[feature, row]
+            column, number = (
+                row_index.columns[feature, row],
+                row_index.numbers[feature, row],
+            )
             if n_out > 2 and is_in(
                 plan.ranges, grown.box, ends, feature, column, number
             ):
@@ -194,12 +203,12 @@ def appraise(plan, crowd, near, grown):
             if grown.failed[end, feature] > 0 or (
                 near.size[1] > 2 and near.end_gains[end, feature] < 0.5
             ):
-                appraise_half(plan, crowd, near, grown, feature, end)
+                appraise_half(plan, row_index, near, grown, feature, end)
     look_ahead(near.gains, grown.box, plan.lines)
 
 
 @kernel
-def appraise_half(plan, crowd, near, grown, feature, end):
+def appraise_half(plan, row_index, near, grown, feature, end):
     """Fill in how far an end might move to bring half of the rows up to its wall."""
     ranged, sign = plan.ranges[feature], 1.0 if end == 1 else -1.0
     at = sign * grown.ends[end, feature]
@@ -211,14 +220,14 @@ def appraise_half(plan, crowd, near, grown, feature, end):
     n_found, total = 0, 0.0
     for index in range(near.size[0]):
         row = near.rows[index]
-        number = sign * crowd.numbers[feature, row]
-        if crowd.columns[feature, row] != ranged or not at < number < stop:
+        number = sign * row_index.numbers[feature, row]
+        if row_index.columns[feature, row] != ranged or not at < number < stop:
             continue
         n_out = near.n_out[row]
-        if crowd.worth[row] <= 0.0 or not 1 <= n_out <= near.size[1]:
+        if row_index.worth[row] <= 0.0 or not 1 <= n_out <= near.size[1]:
             continue
         found[n_found] = number
-        worth[n_found] = crowd.worth[row] * HINT ** (n_out - 1)
+        worth[n_found] = row_index.worth[row] * HINT ** (n_out - 1)
         total += worth[n_found]
         n_found += 1
     target, gain = at, 0.0
@@ -258,24 +267,24 @@ def look_ahead(gains, box, lines):
 
 
 @kernel
-def take_in(plan, crowd, near, grown, feature, column, low, high):
+def take_in(plan, row_index, near, grown, feature, column, low, high):
     """Let a box grow by a slab, and find the rows that are near it now."""
-    box, ends, order = grown.box, grown.ends, crowd.order[feature]
-    at, stop = crowd.starts[column], crowd.starts[column + 1]
-    offset = feature * crowd.worth.size
+    box, ends, order = grown.box, grown.ends, row_index.order[feature]
+    at, stop = row_index.starts[column], row_index.starts[column + 1]
+    offset = feature * row_index.worth.size
     is_range = column == plan.ranges[feature]
     if is_range:  # only the rows from `low` on
         first, last = at, stop
         while first < last:
             middle = (first + last) // 2
-            if crowd.numbers[feature, order[middle - offset]] < low:
+            if row_index.numbers[feature, order[middle - offset]] < low:
                 first = middle + 1
             else:
                 last = middle
         at = first
     for place in range(at, stop):
         row = order[place - offset]
-        number = crowd.numbers[feature, row]
+        number = row_index.numbers[feature, row]
         if is_range and number > high:
             break
         if is_in(plan.ranges, box, ends, feature, column, number):
@@ -284,8 +293,10 @@ def take_in(plan, crowd, near, grown, feature, column, low, high):
         near.out[row] -= feature
         near.squares[row] -= feature * feature
         n_out = near.n_out[row]
-        is_new = n_out == near.size[1] or (n_out == 1 and not counts_at(2, crowd, row))
-        if is_new and counts_at(n_out, crowd, row):
+        is_new = n_out == near.size[1] or (
+            n_out == 1 and not counts_at(2, row_index, row)
+        )
+        if is_new and counts_at(n_out, row_index, row):
             near.rows[near.size[0]] = row
             near.size[0] += 1
     if is_range and box[column]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.search import PAUSED, PROVED, REFUTED, Stack, search
-from nn2rules.extraction._kernels.nearness import (
+from nn2rules.extraction._kernels.near_rows import (
     appraise,
     appraise_half,
     is_next,
@@ -34,7 +34,7 @@ from nn2rules.space._kernels.loops import copy_rows, copy_to
 from nn2rules.space.boxes import Boxes, Inputs
 
 
-class Desk(NamedTuple):
+class SearchBuffers(NamedTuple):
     """What a search needs at hand, made once for each thread and class.
 
     Attributes
@@ -57,7 +57,7 @@ class Desk(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
+def ask(net: FlatNetwork, buffers: SearchBuffers, limit: int, patience: float) -> int:
     """Tell whether the box at the bottom of the stack is of the class.
 
     Python calls this as it is, and `grow` has it compiled: a kernel of its own would
@@ -68,41 +68,41 @@ def ask(net: FlatNetwork, desk: Desk, limit: int, patience: float) -> int:
     box stays smaller than it might be, and right. So is what seems to take more than
     `patience` times as many.
     """
-    space, known = desk.space, desk.known
+    space, known = buffers.space, buffers.known
     size = known.codes.shape[0]
     held = first_held(
         net,
-        desk.stack.allowed[0],
-        desk.stack.ends[0],
+        buffers.stack.allowed[0],
+        buffers.stack.ends[0],
         known,
-        min(desk.counts[0], size),
-        desk.ignored,
+        min(buffers.counts[0], size),
+        buffers.ignored,
     )
     if held >= 0:
         for feature in range(space.choice.size):
             space.choice[feature] = known.codes[held, feature]
             space.numbers[feature] = known.numbers[held, feature]
         return REFUTED
-    desk.stack.depth[0] = 0
+    buffers.stack.depth[0] = 0
     status, _, n_ties, n_boxes = search(
         net,
         space,
-        desk.stack,
+        buffers.stack,
         ONE,
-        desk.ignored,
-        desk.ties,
+        buffers.ignored,
+        buffers.ties,
         limit,
         patience * limit,
         False,
     )
-    desk.counts[1] += n_boxes
-    desk.counts[2] += 1
+    buffers.counts[1] += n_boxes
+    buffers.counts[2] += 1
     if status == REFUTED:
-        place = desk.counts[0] % size
+        place = buffers.counts[0] % size
         for feature in range(space.choice.size):
             known.codes[place, feature] = space.choice[feature]
             known.numbers[place, feature] = space.numbers[feature]
-        desk.counts[0] += 1
+        buffers.counts[0] += 1
         return REFUTED
     return PROVED if status == PROVED and n_ties == 0 else PAUSED
 
@@ -132,7 +132,7 @@ def lay_out(plan, grown, allowed, ends):
 
 
 @inlined
-def record(plan, crowd, near, grown, status, choice):
+def record(plan, row_index, near, grown, status, choice):
     """Note the answer: let the box grow if it is proved, and do not ask again if not.
 
     `choice` is the value of the feature that a counterexample has.
@@ -140,23 +140,23 @@ def record(plan, crowd, near, grown, status, choice):
     kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
     end, low, high = grown.state[5], grown.span[0], grown.span[1]
     if kind == REST:
-        record_rest(plan, crowd, near, grown, status, choice)
+        record_rest(plan, row_index, near, grown, status, choice)
         return
     if kind == COLUMN:
         grown.barred[column] = True
     if status == PROVED:
-        take_in(plan, crowd, near, grown, feature, column, low, high)
+        take_in(plan, row_index, near, grown, feature, column, low, high)
         if grown.state[0] in (ADD_ROWS, ADD_MORE_ROWS):
-            appraise(plan, crowd, near, grown)
+            appraise(plan, row_index, near, grown)
     elif kind == PART:
         grown.walls[end, feature] = low if end == 0 else high
         if grown.state[0] in (ADD_ROWS, ADD_MORE_ROWS):
             grown.failed[end, feature] += 1
-            appraise_half(plan, crowd, near, grown, feature, end)
+            appraise_half(plan, row_index, near, grown, feature, end)
 
 
 @inlined
-def record_rest(plan, crowd, near, grown, status, choice):
+def record_rest(plan, row_index, near, grown, status, choice):
     """Note the answer about all values of a feature that were not tried.
 
     Proved, they are added; refuted, the value of the counterexample is not asked about
@@ -177,7 +177,7 @@ def record_rest(plan, crowd, near, grown, status, choice):
                 low, high = 1.0, 1.0
                 if column == plan.ranges[feature]:
                     low, high = plan.bounds[0, feature], plan.bounds[1, feature]
-                take_in(plan, crowd, near, grown, feature, column, low, high)
+                take_in(plan, row_index, near, grown, feature, column, low, high)
                 added = True
     if status == PROVED:
         for column in range(start, stop):
@@ -185,21 +185,21 @@ def record_rest(plan, crowd, near, grown, status, choice):
 
 
 @kernel
-def grow(net, desk, crowd, plan, grown, most, is_last):
+def grow(net, buffers, row_index, plan, grown, most, is_last):
     """Let a box grow until nothing can be added to it, or `most` boxes are searched.
 
     If `is_last`, also by what brings no row. Returns whether the box is grown; if not,
     calling again goes on.
     """
-    stop = desk.counts[1] + most
-    near = near_rows(plan, crowd, grown)
-    appraise(plan, crowd, near, grown)
-    while desk.counts[1] < stop:
-        limit = propose(plan, crowd, near, grown, is_last)
+    stop = buffers.counts[1] + most
+    near = near_rows(plan, row_index, grown)
+    appraise(plan, row_index, near, grown)
+    while buffers.counts[1] < stop:
+        limit = propose(plan, row_index, near, grown, is_last)
         if limit == 0:
             return True
-        lay_out(plan, grown, desk.stack.allowed[0], desk.stack.ends[0])
-        status = asked(net, desk, limit, plan.patience)
-        choice = desk.space.choice[grown.state[3]]
-        record(plan, crowd, near, grown, status, choice)
+        lay_out(plan, grown, buffers.stack.allowed[0], buffers.stack.ends[0])
+        status = asked(net, buffers, limit, plan.patience)
+        choice = buffers.space.choice[grown.state[3]]
+        record(plan, row_index, near, grown, status, choice)
     return False
