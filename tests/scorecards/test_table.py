@@ -1,8 +1,11 @@
 """The printed card: whatever a reader adds up from it, the class it proves is right."""
 
+import itertools
+import json
 import math
 from fractions import Fraction
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +13,9 @@ from hypothesis import strategies as st
 
 from nn2rules import Domain, Feature, Layer, Network, OptionError, Scorecard
 from nn2rules.errors import UndecidedError
-from nn2rules.scorecards import Card, Scale
+from nn2rules.files import from_json, schema, to_json
+from nn2rules.network.exact import exact_scores, first_values
+from nn2rules.scorecards import Card, Scale, regions_of
 from nn2rules.scorecards.boundaries import boundaries_of
 from ranged import mixed_domain, random_network, random_rows
 from strategies import matrices, numbers, thresholds
@@ -339,3 +344,50 @@ def test_scales_that_a_model_does_not_have():
     with pytest.raises(OptionError, match="hidden unit"):
         one.scaled(points_to_double_odds=20)
     assert "every total means yes" in one.scaled(minimum=0, maximum=100).text().lower()
+
+
+def deep_network(rng, units, classes, domain=MIXED):
+    """Return a random network with hidden layers of relu units."""
+    network = random_network(rng, domain, units=units[0], classes=classes)
+    layers = [network.layers[0]]
+    for before, after in itertools.pairwise(units):
+        weights = rng.normal(size=(before, after))
+        layers.append(Layer(weights, rng.normal(size=after), "relu"))
+    outputs = network.layers[-1].weights.shape[1]
+    last = network.layers[-1].activation
+    weights = rng.normal(size=(units[-1], outputs))
+    layers.append(Layer(weights, rng.normal(size=outputs) / 2, last))
+    return Network(domain, tuple(layers), classes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_regions_hold_every_input_and_what_they_print_is_right(seed, classes):
+    rng = np.random.default_rng(seed)
+    network = deep_network(rng, (3, 2), classes)
+    card = Scorecard.from_network(network, regions=regions_of(network, 500))
+    card = card.replace(scale=Scale([1.0, 30.0, 1000.0][seed % 3], None, seed % 2))
+    assert from_json(to_json(card)) == card
+    jsonschema.validate(json.loads(to_json(card)), schema("scorecard"))
+    codes, amounts = inputs_near(network, rng)
+    expected = network.predict_codes(codes, amounts)
+    found = card.table.predict_codes(codes, amounts)
+    assert (found[found >= 0] == expected[found >= 0]).all()
+    if seed % 3 == 2:
+        assert (found >= 0).mean() > 0.5
+    starts = MIXED.offsets[:-1]
+    for row in range(len(codes)):
+        picks = list(
+            zip((starts + codes[row]).tolist(), amounts[row].tolist(), strict=True)
+        )
+        sums = first_values(network.layers[0], picks)
+        scores = exact_scores(network.layers, picks)
+        own = [region for region in card.regions if region.contains(sums)]
+        assert own
+        for region in own:
+            assert expected[row] in region.classes
+            if region.scores is not None:
+                assert [score.at(sums) for score in region.scores] == scores
+    assert f"The first of the {len(card.regions)} regions" in " ".join(
+        card.text().split()
+    )

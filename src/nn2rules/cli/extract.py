@@ -143,6 +143,15 @@ def extract(
     ] = 0,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
+    max_regions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Of a deep or wide network: how many linear regions a scorecard may "
+            "have, by default 256.",
+            rich_help_panel=SCALE,
+        ),
+    ] = None,
     points_to_double_odds: Annotated[
         float | None,
         typer.Option(
@@ -298,6 +307,7 @@ def extract(
                 target=None if target is None else class_named(target, found.network),
                 max_rules=max_rules,
                 fidelity=fidelity,
+                max_regions=max_regions,
                 effort=effort,
                 seed=seed,
                 order=names_of(order),

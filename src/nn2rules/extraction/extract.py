@@ -70,7 +70,15 @@ from nn2rules.rules import (
     is_whole_domain,
     shortened,
 )
-from nn2rules.space import Domain, Rows, Value, refuse_curves, refuse_ranges
+from nn2rules.scorecards import MOST_REGIONS
+from nn2rules.space import (
+    Domain,
+    Rows,
+    Value,
+    refuse_curves,
+    refuse_ranges,
+    whole_number,
+)
 
 __all__ = ["ENGINES", "FORMS", "Form", "Scope", "extract"]
 
@@ -93,6 +101,7 @@ def extract(
     impossible: Impossible | None = None,
     max_rules: int | None = None,
     fidelity: float | None = None,
+    max_regions: int | None = None,
     effort: int = 1,
     seed: int = 0,
     engine: Engine = "auto",
@@ -159,6 +168,9 @@ def extract(
     fidelity : float, optional
         Return as few rules as possible that agree with the network on this fraction of
         the inputs.
+    max_regions : int, optional
+        The most linear regions that the scorecard of a deep or wide network may have,
+        256 by default; a network with more is refused.
     effort : int
         How much work to spend on finding fewer rules, from 0. With a table, more effort
         never gives more rules, except for the 3% for `data`; with a search it usually
@@ -263,7 +275,15 @@ def extract(
     network = network_of(model, options)
     rows = _rows_of(network, data, request)
     if wanted == "scorecard" or (wanted == "either" and is_linear(network)):
-        return scorecard_of(network, rows, test=request.test, seed=seed)
+        return scorecard_of(
+            network,
+            rows,
+            test=request.test,
+            seed=seed,
+            max_regions=whole_number("max_regions", max_regions or MOST_REGIONS),
+        )
+    if max_regions is not None:
+        raise OptionError("max_regions is for a scorecard: form='scorecard'")
     return _rules_of(network, rows, request, meter)
 
 

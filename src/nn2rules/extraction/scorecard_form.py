@@ -10,18 +10,35 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import OptionError, UndecidedError, UnsupportedModelError
+from nn2rules.errors import (
+    BudgetExceededError,
+    OptionError,
+    UndecidedError,
+    UnsupportedModelError,
+)
 from nn2rules.extraction.certifying import scorecard_certificate
 from nn2rules.extraction.options import Form, RulesForm
 from nn2rules.extraction.unseen_rows import on_every_input
 from nn2rules.language import count
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
-from nn2rules.scorecards import Profile, Scorecard, default_table, is_monotonic
+from nn2rules.scorecards import (
+    MOST_REGIONS,
+    CardRegion,
+    Profile,
+    Scorecard,
+    default_table,
+    is_monotonic,
+    regions_of,
+)
 from nn2rules.space import UNKNOWN, Feature, Rows, Value, refuse_curves
 
 MOST_PARTS = 8
 """A network of one hidden layer has a scorecard of parts up to this many units."""
+
+_INSTEAD = (
+    "use the form 'set' or 'list', or train a small network that imitates this one"
+)
 
 _TRIED_ROWS = 5000
 """The scale is chosen by this many different rows."""
@@ -63,25 +80,32 @@ def is_linear(network: Network) -> bool:
 def scorecard_obstacle(network: Network) -> str | None:
     """Say why a network has no scorecard that people can read, or None."""
     hidden = network.layers[:-1]
-    if len(hidden) > 1:
-        return f"the network has {len(hidden)} hidden layers"
     if not hidden:
         return None
-    [layer] = hidden
-    units = count(len(layer.bias), "hidden unit")
-    if len(layer.bias) == 1:
-        if is_monotonic(layer):
+    if len(hidden) == 1 and len(hidden[0].bias) == 1:
+        if is_monotonic(hidden[0]):
             return None
-        return f"the {layer.activation} of its hidden unit rises and falls"
-    if layer.function.exact is None:
-        return f"the network has {units} of {layer.activation}, which is a curve"
-    if len(layer.bias) > MOST_PARTS:
-        return f"the network has {units}"
+        return f"the {hidden[0].activation} of its hidden unit falls and rises"
+    for layer in hidden:
+        if layer.function.exact is None:
+            units = count(len(layer.bias), "hidden unit")
+            return f"the network has {units} of {layer.activation}, a curved function"
     return None
 
 
+def needs_regions(network: Network) -> bool:
+    """Tell whether a scorecard needs regions: more units or layers than parts have."""
+    hidden = network.layers[:-1]
+    return len(hidden) > 1 or (bool(hidden) and len(hidden[0].bias) > MOST_PARTS)
+
+
 def scorecard_of(
-    network: Network, rows: GivenRows | None, *, test: Rows = None, seed: int = 0
+    network: Network,
+    rows: GivenRows | None,
+    *,
+    test: Rows = None,
+    seed: int = 0,
+    max_regions: int = MOST_REGIONS,
 ) -> Scorecard:
     """Return the scorecard of a network, with what is known of the rows."""
     refuse_curves(network.domain.features, "a scorecard")
@@ -89,13 +113,14 @@ def scorecard_of(
     if obstacle is not None:
         raise UnsupportedModelError(
             f"{obstacle}, and a scorecard is made of a model without hidden layer, of "
-            f"one hidden unit whose activation never falls, or of up to {MOST_PARTS} "
-            f"hidden units of relu or another piecewise-linear activation; use the "
-            f"form 'set' or 'list', or train a small network that imitates this one"
+            f"one hidden unit whose activation never falls, or of units of relu or "
+            f"another piecewise-linear activation; {_INSTEAD}"
         )
     origin = network.origin or {}
     card = Scorecard.from_network(
-        network, has_probabilities=origin.get("probabilities") is not False
+        network,
+        regions=_regions(network, rows, max_regions) if needs_regions(network) else (),
+        has_probabilities=origin.get("probabilities") is not False,
     )
     card = _scaled_for(card, rows)
     certificate = scorecard_certificate(network)
@@ -107,6 +132,48 @@ def scorecard_of(
     if rows is not None:
         certificate |= _counts(network, rows)
     return card.replace(certificate=certificate)
+
+
+def _regions(
+    network: Network, rows: GivenRows | None, max_regions: int
+) -> tuple[CardRegion, ...]:
+    """Return the linear regions of a network, those of many rows first."""
+    try:
+        regions = regions_of(network, max_regions)
+    except BudgetExceededError as error:
+        raise UnsupportedModelError(
+            f"the network has too many linear regions for a scorecard: {error}; raise "
+            f"max_regions (--max-regions), or {_INSTEAD}"
+        ) from None
+    if rows is None or not len(rows):
+        return regions
+    codes, numbers = rows.distinct
+    some = slice(0, _TRIED_ROWS)
+    sums = first_sums(network, codes[some], None if numbers is None else numbers[some])
+    weights, left = rows.weights[some], np.ones(len(sums), dtype=np.bool_)
+    counts = []
+    for region in regions:
+        inside = left.copy()
+        for condition in region.conditions:
+            inside &= sums @ np.array([*map(float, condition.coefficients)]) >= -float(
+                condition.constant
+            )
+        counts.append(int(weights[inside].sum()))
+        left &= ~inside
+    order = sorted(range(len(regions)), key=lambda place: -counts[place])
+    return tuple(regions[place] for place in order)
+
+
+def first_sums(
+    network: Network, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return the sums of the first layer for inputs, in float64."""
+    first = network.layers[0]
+    picked = first.weights[codes + network.domain.offsets[:-1]]
+    if numbers is not None:
+        picked = picked * numbers[:, :, np.newaxis]
+    sums: NDArray[np.float64] = picked.sum(axis=1) + first.bias
+    return sums
 
 
 def _counts(network: Network, rows: GivenRows) -> dict[str, Any]:
@@ -129,7 +196,7 @@ def _scaled_for(card: Scorecard, rows: GivenRows | None) -> Scorecard:
     if rows is None or not len(rows):
         return card.replace(scale=default_table(card, None).scale)
     codes, numbers = rows.distinct
-    tried = slice(0, _TRIED_ROWS)
+    tried = slice(0, _TRIED_ROWS // 5 if card.regions else _TRIED_ROWS)
     few = codes[tried], None if numbers is None else numbers[tried]
     table = default_table(card, few)
     is_between = table.predict_codes(codes, numbers) < 0

@@ -15,8 +15,11 @@ the order of the feature's values, or the slope times the number. Part cards hav
 """
 
 import json
+import re
+from fractions import Fraction
 from typing import Any
 
+from nn2rules.engine import Affine
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.files.domain_json import (
     domain_from_node,
@@ -27,14 +30,17 @@ from nn2rules.files.json_node import Node
 from nn2rules.files.network_json import layer_from_node, layer_to_object
 from nn2rules.files.rules_json import certificate_from_node
 from nn2rules.network import ACTIVATIONS, Layer
-from nn2rules.scorecards import Card, Profile, Scale, Scorecard
-from nn2rules.space import Domain, Feature, special_values
+from nn2rules.scorecards import Card, CardRegion, Profile, Scale, Scorecard
+from nn2rules.space import Domain, Feature, Value, special_values
 
 FORMAT = "nn2rules-scorecard/1"
 
+_FRACTION = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?", re.ASCII)
+_MOST_DIGITS = 4000
+
 _KEYS = (
     *("format", "features", "classes", "threshold", "probabilities", "cards"),
-    *("activation", "slope", "upper", "scale", "profile", "certificate"),
+    *("activation", "slope", "upper", "regions", "scale", "profile", "certificate"),
 )
 
 
@@ -52,6 +58,12 @@ def scorecard_from_node(document: Node) -> Scorecard:
             activation=_activation(document) if has_upper else "identity",
             slope=document["slope"].number() if "slope" in document else None,
             upper=_layers(document["upper"], len(cards)) if has_upper else (),
+            regions=tuple(
+                _region(item, len(cards), labels_from_node(document["classes"]))
+                for item in document["regions"].items()
+            )
+            if "regions" in document
+            else (),
             threshold=document["threshold"].number()
             if "threshold" in document
             else 0.5,
@@ -120,6 +132,35 @@ def _numbers(node: Node, expected: int) -> list[float]:
     return numbers
 
 
+def _region(node: Node, n_cards: int, labels: tuple[Value, ...]) -> CardRegion:
+    node.only(("conditions", "scores", "classes"))
+    scores = None
+    if "scores" in node:
+        scores = tuple(_form(item, n_cards) for item in node["scores"].items())
+        if len(scores) not in ((1, 2) if len(labels) == 2 else (len(labels),)):
+            raise node["scores"].error("expected one score, or one for each class")
+    classes = tuple(item.integer() for item in node["classes"].items())
+    if not classes or not all(0 <= c < len(labels) for c in classes):
+        raise node["classes"].error("expected positions of classes")
+    conditions = tuple(_form(item, n_cards) for item in node["conditions"].items())
+    return CardRegion(conditions, scores, classes)
+
+
+def _form(node: Node, n_cards: int) -> Affine:
+    node.only(("parts", "constant"))
+    parts = tuple(_fraction(item) for item in node["parts"].items())
+    if len(parts) != n_cards:
+        raise node["parts"].error(f"{len(parts)} fractions, expected {n_cards}")
+    return Affine(parts, _fraction(node["constant"]))
+
+
+def _fraction(node: Node) -> Fraction:
+    text = node.string()
+    if _FRACTION.fullmatch(text) is None or len(text) > _MOST_DIGITS:
+        raise node.error(f'{text[:40]!r}, expected a fraction such as "-1/3"')
+    return Fraction(text)
+
+
 def _scale(node: Node) -> Scale:
     node.only(("factor", "offset", "digits"))
     offset = node["offset"]
@@ -168,6 +209,8 @@ def scorecard_to_object(card: Scorecard) -> dict[str, Any]:
         if card.slope is not None:
             document["slope"] = card.slope
         document["upper"] = [layer_to_object(layer) for layer in card.upper]
+    if card.regions:
+        document["regions"] = [region.plain() for region in card.regions]
     if card.scale is not None:
         document["scale"] = {
             "factor": card.scale.factor,
@@ -206,7 +249,7 @@ def scorecard_to_json(card: Scorecard) -> str:
     entries = []
     for key, value in document.items():
         text = _dumps(value)
-        if key == "cards":
+        if key in ("cards", "regions"):
             lines = ",\n  ".join(map(_dumps, value))
             text = f"[\n  {lines}\n ]"
         entries.append(f"{_dumps(key)}: {text}")

@@ -5,7 +5,7 @@ covers every input, and its predictions equal the network's on all of them, beca
 keeps the network's own numbers and its exact arithmetic. It implements `Description`::
 
     card.domain, card.classes, card.threshold, card.cards   what it is made of
-    card.kind                  "single", "classes" or "parts": what the cards are
+    card.kind                  "single", "classes", "parts" or "regions"
     card.predict(rows)         class labels; predict_proba(rows), where there are some
     card.covers(rows)          True for every row of the domain
     card.contributions(rows)   what each feature adds, in the units of the network
@@ -25,13 +25,16 @@ from nn2rules.scorecards.boundaries import is_monotonic
 from nn2rules.scorecards.digits import default_table
 from nn2rules.scorecards.lines import CardLine, lines_of
 from nn2rules.scorecards.reasons import Reason
+from nn2rules.scorecards.regions import MOST_REGIONS, CardRegion, regions_of
 from nn2rules.scorecards.scale import Scale
 from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scorecard
 from nn2rules.scorecards.table import Column, CutOff, PointsTable, Total
 
 __all__ = [
+    "MOST_REGIONS",
     "Card",
     "CardLine",
+    "CardRegion",
     "Column",
     "Contributions",
     "CutOff",
@@ -44,4 +47,5 @@ __all__ = [
     "default_table",
     "is_monotonic",
     "lines_of",
+    "regions_of",
 ]

@@ -24,6 +24,7 @@ MOST_BETWEEN = Fraction(1, 200)
 """The largest share of rows that may lie between two cut-offs."""
 
 _SIZES = (100, 300, 1000, 3000, 10**4, 30_000, 10**5, 10**6)
+_REGION_SIZES = (1000, 10**4, 10**5, 10**6)
 _DIGITS = range(7)
 
 
@@ -45,7 +46,8 @@ def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:
     Of the rows, or else of all inputs, totals then cover some hundred points.
     """
     spread = _spread(card, inputs)
-    for size in _SIZES:
+    sizes = _REGION_SIZES if card.regions else _SIZES
+    for size in sizes:
         factor = 1.0
         if math.isfinite(spread) and spread > 0:
             factor = _round_factor(size / spread)

@@ -5,6 +5,7 @@ what `Scorecard.points` gives, and the cut-offs on it are proved for exactly tha
 """
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from nn2rules.language import count, label_text, quoted, share
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
 from nn2rules.rules import certificate_of, origin_warnings
 from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.regions import PrintedForm, PrintedRegion
 from nn2rules.scorecards.table import Column, PointsTable, is_one_unit
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ def page_of(card: "Scorecard") -> Document:
     table = card.table
     page = _Page(card, table)
     sections: list[Section] = [page.head(), page.grid()]
-    sections += [part for part in (page.totals(), page.chances()) if part]
+    parts = (page.totals(), page.regions(), page.chances())
+    sections += [part for part in parts if part]
     return Document(tuple(sections))
 
 
@@ -41,7 +44,7 @@ class _Page:
         self.card, self.table = card, table
         self.lines = lines_of(card.domain)
         self.labels = [label_text(label) for label in card.classes]
-        self.is_parts = table.card.kind == "parts" and not is_one_unit(card)
+        self.is_parts = bool(card.upper) and not is_one_unit(card)
 
     def head(self) -> tuple[Part, ...]:
         """Return what stands above the lines: what it is, and what is proved."""
@@ -156,15 +159,19 @@ class _Page:
     def totals(self) -> tuple[Part, ...]:
         """Return what to do with the columns, and what totals prove."""
         parts: list[Part] = []
-        if self.is_parts:
-            parts += map(Paragraph, self._part_rules())
-        parts += map(Paragraph, self._proved())
+        if self.table.regions:
+            parts += map(Paragraph, self._region_rules())
+        else:
+            if self.is_parts:
+                parts += map(Paragraph, self._part_rules())
+            parts += map(Paragraph, self._proved())
         profile = self.card.profile
         if profile is not None and profile.between is not None:
             number, rows = profile.between
-            which = "between them" if self.table.margin is None else "too close"
+            is_two = self.table.margin is None and not self.table.regions
+            which = "between them" if is_two else "too close"
             verb = "lies" if number == 1 else "lie"
-            if self.table.margin is not None:
+            if not is_two:
                 verb = "is" if number == 1 else "are"
             parts.append(
                 Paragraph(
@@ -192,16 +199,66 @@ class _Page:
             texts.append(f"Total{of} = {self._formula(place)}.")
         return texts
 
+    def _region_rules(self) -> list[str]:
+        """Say how regions are read."""
+        number = len(self.table.regions)
+        return [
+            f"Add up each part. The first of the {number:,} regions below whose "
+            f"conditions are met tells the prediction: its class, or what its total "
+            f"proves. If none is met, the row is too close for rounded points."
+        ]
+
+    def regions(self) -> tuple[Part, ...]:
+        """Return a line for each region: its conditions, and what follows."""
+        parts: list[Part] = []
+        for number, region in enumerate(self.table.regions, 1):
+            conditions = [self._condition(*each) for each in region.conditions]
+            start = " and ".join(conditions) or "always"
+            parts.append(Paragraph(f"{number}. {start}: {self._outcome(region)}"))
+        return tuple(parts)
+
+    def _condition(self, form: PrintedForm, least: Fraction) -> str:
+        """Return a condition; one of a single part says how large that is."""
+        weights = [weight for weight in form.weights if weight]
+        if weights == [-1]:
+            form = PrintedForm(
+                tuple(-weight for weight in form.weights), form.start, form.error
+            )
+            return f"{self._terms(form.weights, Fraction(0))} ≤ {_number(-least)}"
+        return f"{self._terms(form.weights, Fraction(0))} ≥ {_number(least)}"
+
+    def _outcome(self, region: PrintedRegion) -> str:
+        """Say what is predicted in a region."""
+        labels = self.labels
+        if not region.totals:
+            return f"{labels[region.classes[0]]} (proved)."
+        if region.at_least is not None and region.at_most is not None:
+            return (
+                f"total = {self._terms(region.totals[0].weights, Fraction(0))}; at "
+                f"least {_number(region.at_least)}: {labels[1]}, at most "
+                f"{_number(region.at_most)}: {labels[0]} (proved)."
+            )
+        assert region.margin is not None, "several totals have a margin"
+        totals = "; ".join(
+            f"total of {label} = {self._terms(form.weights, form.start)}"
+            for label, form in zip(labels, region.totals, strict=True)
+        )
+        return f"{totals}; the largest, if it is ahead by {_number(region.margin)}."
+
     def _formula(self, place: int) -> str:
-        """Return how a total is made of the parts: in signs that need no brackets."""
-        total, terms = self.table.totals[place], []
-        for column, weight in zip(self.table.columns, total.weights, strict=True):
+        """Return how a total is made of the parts."""
+        total = self.table.totals[place]
+        return self._terms(total.weights, total.start)
+
+    def _terms(self, weights: Sequence[Fraction], start: Fraction) -> str:
+        """Return a sum of parts, in signs that need no brackets."""
+        terms = []
+        for column, weight in zip(self.table.columns, weights, strict=True):
             if weight:
                 size = "" if abs(weight) == 1 else f"{_number(abs(weight))} × "
                 terms.append((weight > 0, f"{size}{self._title(column)}"))
         terms.sort(key=lambda term: not term[0])
-        start = [_number(total.start)] if total.start or not terms else []
-        text = " ".join(start)
+        text = _number(start) if start or not terms else ""
         for is_plus, term in terms:
             sign = "+" if is_plus else "−"
             text += f" {sign} {term}" if text else (term if is_plus else f"−{term}")
@@ -242,7 +299,7 @@ class _Page:
     def chances(self) -> tuple[Part, ...]:
         """Return a table from totals to the probability of the second class."""
         table = self.table
-        if not self.card.has_probabilities or table.margin is not None:
+        if not self.card.has_probabilities or len(table.totals) != 1:
             return ()
         if self.card.upper and is_one_unit(self.card):
             return ()

@@ -52,6 +52,11 @@ def reasons_of(
     if wanted is not None and wanted not in card.classes:
         known = ", ".join(map(label_text, card.classes))
         raise OptionError(f"wanted: {wanted!r}, expected one of the classes {known}")
+    if card.regions:
+        raise OptionError(
+            "reasons are for cards with one way to a total; nn2rules.explain has those "
+            "of a network with regions"
+        )
     most = whole_number("most", most)
     codes, numbers = card.domain.inputs_of(rows)
     predicted = card.predict_codes(codes, numbers)
@@ -117,11 +122,7 @@ class _Finder:
         table = self.table
         totals = table.totals_of(sums[np.newaxis])[0]
         if table.margin is None:
-            if target is None:
-                is_up = predicted == table.lowest_class
-            else:
-                is_up = target != table.lowest_class
-            sign = 1 if is_up else -1
+            sign = self._sign(predicted, target)
             return lambda s: Fraction(sign * table.totals_of(s[np.newaxis])[0, 0])
         wanted = target
         if wanted is None:
@@ -137,6 +138,19 @@ class _Finder:
             return Fraction(found[wanted] - found[rival])
 
         return lead
+
+    def _sign(self, predicted: int, target: int | None) -> int:
+        """Return 1 if a larger total leads to the wanted class, and -1 if a smaller.
+
+        By default the wanted class is a neighbour of the predicted one.
+        """
+        order = [self.table.lowest_class, *(c.above for c in self.table.cut_offs)]
+        own = order.index(predicted) if predicted in order else 0
+        wanted = own if target is None or target not in order else order.index(target)
+        if wanted != own:
+            return 1 if wanted > own else -1
+        is_last = own == len(order) - 1
+        return 1 if is_last == (target is not None) else -1
 
     def _choices(self, index: int, others: Any) -> list[tuple[int, float | None]]:
         """Return the values of a feature among which the best one is.

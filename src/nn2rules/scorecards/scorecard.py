@@ -34,11 +34,12 @@ from nn2rules.scorecards.digits import default_table, fitting_digits
 from nn2rules.scorecards.lines import lines_of
 from nn2rules.scorecards.page import page_of
 from nn2rules.scorecards.reasons import Reason, reasons_of
+from nn2rules.scorecards.regions import CardRegion
 from nn2rules.scorecards.scale import Scale, wished_scale
 from nn2rules.scorecards.table import PointsTable, score_reach, table_of
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
-Kind: TypeAlias = Literal["single", "classes", "parts"]
+Kind: TypeAlias = Literal["single", "classes", "parts", "regions"]
 """What the cards are: one score, the scores of the classes, or parts of scores."""
 
 _WRONG_CERTIFICATE = (
@@ -177,6 +178,9 @@ class Scorecard(Description):
         Of part cards: what their sums go through, as in `Layer`.
     upper : sequence of Layer
         Of part cards: the layers above them, the last of which gives the scores.
+    regions : sequence of CardRegion
+        Of part cards below more than a few units: parts of the domain that together
+        hold every input, on each of which the scores are linear in the sums.
     threshold : float
         Of a single score: class 1 iff ``sigmoid(score) > threshold``, so a tie is class
         0. Of several scores the largest one wins, and the first of equal ones.
@@ -214,6 +218,7 @@ class Scorecard(Description):
     activation: str = "identity"
     slope: float | None = None
     upper: tuple[Layer, ...] = ()
+    regions: tuple[CardRegion, ...] = ()
     threshold: float = 0.5
     has_probabilities: bool = True
     scale: Scale | None = None
@@ -221,7 +226,8 @@ class Scorecard(Description):
     certificate: Mapping[str, Any] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        self._set(cards=tuple(self.cards), upper=tuple(self.upper))
+        self._set(cards=tuple(self.cards))
+        self._set(upper=tuple(self.upper), regions=tuple(self.regions))
         self._set(classes=checked_classes(self.classes))
         refuse_curves(self.domain.features, "a scorecard")
         size = int(self.domain.offsets[-1])
@@ -286,7 +292,7 @@ class Scorecard(Description):
     def kind(self) -> Kind:
         """What the cards are: one score, the scores of the classes, or parts."""
         if self.upper:
-            return "parts"
+            return "regions" if self.regions else "parts"
         return "single" if len(self.cards) == 1 else "classes"
 
     @property
@@ -319,6 +325,7 @@ class Scorecard(Description):
             ],
             self.threshold,
             self.has_probabilities,
+            *([region.plain() for region in self.regions]),
         )
         return sha256(json.dumps(content).encode()).hexdigest()
 
@@ -426,9 +433,9 @@ class Scorecard(Description):
         sums = table.sums_of(steps)
         starts = [column.start for column in table.columns]
         names = [self.names[column.card] for column in table.columns]
-        if len(table.totals) == 1 and self.kind != "parts":
+        if len(table.totals) == 1 and not self.upper:
             names = ["total"]
-        is_one = len(table.totals) == 1
+        is_one = len(self.classes) == 2
         return Contributions(
             self.domain.names,
             tuple(names),
@@ -436,7 +443,9 @@ class Scorecard(Description):
             _floats(np.array(starts, object), Fraction(1)),
             _floats(steps, table.step),
             _floats(sums, table.step),
-            _floats(table.totals_of(sums), table.step),
+            table.totals_by_regions(sums)
+            if table.regions
+            else _floats(table.totals_of(sums), table.step),
         )
 
     def scaled(
@@ -560,6 +569,7 @@ class Scorecard(Description):
     def __repr__(self) -> str:
         shown = {"single": "one card", "classes": "a card for each class"}
         form = shown.get(self.kind, f"{len(self.cards)} part cards")
+        form += f", {len(self.regions)} regions" if self.regions else ""
         labels = ", ".join(map(label_text, self.classes))
         return f"<Scorecard: {labels}; {form}, {len(self.domain.features)} features>"
 

@@ -125,3 +125,16 @@ def rounded_up(number: Fraction, step: Fraction) -> Fraction:
 def rounded_down(number: Fraction, step: Fraction) -> Fraction:
     """Return the largest multiple of a step that is not above a number."""
     return step * (number / step).__floor__()
+
+
+def power_below(number: Fraction) -> Fraction:
+    """Return the largest power of ten that is at most a number above 0.
+
+    Examples
+    --------
+    >>> str(power_below(Fraction(1, 90))), str(power_below(Fraction(250)))
+    ('1/100', '100')
+    """
+    exponent = len(str(number.numerator)) - len(str(number.denominator))
+    power = Fraction(10) ** exponent
+    return power if power <= number else power / 10

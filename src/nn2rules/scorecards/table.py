@@ -7,7 +7,7 @@ is, and between them the points are too coarse to tell. All of this is worked ou
 fractions, for every input of the domain at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError
 from nn2rules.network import Layer
 from nn2rules.scorecards.boundaries import boundaries_of, is_monotonic
+from nn2rules.scorecards.regions import PrintedRegion, RegionPrinter, leads_of
 from nn2rules.scorecards.scale import Scale
 from nn2rules.scorecards.sums import (
     ZERO,
@@ -27,6 +28,7 @@ from nn2rules.scorecards.sums import (
     Sum,
     blocks_of,
     plus,
+    power_below,
     reach_of,
     rounded,
     rounded_down,
@@ -119,6 +121,8 @@ class PointsTable:
     score_reach : (Fraction, Fraction)
         The least and the most that the score can be which the total stands for; of
         several totals, the lead of one over another.
+    regions : tuple of PrintedRegion
+        If there are any, they take the place of totals and cut-offs.
     """
 
     card: "Scorecard"
@@ -129,6 +133,7 @@ class PointsTable:
     lowest_class: int
     margin: Fraction | None
     score_reach: Interval
+    regions: tuple[PrintedRegion, ...] = ()
 
     @property
     def step(self) -> Fraction:
@@ -138,6 +143,11 @@ class PointsTable:
     @cached_property
     def reach(self) -> Interval:
         """The least and the most that printed totals can be, or their leads."""
+        if self.regions:
+            low, high = (
+                abs(Fraction(self.scale.factor)) * end for end in self.score_reach
+            )
+            return low, high
         total = self.totals[0]
         ends = [total.factor * end + total.offset for end in self.score_reach]
         low, high = total.error
@@ -232,7 +242,37 @@ class PointsTable:
     ) -> NDArray[np.int64]:
         """Return the class that the printed points prove; -1 where they do not."""
         sums = self.sums_of(self.steps_of(codes, numbers))
+        if self.regions:
+            return self.classes_by_regions(sums)
         return self.classes_of(self.totals_of(sums))
+
+    def classes_by_regions(self, sums: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class that printed regions prove; -1 where none does."""
+        points = sums * self.step
+        found = np.full(len(sums), TOO_CLOSE, dtype=np.int64)
+        for region, here in self._in_regions(points):
+            found[here] = region.predicted(points[here])
+        return found
+
+    def totals_by_regions(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the totals that printed regions give; NaN where there is none."""
+        points = sums * self.step
+        n_totals = 1 if len(self.card.classes) == 2 else len(self.card.classes)
+        found = np.full((len(sums), n_totals), np.nan)
+        for region, here in self._in_regions(points):
+            if region.totals:
+                found[here] = region.shown_totals(points[here]).astype(np.float64)
+        return found
+
+    def _in_regions(
+        self, points: NDArray[Any]
+    ) -> Iterator[tuple[PrintedRegion, NDArray[np.int64]]]:
+        """Yield each region with the rows that are proved to be in it, and only it."""
+        left = np.arange(len(points))
+        for region in self.regions:
+            inside = region.contains(points[left])
+            yield region, left[inside]
+            left = left[~inside]
 
 
 TOO_CLOSE = -1
@@ -400,6 +440,8 @@ class _Printer:
 
     def _of_parts(self) -> PointsTable:
         """Print part cards, and how the totals are made of them."""
+        if self.card.regions:
+            return self._of_regions()
         if len(self.card.upper) > 1 or (self.card.cards and not self._is_piecewise):
             raise OptionError(
                 "points are printed for cards below which there is no hidden layer, or "
@@ -492,6 +534,52 @@ class _Printer:
         most = max(base - min(bases) for base in bases)
         most += sum((2 * max(map(abs, ends)) / size for ends in counted), ZERO)
         return self._with_margin(tuple(columns), tuple(totals), worst, (-most, most))
+
+    def _of_regions(self) -> PointsTable:
+        """Print part cards, and regions with conditions and totals on them."""
+        self._refuse_offset()
+        size = abs(self.factor)
+        reaches = [sum_reach(one, self.card.domain) for one in self.sums]
+        leads = [lead for region in self.card.regions for lead in leads_of(region)]
+        weights = [
+            max((abs(lead.coefficients[i]) for lead in leads), default=ZERO)
+            for i in range(len(self.sums))
+        ]
+        usual = max(weights, default=ZERO) or Fraction(1)
+        factors = [size * (weight or usual) for weight in weights]
+        columns = tuple(
+            self._column(index, self._shifted(one.scaled(factor)))
+            for index, (one, factor) in enumerate(zip(self.sums, factors, strict=True))
+        )
+        wide = Fraction(-1000), Fraction(1000)  # no logit of a float lies beyond
+        tolerance = _TOLERANCE * self.step / size
+        _, [boundary] = boundaries_of(
+            _THROUGH_SIGMOID, self.card.threshold, wide, tolerance
+        )
+        printer = RegionPrinter(
+            columns,
+            tuple(factors),
+            tuple(reaches),
+            self.step,
+            size,
+            (boundary.last, boundary.first),
+        )
+        printed = tuple(map(printer.printed, self.card.regions))
+        ends = [
+            plus(
+                (lead.constant, lead.constant),
+                *(
+                    times((a, a), reach)
+                    for a, reach in zip(lead.coefficients, reaches, strict=True)
+                ),
+            )
+            for lead in leads
+        ]
+        low = min((end[0] for end in ends), default=ZERO)
+        high = max((end[1] for end in ends), default=ZERO)
+        return PointsTable(
+            self.card, self.scale, columns, (), (), 0, None, (low, high), printed
+        )
 
     def _refuse_offset(self) -> None:
         if self.scale.offset is not None:
@@ -613,25 +701,12 @@ def is_one_unit(card: "Scorecard") -> bool:
 
 def _rate_step(block: Block, step: Fraction) -> Fraction:
     """Return the step of a slope, so that its products are off by half a step."""
-    return _power_below(step / block.reach) if block.reach else step
+    return power_below(step / block.reach) if block.reach else step
 
 
 def _weight_step(counted: Interval, step: Fraction) -> Fraction:
     """Return the step of a weight, so that its products are off by half a step."""
-    return min(_power_below(step / max(map(abs, counted))), Fraction(1))
-
-
-def _power_below(number: Fraction) -> Fraction:
-    """Return the largest power of ten that is at most a number above 0.
-
-    Examples
-    --------
-    >>> str(_power_below(Fraction(1, 90))), str(_power_below(Fraction(250)))
-    ('1/100', '100')
-    """
-    exponent = len(str(number.numerator)) - len(str(number.denominator))
-    power = Fraction(10) ** exponent
-    return power if power <= number else power / 10
+    return min(power_below(step / max(map(abs, counted))), Fraction(1))
 
 
 _THROUGH_SIGMOID = (Layer([[1.0]], [0.0], "sigmoid"),)  # type: ignore[arg-type]
