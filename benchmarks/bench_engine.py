@@ -107,9 +107,9 @@ def _ask(network: nn2rules.Network, chance: float, count: int) -> tuple[object, 
     return (
         seconds,
         f"{1 / seconds:,.0f}",
-        f"{100 * searcher.n_immediate / max(asked, 1):.0f} %",
+        f"{100 * searcher.n_immediate / max(asked, 1):.0f}%",
         f"{searcher.meter.boxes / max(asked, 1):.1f}",
-        f"{100 * proved / max(asked, 1):.0f} %",
+        f"{100 * proved / max(asked, 1):.0f}%",
     )
 
 

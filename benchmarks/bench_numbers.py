@@ -25,7 +25,7 @@ HEADER = (
 
 
 def numbers(seconds: float = 60.0) -> str:
-    """Pipelines of default steps, 80 % of the rows to train: what rules decide."""
+    """Pipelines of default steps, 80% of the rows to train: what rules decide."""
     rows = [
         (name, units, *_measured(make(), hidden, seconds))
         for name, make in TABLES.items()

@@ -33,7 +33,7 @@ def reach() -> str:
         f"for what is varied; {SECONDS:g} s at most."
     ]
     for name, points in parts.items():
-        header = (name, "half decided", "90 % decided", "decided at the end", "rules")
+        header = (name, "half decided", "90% decided", "decided at the end", "rules")
         rows = [
             (f"{number:,}", *(_time(t) for t in times), f"{share:.0%}", f"{rules:,}")
             for number, times, share, rules in points

@@ -46,7 +46,7 @@ def readable() -> str:
             (
                 name if place == 0 else "",
                 who,
-                f"{100 * right:.1f} %",
+                f"{100 * right:.1f}%",
                 size,
                 f"{t:.1f} s",
             )

@@ -71,12 +71,12 @@ def support() -> str:
                 name,
                 *needed,
                 f"{seconds:.1f} s",
-                f"{100 * fired.mean():.2f} %",
-                f"{100 * same[fired].mean():.2f} %",
-                f"{100 * same.mean():.2f} %",
+                f"{100 * fired.mean():.2f}%",
+                f"{100 * same[fired].mean():.2f}%",
+                f"{100 * same.mean():.2f}%",
             )
         )
-    header = ("network", "90 %", "95 %", "99 %", "100 %", "time", "test rows decided")
+    header = ("network", "90%", "95%", "99%", "100%", "time", "test rows decided")
     return markdown((*header, "right where decided", "right with the default"), rows)
 
 
@@ -109,9 +109,9 @@ def chess() -> str:
     return (
         markdown(("form", "class", "rules", "time"), rows)
         + f"\n\nOf {len(unseen)} unseen rows, {len(rules)} rules made from the other "
-        f"{len(known)} decide {100 * fired.mean():.1f} %, {int(same[fired].sum())} of "
+        f"{len(known)} decide {100 * fired.mean():.1f}%, {int(same[fired].sum())} of "
         f"{int(fired.sum())} as the network does; with the default "
-        f"{100 * same.mean():.1f} % are answered alike."
+        f"{100 * same.mean():.1f}% are answered alike."
     )
 
 
@@ -131,7 +131,7 @@ def wide() -> str:
         fired = rules.apply_codes(sample) >= 0
         same = rules.predict_codes(sample) == network.predict_codes(sample)
         assert same[fired].all()
-        rows.append((f"{seconds} s", f"{len(rules):,}", f"{100 * fired.mean():.1f} %"))
+        rows.append((f"{seconds} s", f"{len(rules):,}", f"{100 * fired.mean():.1f}%"))
     return (
         f"Adult with {len(sizes)} features, {network.domain.n_inputs:,} inputs, 6-3 "
         f"network, test accuracy {accuracy:.3f}. The share is of 100,000 inputs drawn "

@@ -279,7 +279,7 @@ def _curve(axis: Any, result: Result, key: str, what: str) -> None:
 
 
 def needed(results: Results) -> Drawing:
-    """Draw how many rules answer 90, 95, 99 and 100 % of the test rows rightly."""
+    """Draw how many rules answer 90, 95, 99 and 100% of the test rows rightly."""
     with styled():
         figure, axes = panels(results, 2.5)
         for axis, result in zip(axes, results.sets, strict=False):
@@ -290,7 +290,7 @@ def needed(results: Results) -> Drawing:
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.yaxis.set_minor_locator(NullLocator())
             axis.yaxis.set_major_formatter(lambda number, _place: f"{number:,.0f}")
-            axis.set_xticks(range(len(SHARES)), [f"{share} %" for share in SHARES])
+            axis.set_xticks(range(len(SHARES)), [f"{share}%" for share in SHARES])
             axis.set_xlim(-0.4, len(SHARES) - 0.6)
             axis.set_xlabel("test rows answered as the network does")
             axis.set_ylabel("rules needed")
@@ -304,7 +304,7 @@ def needed(results: Results) -> Drawing:
             "from the smallest to the largest; a point is missing where a list does "
             "not reach the share for every network."
         )
-        title = "Rules needed for 90, 95, 99 and 100 % of test rows"
+        title = "Rules needed for 90, 95, 99 and 100% of test rows"
         return saved(figure, "rules-needed", title, caption)
 
 

@@ -180,7 +180,7 @@ def rules_needed(results: Results) -> ResultTable:
     """Return how many of the first rules answer a share of the rows rightly."""
     columns = [ResultColumn("data set"), ResultColumn("list")]
     columns += [
-        ResultColumn(f"{share} %", "count", f"{rows} rows")
+        ResultColumn(f"{share}%", "count", f"{rows} rows")
         for rows in ("test", "training")
         for share in SHARES
     ]
@@ -192,7 +192,7 @@ def rules_needed(results: Results) -> ResultTable:
     ]
     return ResultTable(
         "rules-needed",
-        "Rules needed for 90, 95, 99 and 100 % of rows",
+        "Rules needed for 90, 95, 99 and 100% of rows",
         "How many of the first rules of a list it takes until they, and a default, "
         "answer this share of the rows as the network does. The default is class 0 for "
         "the paper's lists, and for those of nn2rules the class that most training "

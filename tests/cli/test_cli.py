@@ -50,15 +50,15 @@ CAR = str(datasets.network_file("car"))
 
 RIPE = """\
 Proved for all 6 inputs                    inputs decided
-1  ripe    if color = red · size ≠ small           33.3 %
-   unripe  otherwise                               66.7 %
+1  ripe    if color = red · size ≠ small            33.3%
+   unripe  otherwise                                66.7%
 """
 
 RIPE_BY_THE_PAPER = """\
 Proved for all 6 inputs.
-ripe   33.3 % of inputs; 2 rules   inputs fit
- A1  color = red · size = medium       16.7 %
- A2  color = red · size = big          16.7 %
+ripe   33.3% of inputs; 2 rules    inputs fit
+ A1  color = red · size = medium        16.7%
+ A2  color = red · size = big           16.7%
 unripe   otherwise
 """
 
@@ -69,7 +69,7 @@ PAPER_RULES = nn2rules.files.to_json(
 SUMMARY = """\
 written to made.json
 rules    1, otherwise unripe
-inputs   6: unripe 4 (66.7 %), ripe 2 (33.3 %)
+inputs   6: unripe 4 (66.7%), ripe 2 (33.3%)
 answers  equal to the network on every input
 seconds  #
 """
@@ -235,7 +235,7 @@ def test_every_engine_agrees_with_the_network(form: str, engine: str):
     text = without_seconds(done("extract", "net.json", *options))
     assert "\nanswers  equal to the network on every input\nseconds  #\n" in text
     counted = engine == "table" or form == "paper"
-    assert ("unripe 4 (66.7 %), ripe 2 (33.3 %)" in text) == counted
+    assert ("unripe 4 (66.7%), ripe 2 (33.3%)" in text) == counted
     assert agree("made.json")
     rules = nn2rules.load("made.json")
     assert rules.certificate["engine"] == engine
@@ -268,7 +268,7 @@ def test_class_chooses_the_class_of_a_set(name: str):
 def test_class_finds_labels_that_are_no_strings():
     Path("net.json").write_text(replaced('"unripe", "ripe"', "0, 1"))
     text = done("extract", "net.json", "--form", "set", "--target", "0")
-    assert "\n0   66.7 % of inputs; 2 rules " in text
+    assert "\n0   66.7% of inputs; 2 rules " in text
     assert text.endswith("\n1   otherwise\n")
 
 
@@ -281,7 +281,7 @@ def test_extract_counts_support_on_rows():
 def test_extract_says_more_if_asked():
     text = done("extract", "net.json", "--verbose")
     assert "inputs decided   probability there\n" in text
-    assert "33.3 %        0.73 to 0.74\n" in text
+    assert "33.3%        0.73 to 0.74\n" in text
 
 
 def test_extract_sorts_by_support():
@@ -298,7 +298,7 @@ def test_extract_counts_how_often_rules_are_right():
     options = ("--data", "rows.csv", "--labels", "truth")
     text = done("extract", "net.json", *options)
     assert "rows decided   labels agree\n" in text
-    assert "if color = red · size ≠ small              2           50 %\n" in text
+    assert "if color = red · size ≠ small              2            50%\n" in text
     assert "is about the network: where a label differs, the rule still says" in text
 
 
@@ -438,7 +438,7 @@ def test_order_takes_a_name_with_a_comma_in_quotes():
         (
             ["--top", "1"],
             RIPE_BY_THE_PAPER.replace(
-                " A2  color = red · size = big          16.7 %\n",
+                " A2  color = red · size = big           16.7%\n",
                 ' …   1 more rule; top="all" (--all) shows all\n',
             ),
         ),
@@ -573,14 +573,14 @@ def test_a_list_that_is_short_enough_is_not_cut(options: tuple[str, ...]):
 def test_no_rules_at_all_are_the_commonest_class(options: tuple[str, ...]):
     assert done("extract", "net.json", *options) == (
         "APPROXIMATE (the first 0 of 1 rules): not the network's answer on 2 of 6 "
-        "inputs\n(33.3 %)\n\nunripe  otherwise\n"
+        "inputs\n(33.3%)\n\nunripe  otherwise\n"
     )
 
 
 def test_extract_says_where_an_approximation_is_wrong():
     Path("net.json").write_text(SIGMOID_OFF)
     warning = (
-        "APPROXIMATE (soft-binary): not the network's answer on 1 of 6 inputs (16.7 %)"
+        "APPROXIMATE (soft-binary): not the network's answer on 1 of 6 inputs (16.7%)"
     )
     options = ("--engine", "paper", "--approximate", "soft-binary")
     assert done("extract", "net.json", *options).startswith(
@@ -937,7 +937,7 @@ def test_check_exits_1_and_shows_where_the_two_differ():
 
 
 CHANGED = """\
-Different on 2 of 6 inputs (33.3 %) and on 1 of 3 rows (33.3 %).
+Different on 2 of 6 inputs (33.3%) and on 1 of 3 rows (33.3%).
 For example color = red · size = small: unripe → ripe.
 Proved: the rules below hold exactly the inputs that differ, and each is true on
 its own.

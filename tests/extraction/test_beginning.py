@@ -72,7 +72,7 @@ def contraception():
 
 
 def test_a_list_begins_with_the_rules_that_decide_most_rows(contraception):
-    """In the order of a list made without rows the first ten decide 55 %."""
+    """In the order of a list made without rows the first ten decide 55%."""
     network, rows = contraception
     rules = extract(network, rows, scope="domain", form="list", effort=0)
     plain = extract(network, scope="domain", form="list", effort=0)

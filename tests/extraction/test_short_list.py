@@ -103,7 +103,7 @@ def test_a_short_list_counts_what_it_gets_wrong(table, data, most):
 
 
 def test_few_rules_say_more_than_the_first_of_the_exact_list():
-    """The first five of the exact list differ on 8.8 % of the inputs."""
+    """The first five of the exact list differ on 8.8% of the inputs."""
     network = load(datasets.network_file("car"))
     short = extract(network, max_rules=5, form="list")
     assert short.certificate["different"] <= 0.03 * network.domain.n_inputs

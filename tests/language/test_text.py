@@ -185,9 +185,9 @@ def test_values_of_other_types():
 def test_share_is_never_rounded_to_nothing_or_everything(part, whole):
     part = min(part, whole)
     text = share(part, whole)
-    assert (text == "0 %") == (part == 0)
-    assert (text == "100 %") == (part == whole)
-    match = re.fullmatch(r"(< |> )?([0-9.]+) %", text)
+    assert (text == "0%") == (part == 0)
+    assert (text == "100%") == (part == whole)
+    match = re.fullmatch(r"(< |> )?([0-9.]+)%", text)
     assert match
     percent = 100 * part / whole
     if match[1] == "< ":
@@ -202,7 +202,7 @@ def test_counts():
     assert count(0, "rule") == "0 rules"
     assert count(1, "row") == "1 row"
     assert count(1_234_567, "row") == "1,234,567 rows"
-    assert share(0, 0) == "0 %"
+    assert share(0, 0) == "0%"
 
 
 def test_ranges_of_numbers():

@@ -373,8 +373,8 @@ def test_the_slider_says_what_the_first_rules_do(driver, report_of):
         if k == 0:
             assert shown == "No rule decides anything."
             continue
-        assert f"{100 * curve['covered'][k]:.1f} %".replace("100.0", "100") in shown
-        agree = f"{100 * curve['accuracy_on_covered'][k]:.1f} % of these as labelled"
+        assert f"{100 * curve['covered'][k]:.1f}%".replace("100.0", "100") in shown
+        agree = f"{100 * curve['accuracy_on_covered'][k]:.1f}% of these as labelled"
         assert agree in shown
     put(driver, "first", "9")
     driver.execute_script("document.getElementById('only-first').click()")

@@ -115,7 +115,7 @@ def test_reports_and_networks_are_shown():
     found = evaluate(RULES, TOMATO, ROWS)
     shown = Read(found._repr_html_()).words
     assert "fidelity" in shown
-    assert "100 % of rows" in shown
+    assert "100% of rows" in shown
     shown = " ".join(Read(TOMATO._repr_html_()).words)
     assert "Network: unripe, ripe" in shown
     assert "small, medium, big" in shown

@@ -107,8 +107,8 @@ def test_a_small_list():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     assert str(extract(network)).splitlines() == [
         "Proved for all 6 inputs                    inputs decided",
-        "1  ripe    if color = red · size ≠ small           33.3 %",
-        "   unripe  otherwise                               66.7 %",
+        "1  ripe    if color = red · size ≠ small            33.3%",
+        "   unripe  otherwise                                66.7%",
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_small_set():
     assert str(a_set(RED)).splitlines() == [
         "Proved for all 6 inputs.",
         "ripe   1 rule      inputs fit",
-        " A1  color = red       50.0 %",
+        " A1  color = red        50.0%",
         "unripe   otherwise",
     ]
 
@@ -146,7 +146,7 @@ def test_a_set_for_every_class_decides_everything():
     text = a_set(RED, YELLOW, certificate=ROWS).text()
     assert text.splitlines()[:4] == [
         "unripe or ripe?   2 features · 6 possible inputs · 40 rows",
-        "The network says ripe for 25.0 % of rows; the labels agree with it on 97.5 %.",
+        "The network says ripe for 25.0% of rows; the labels agree with it on 97.5%.",
         "Each rule is proved, and true on its own. Together they decide every possible",
         "input.",
     ]
@@ -179,18 +179,18 @@ OPEN = {"engine": "search", "rows": 40, "rows_covered": 40}
         ),
         (
             {"uncovered": 2},
-            "All rows are decided, as rules are made for them; 2 possible inputs (33.3 %), no row among them, are "  # noqa: E501
+            "All rows are decided, as rules are made for them; 2 possible inputs (33.3%), no row among them, are "  # noqa: E501
             "left open.",
         ),
         (
             {"rows_covered": 39, "uncovered": 1},
-            "1 of 40 rows is left open; 1 possible input (16.7 %) is left open.",
+            "1 of 40 rows is left open; 1 possible input (16.7%) is left open.",
         ),
         (
             {"uncovered_at_least": 1, "uncovered_at_most": 2},
-            "1 to 2 possible inputs (16.7 % to 33.3 %), no row among them, are left",
+            "1 to 2 possible inputs (16.7% to 33.3%), no row among them, are left",
         ),
-        ({"uncovered_at_most": 2}, "at most 2 possible inputs (33.3 %), no row among"),
+        ({"uncovered_at_most": 2}, "at most 2 possible inputs (33.3%), no row among"),
         (
             {"complete": False},
             "Stopped early: all rows are decided, as rules are made for them; what no rule",  # noqa: E501
@@ -226,17 +226,17 @@ def test_what_is_open_follows_from_what_rules_decide():
         rules, Facts(support=18, covered=18, inputs=3), Facts(support=10, covered=10)
     )
     assert "12 of 40 rows are left open; what no rule" in rules.text(width=200)
-    assert "ripe   75.0 % of rows; 1 rule, which covers 60.0 % of them" in rules.text()
-    assert "unripe   25.0 % of rows; 1 rule  " in rules.text()
+    assert "ripe   75.0% of rows; 1 rule, which covers 60.0% of them" in rules.text()
+    assert "unripe   25.0% of rows; 1 rule  " in rules.text()
     rules = with_facts(rules, Facts(support=18, inputs=3), Facts(support=10, inputs=1))
-    assert "12 of 40 rows are left open; 2 possible inputs (33.3 %) are left" in (
+    assert "12 of 40 rows are left open; 2 possible inputs (33.3%) are left" in (
         rules.text(width=200)
     )
 
 
 def test_a_class_of_an_approximation_has_no_share():
     rules = a_set(RED, certificate={**PROVED, "class_inputs": [4, 2]})
-    assert "ripe   33.3 % of inputs; 1 rule  " in rules.text()
+    assert "ripe   33.3% of inputs; 1 rule  " in rules.text()
     wrong = {**PROVED, "class_inputs": [4, 2], "different": 1, "method": "first"}
     assert "\nripe   1 rule  " in rules.replace(certificate=wrong).text()
 
@@ -244,7 +244,7 @@ def test_a_class_of_an_approximation_has_no_share():
 def test_rows_where_rules_differ_are_said():
     known = {"engine": "table", "different": 1, "rows_different": 3, "method": "first"}
     rules = a_set(RED, certificate={**known, "class_rows": [10, 30]})
-    said = "On 3 of 40 rows (7.5 %) the rules do not answer as the network does."
+    said = "On 3 of 40 rows (7.5%) the rules do not answer as the network does."
     assert said in rules.text()
 
 
@@ -260,7 +260,7 @@ def test_what_stands_for_a_network_is_not_taken_for_it():
 def test_no_rows_are_not_said_to_be_decided():
     known = {"engine": "search", "rows": 0, "rows_covered": 0, "uncovered": 6}
     text = a_set(scope="support", certificate=known).text()
-    assert "There are no rules. 6 possible inputs (100 %) are left open." in text
+    assert "There are no rules. 6 possible inputs (100%) are left open." in text
 
 
 def test_no_rules_are_not_said_to_be_proved():
@@ -295,14 +295,14 @@ def test_rows_of_classes_follow_where_rules_decide_all():
     rules = a_set(RED, YELLOW, scope="support", certificate=OPEN)
     rules = with_facts(rules, Facts(support=30), Facts(support=10))
     text = rules.text()
-    assert "The network says unripe for 25.0 % of rows." in text
-    assert "ripe   75.0 % of rows; 1 rule" in text
+    assert "The network says unripe for 25.0% of rows." in text
+    assert "ripe   75.0% of rows; 1 rule" in text
 
 
 def test_influences_are_ranked():
     influence = {"rows": 40, "of": {"color": 4, "size": 39, "shape": 3}}
     text = a_set(RED, certificate={**ROWS, "influence": influence}).text()
-    assert "alone would):\n  size 98 %   color 10 %\n" in text
+    assert "alone would):\n  size 98%   color 10%\n" in text
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,8 @@ def test_labels_are_said_to_be_about_the_network():
         "says what the network says." in lines
     )
     assert [line.split("   ")[-1].strip() for line in lines if "color" in line] == [
-        "80 %",
-        "100 %",
+        "80%",
+        "100%",
     ]
 
 
@@ -426,9 +426,9 @@ def test_what_is_hidden_is_said():
     assert "\n …  1 more rule decides 1 row;" in rules.text(29)
     rules = long_list(30, supports, {"class_rows": [1000, 1000]})
     assert "30 rules, tried from the top   rows decided\n" in str(rules)
-    assert "\n…  25 more rules decide 1.2 % of rows;" in str(rules)
+    assert "\n…  25 more rules decide 1.2% of rows;" in str(rules)
     rules = long_list(30, supports, {"class_rows": [200, 1000]})
-    assert "30 rules, tried from the top; 1 decides 80 % of rows " in str(rules)
+    assert "30 rules, tried from the top; 1 decides 80% of rows " in str(rules)
 
 
 @pytest.mark.parametrize("top", [-1, "few", 2.5, None])

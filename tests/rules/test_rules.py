@@ -348,7 +348,7 @@ def test_an_approximation_says_so():
     certificate = {"method": "soft-binary", "different": 2, "inputs": 8}
     rules = RuleList(DOMAIN, (RIPE,), "unripe", CLASSES, certificate=certificate)
     assert rules.text(width=90).startswith(
-        "APPROXIMATE (soft-binary): not the network's answer on 2 of 8 inputs (25.0 %)"
+        "APPROXIMATE (soft-binary): not the network's answer on 2 of 8 inputs (25.0%)"
     )
 
 

@@ -343,7 +343,7 @@ def test_the_whole_domain_of_one_range():
     assert rules.scope == "domain"
     assert ranged.same_where_decided(network, rules, ranged.rows_at_ends(RNG, rules))
     found = evaluate(rules, network, ranged.random_rows(RNG, domain, 20))
-    assert str(found.domain) == "100 % of the domain (proved)"
+    assert str(found.domain) == "100% of the domain (proved)"
 
 
 def test_the_whole_domain_needs_an_end():
@@ -423,7 +423,7 @@ def test_volume_of_rules():
     assert one.volume.is_exact
     assert one.volume.lower == Fraction(19, 76) * Fraction(2, 3)
     apart = rules_of({"age": ((17, 35),)}, {"age": ((36, 54),)})
-    assert (apart.volume.upper, str(apart.volume)) == (Fraction(1, 2), "50.0 %")
+    assert (apart.volume.upper, str(apart.volume)) == (Fraction(1, 2), "50.0%")
     both = rules_of({"age": ((17, 54),)}, {"amount": ((-0.5, 9999.75),)})
     half = (Fraction(9999.75) + Fraction(0.5)) / (Fraction(20000) + Fraction(0.5))
     half += Fraction(math.ulp(9999.75)) / (Fraction(20000) + Fraction(0.5))
@@ -433,8 +433,8 @@ def test_volume_of_rules():
 
 
 def test_volume_that_is_only_bounded_says_both_ends():
-    assert str(Volume(Fraction(1, 4), Fraction(1, 2))) == "25.0 % to 50.0 %"
-    assert str(Volume(Fraction(1, 4), Fraction(1, 4) + Fraction(1, 10**6))) == "25.0 %"
+    assert str(Volume(Fraction(1, 4), Fraction(1, 2))) == "25.0% to 50.0%"
+    assert str(Volume(Fraction(1, 4), Fraction(1, 4) + Fraction(1, 10**6))) == "25.0%"
     assert not Volume(Fraction(1, 4), Fraction(1, 2)).is_exact
 
 

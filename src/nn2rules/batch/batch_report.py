@@ -55,7 +55,7 @@ class Report(Result):
     --------
     >>> print(Report((Entry("a", "done", 7, 90, 90, 1.25), Entry("b"))))
     model  rules  rows decided  seconds
-    a          7         100 %      1.2
+    a          7         100%      1.2
     b      not done yet
     1 of 2 models done, 1 left
     """

@@ -330,6 +330,6 @@ def confidence_text(drawn: int, *, of: str, differ: str, spread: str = "") -> st
     percent = -100 * math.expm1(math.log(0.05) / drawn)
     shown = Context(prec=2, rounding=ROUND_UP).create_decimal_from_float(percent)
     return (
-        f"With 95 % confidence, fewer than {shown:f} % of {of}{spread} {differ}. "
+        f"With 95% confidence, fewer than {shown:f}% of {of}{spread} {differ}. "
         f"Inputs that were not drawn were not compared."
     )

@@ -95,7 +95,7 @@ def train(
     print(model.path_)
     for peer in others:
         size = "" if peer.size is None else f", {peer.size:,} {peer.unit}"
-        print(f"{peer.name}: {100 * peer.accuracy:.1f} %{size}")
+        print(f"{peer.name}: {100 * peer.accuracy:.1f}%{size}")
     print()
     print(model.rules_)
     print()

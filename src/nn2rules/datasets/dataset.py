@@ -142,7 +142,7 @@ def rows_of(names: Sequence[str], rows: Iterable[Sequence[Value]]) -> LabelledRo
 
 
 def split(data: LabelledRows) -> Parts:
-    """Shuffle `data`, always the same way; give 80 % to training, the rest to test.
+    """Shuffle `data`, always the same way; give 80% to training, the rest to test.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def cut_points(numbers: Sequence[float]) -> tuple[float, float]:
 
     Where more than a third of the numbers are the smallest one (most people have no
     capital gain), the cuts are the 33rd and 67th percentile of the others; likewise
-    for the largest. Otherwise they lie at 33 % and 67 % of the range.
+    for the largest. Otherwise they lie at 33% and 67% of the range.
 
     Examples
     --------

@@ -235,8 +235,8 @@ def extract(
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.extract(network))
     Proved for all 6 inputs                    inputs decided
-    1  ripe    if color = red · size ≠ small           33.3 %
-       unripe  otherwise                               66.7 %
+    1  ripe    if color = red · size ≠ small           33.3%
+       unripe  otherwise                               66.7%
     """
     wanted = wanted_form(
         form,

@@ -377,14 +377,14 @@ def percent(part: int, whole: int) -> str:
     Examples
     --------
     >>> percent(1, 3), percent(999, 1000), percent(1, 1000), percent(7, 7)
-    ('33 %', '> 99 %', '< 1 %', '100 %')
+    ('33%', '> 99%', '< 1%', '100%')
     """
     if part in (0, whole) or not whole:
-        return "100 %" if part and part == whole else "0 %"
+        return "100%" if part and part == whole else "0%"
     found = Fraction(100 * part, whole)
     if found < 1:
-        return "< 1 %"
-    return "> 99 %" if found > 99 else f"{round(found)} %"
+        return "< 1%"
+    return "> 99%" if found > 99 else f"{round(found)}%"
 
 
 def share(part: int, whole: int) -> str:
@@ -393,15 +393,15 @@ def share(part: int, whole: int) -> str:
     Examples
     --------
     >>> share(1, 3), share(0, 7), share(1, 10**9), share(10**9 - 1, 10**9)
-    ('33.3 %', '0 %', '< 0.1 %', '> 99.9 %')
+    ('33.3%', '0%', '< 0.1%', '> 99.9%')
     """
     if whole == 0 or part == 0:
-        return "0 %"
+        return "0%"
     if part == whole:
-        return "100 %"
+        return "100%"
     percent = Fraction(100 * part, whole)
     if percent < Fraction(1, 10):
-        return "< 0.1 %"
+        return "< 0.1%"
     if percent > Fraction(999, 10):
-        return "> 99.9 %"
-    return f"{float(percent):.1f} %"
+        return "> 99.9%"
+    return f"{float(percent):.1f}%"

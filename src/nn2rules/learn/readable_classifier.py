@@ -87,10 +87,10 @@ class ReadableClassifier(TabularClassifier):
     >>> X, y = cars.drop(columns="label"), cars["label"]
     >>> print(ReadableClassifier(questions=4).fit(X, y).path_)
     questions  columns   inputs  rules  accuracy
-            1        1        2      0   70.0 ± 0.0 %
-            2        2        4      1   85.4 ± 1.1 %
-            3        3        8      3   87.0 ± 0.8 %
-            4        4       16      2   91.5 ± 0.8 %  ← chosen
+            1        1        2      0   70.0 ± 0.0%
+            2        2        4      1   85.4 ± 1.1%
+            3        3        8      3   87.0 ± 0.8%
+            4        4       16      2   91.5 ± 0.8%  ← chosen
     """
 
     def __init__(

@@ -351,7 +351,7 @@ def _about_list(rules: "RuleList") -> str:
     if not whole or sum(weights[:needed]) < _MUCH * whole or needed == len(rules):
         return text
     verb = "decides" if needed == 1 else "decide"
-    return f"{text}; {needed:,} {verb} {100 * _MUCH:.0f} % of {noun}"
+    return f"{text}; {needed:,} {verb} {100 * _MUCH:.0f}% of {noun}"
 
 
 def _about_class(rules: "RuleList", chosen: int) -> str:
@@ -379,7 +379,7 @@ def _covering(weights: Sequence[int], n_rows: int) -> str:
     Examples
     --------
     >>> _covering([5, 2], 10), _covering([7, 1, 1, 1], 10), _covering([7, 3], 10)
-    (', which cover 70.0 % of them', ', 2 cover 80 % of them', '')
+    (', which cover 70.0% of them', ', 2 cover 80% of them', '')
     """
     if sum(weights) < n_rows:
         verb = "covers" if len(weights) == 1 else "cover"
@@ -388,7 +388,7 @@ def _covering(weights: Sequence[int], n_rows: int) -> str:
     if len(weights) <= _FEWEST or needed == len(weights):
         return ""
     verb = "covers" if needed == 1 else "cover"
-    return f", {needed:,} {verb} {100 * _MUCH:.0f} % of them"
+    return f", {needed:,} {verb} {100 * _MUCH:.0f}% of them"
 
 
 def _otherwise(rules: "RuleList", columns: dict[str, list[str]]) -> ShownRule | None:

@@ -458,7 +458,7 @@ class RuleList(Description):
         Parameters
         ----------
         top : "most", "all" or int
-            Of a list, or of each class of a set: the first rules that decide 95 % of
+            Of a list, or of each class of a set: the first rules that decide 95% of
             what all of them decide, with a line on the rest, where there are more than
             20; or all; or the first so many.
         width : int

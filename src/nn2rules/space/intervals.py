@@ -2,11 +2,11 @@
 
 import math
 
-_QUANTILE = 1.959963984540054  # of the normal distribution, for 95 % on two sides
+_QUANTILE = 1.959963984540054  # of the normal distribution, for 95% on two sides
 
 
 def wilson(same: int, inputs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval for a share, of which a sample shows `same`.
+    """Return Wilson's 95% interval for a share, of which a sample shows `same`.
 
     Examples
     --------

@@ -405,7 +405,7 @@ def test_a_large_domain_is_proved_by_its_certificate():
     rules = extract(network, form="rules")
     found = evaluate(rules, network, [network.domain.input(0)], samples=200)
     assert found.domain == DomainFidelity(1.0, 1.0, "proved", 10**9, 10**9)
-    assert str(found.domain) == "100 % of 1,000,000,000 inputs (proved)"
+    assert str(found.domain) == "100% of 1,000,000,000 inputs (proved)"
 
 
 def test_short_lists_have_a_proved_fidelity(beyond_counting):
@@ -454,8 +454,8 @@ def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
         1.0, 1.0, "proved", decided, 1728, uncovered=1728 - decided
     )
     assert str(found.domain) == (
-        f"100 % of {decided:,} covered inputs (proved); "
-        f"{100 * decided / 1728:.1f} % of 1,728 inputs are covered"
+        f"100% of {decided:,} covered inputs (proved); "
+        f"{100 * decided / 1728:.1f}% of 1,728 inputs are covered"
     )
     shorter = rules.top(len(rules) - 1)
     fewer = evaluate(shorter, network, rows, samples=500).domain
@@ -517,15 +517,13 @@ def test_text_json_and_frame_name_the_default_as_unproved():
     lines = dict(line.split("  ", 1) for line in str(found).splitlines()[:11])
     lines = {name: text.strip() for name, text in lines.items()}
     assert lines["covered"] == (
-        "40.0 % of rows (2 of 5); for the other 3 nothing is predicted"
+        "40.0% of rows (2 of 5); for the other 3 nothing is predicted"
     )
-    assert lines["fidelity"] == "50.0 % of covered rows"
-    assert lines["accuracy of the rules"] == "100 % of covered rows"
-    assert (
-        lines["accuracy of the model"] == "50.0 % of covered rows; 20.0 % of all rows"
-    )
+    assert lines["fidelity"] == "50.0% of covered rows"
+    assert lines["accuracy of the rules"] == "100% of covered rows"
+    assert lines["accuracy of the model"] == "50.0% of covered rows; 20.0% of all rows"
     assert lines["with UNPROVED default"] == (
-        "fidelity 20.0 % of all rows, accuracy 100 % of all rows"
+        "fidelity 20.0% of all rows, accuracy 100% of all rows"
     )
     document = json.loads(found.to_json())
     assert "fidelity" not in document
@@ -560,7 +558,7 @@ def test_the_domain_leaves_out_what_is_not_covered():
     found = evaluate(RED_ONLY, model, ROWS).domain
     assert found == DomainFidelity(0.0, 0.0, "counted", 0, 9, uncovered=7)
     assert str(found) == (
-        "0 % of 2 covered inputs (counted); 22.2 % of 9 inputs are covered"
+        "0% of 2 covered inputs (counted); 22.2% of 9 inputs are covered"
     )
     drawn = evaluate(RED_ONLY, model, ROWS, samples=5).domain
     assert (drawn.how, drawn.inputs) == ("sampled", 5)
@@ -590,7 +588,7 @@ def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
     found = evaluate(rules, network, rows).domain
     assert found == DomainFidelity(1.0, 1.0, "counted", *every_one, **left_out)
     assert str(found) == (
-        "100 % of 1,440 inputs (counted; 288 declared impossible, left out)"
+        "100% of 1,440 inputs (counted; 288 declared impossible, left out)"
     )
     origin = rules.replace(certificate={**rules.certificate, "network": "another"})
     found = evaluate(origin, network, rows).domain
@@ -779,26 +777,26 @@ def test_the_text():
     assert str(found).splitlines() == [
         "rules                       3; 1.3 conditions each, 2 at most; "
         "1.2 values in a condition",
-        "rows                        5; 80.0 % decided by a rule",
-        "covered                     100 % of rows",
-        "overlap                     40.0 % of rows; 1.2 rules hold for a row",
-        "fidelity                    60.0 % of rows",
-        "  where the model is right  66.7 % of 3 rows",
-        "  where it is wrong         50.0 % of 2 rows",
+        "rows                        5; 80.0% decided by a rule",
+        "covered                     100% of rows",
+        "overlap                     40.0% of rows; 1.2 rules hold for a row",
+        "fidelity                    60.0% of rows",
+        "  where the model is right  66.7% of 3 rows",
+        "  where it is wrong         50.0% of 2 rows",
         "  in the domain             not measured",
-        "accuracy of the rules       60.0 % of rows",
-        "accuracy of the model       60.0 % of rows",
+        "accuracy of the rules       60.0% of rows",
+        "accuracy of the model       60.0% of rows",
         "",
         "class   rules  rows  fidelity  recall  precision",
-        "unripe      1     3    33.3 %     0 %        0 %",
-        "ripe        2     2     100 %  75.0 %      100 %",
-        "rotten      0     0         –       –        0 %",
+        "unripe      1     3     33.3%      0%         0%",
+        "ripe        2     2      100%   75.0%       100%",
+        "rotten      0     0         –       –         0%",
         "",
-        "first rules        1       2       3",
-        "rows decided  40.0 %  60.0 %  80.0 %",
+        "first rules       1      2      3",
+        "rows decided  40.0%  60.0%  80.0%",
         "",
-        "rows decided  90 %  95 %  99 %  100 %",
-        "rules needed     –     –     –      –",
+        "rows decided  90%  95%  99%  100%",
+        "rules needed    –    –    –     –",
     ]
 
 
@@ -814,17 +812,17 @@ def test_almost_all_rows_are_not_all():
     rows = [{"f0": "v0"}] * 3000
     answers = ["yes"] + ["no"] * 2999
     text = str(evaluate(rules, Answering(answers), rows, samples=0))
-    assert "fidelity         > 99.9 % of rows" in text
+    assert "fidelity         > 99.9% of rows" in text
     assert "100" not in text.splitlines()[4]
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (DomainFidelity(0.9999, 1.0, "sampled", 7, 7, 0.95), "99.9 % to 100 % with"),
-        (DomainFidelity(0.5, 0.99999, "sampled", 7, 9, 0.95), "50.0 % to > 99.9 % w"),
-        (DomainFidelity(0.0, 0.0004, "sampled", 0, 9, 0.95), "0 % to 0.1 % with 95 %"),
-        (DomainFidelity(0.98765, 0.98765, "sampled", 7, 8, 0.95), "98.7 % to 98.8 %"),
+        (DomainFidelity(0.9999, 1.0, "sampled", 7, 7, 0.95), "99.9% to 100% with"),
+        (DomainFidelity(0.5, 0.99999, "sampled", 7, 9, 0.95), "50.0% to > 99.9% w"),
+        (DomainFidelity(0.0, 0.0004, "sampled", 0, 9, 0.95), "0% to 0.1% with 95%"),
+        (DomainFidelity(0.98765, 0.98765, "sampled", 7, 8, 0.95), "98.7% to 98.8%"),
     ],
 )
 def test_bounds_are_rounded_outwards(found, text):
@@ -839,7 +837,7 @@ def test_a_share_of_very_many_inputs_is_below_one(beyond_counting):
     found = evaluate(cut, network, [network.domain.input(0)], samples=10).domain
     assert (found.how, found.same) == ("proved", 10**20 - 1)
     assert found.low == found.high < 1
-    assert str(found).startswith("> 99.9 %")
+    assert str(found).startswith("> 99.9%")
 
 
 def test_json_holds_every_number():
@@ -1038,7 +1036,7 @@ def test_labels_may_be_a_generator():
 
 
 def test_no_part_of_a_list_is_proved(beyond_counting):
-    """An empty list was "100 % of 100,000,000 inputs (proved)"."""
+    """An empty list was "100% of 100,000,000 inputs (proved)"."""
     network = looks_at_first([10] * 8, [1.0, -1.0] * 5)
     rules, rows = extract(network, form="rules"), [network.domain.input(0)]
     assert evaluate(rules, network, rows, samples=50).domain.how == "proved"

@@ -125,7 +125,7 @@ class Path:
             lines.append(
                 f"{point.questions:9}  {len(point.network.domain.features):7}  "
                 f"{point.network.domain.n_inputs:7,}  {len(point.rules):5}  "
-                f"{100 * point.accuracy:5.1f} ± {100 * point.error:.1f} %{mark}"
+                f"{100 * point.accuracy:5.1f} ± {100 * point.error:.1f}%{mark}"
             )
         return "\n".join(lines)
 

@@ -78,7 +78,7 @@ def evaluate(
     >>> found.covered_share, found.on_covered.fidelity, found.on_covered.accuracy
     (1.0, 1.0, 0.5)
     >>> print(found.domain)
-    100 % of 6 inputs (counted)
+    100% of 6 inputs (counted)
     """
     _check(rules, samples, seed)
     codes = rules.domain.encode(X)

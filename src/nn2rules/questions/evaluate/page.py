@@ -76,7 +76,7 @@ def _coverage(found: "Evaluation") -> dict[str, str]:
     covered, rows = found.n_covered, found.n_rows
     if not found.n_uncovered:
         decided = f"{share(found.decided[-1], rows)} decided by a rule"
-        return {"rows": f"{rows:,}; {decided}", "covered": "100 % of rows"}
+        return {"rows": f"{rows:,}; {decided}", "covered": "100% of rows"}
     return {
         "rows": f"{rows:,}",
         "covered": f"{share(covered, rows)} of rows ({covered:,} of {rows:,}); "
@@ -154,7 +154,7 @@ def _first_rules(found: "Evaluation") -> list[list[str]]:
 def _rules_needed(found: "Evaluation") -> list[list[str]]:
     needed = [found.rules_for(wanted) for wanted in SHARES]
     return [
-        ["rows decided", *(f"{100 * wanted:.0f} %" for wanted in SHARES)],
+        ["rows decided", *(f"{100 * wanted:.0f}%" for wanted in SHARES)],
         ["rules needed", *(_NOTHING if k is None else f"{k:,}" for k in needed)],
     ]
 

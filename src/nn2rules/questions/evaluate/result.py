@@ -1,7 +1,7 @@
 """The result of an evaluation: counts, shares, JSON and data frame.
 
 Counts are kept, as whole numbers, and shares are worked out from them; so what is
-printed can tell 100 % from almost all.
+printed can tell 100% from almost all.
 """
 
 import math
@@ -73,7 +73,7 @@ class DomainFidelity:
             drawn = "random input" if self.how == "sampled" else "input"
             return f"not measured: no rule covers any of {count(self.inputs, drawn)}"
         if self.how == "sampled":
-            text = f"{self._range()} with 95 % confidence, from {self._drawn()}"
+            text = f"{self._range()} with 95% confidence, from {self._drawn()}"
             return f"{text} ({left_out})" if self.impossible else text
         known = share(self.same or 0, self.covered)
         how = f"{self.how}; {left_out}" if self.impossible else self.how
@@ -91,9 +91,9 @@ class DomainFidelity:
         return f"the {self.covered:,} covered of {drawn}" if self.uncovered else drawn
 
     def _range(self) -> str:
-        """Return both ends in percent, rounded outwards, but never to 100 %."""
+        """Return both ends in percent, rounded outwards, but never to 100%."""
         floor, ceiling = math.floor(1000 * self.low), math.ceil(1000 * self.high)
-        high = "> 99.9 %" if self.high < 1 and ceiling == 1000 else share(ceiling, 1000)
+        high = "> 99.9%" if self.high < 1 and ceiling == 1000 else share(ceiling, 1000)
         return f"{share(floor, 1000)} to {high}"
 
 

@@ -103,7 +103,7 @@ def verify(
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.verify(network, "if color = red then ripe"))
     refuted: if color = red then ripe
-      1 of 3 inputs breaks it (33.3 %)
+      1 of 3 inputs breaks it (33.3%)
       unripe here:
         color = red · size = small
     >>> nn2rules.verify(network, "never ripe if color = yellow").status

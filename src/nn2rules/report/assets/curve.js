@@ -20,7 +20,7 @@ function drawCurve(wide) {
   for (const part of [0, 0.25, 0.5, 0.75, 1]) {
     picture.append(draw("line", {class: "axis", x1: left, x2: wide - right, y1: y(part),
       y2: y(part)}), draw("text", {x: left - 8, y: y(part) + 4, "text-anchor": "end"},
-      `${100 * part} %`));
+      `${100 * part}%`));
   }
   const even = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * n));
   const steps = [0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 30000];

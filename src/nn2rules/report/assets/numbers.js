@@ -10,11 +10,11 @@ function counted(number, noun) {
 // A share in percent, never rounded to 0 or 100 when it is neither.
 function share(part, digits) {
   const percent = 100 * part, least = digits ? 0.1 : 1;
-  if (part === 0) return "0 %";
-  if (part === 1) return "100 %";
-  if (percent < least) return `< ${least} %`;
-  if (percent > 100 - least) return digits ? "> 99.9 %" : "> 99 %";
-  return `${percent.toFixed(digits)} %`;
+  if (part === 0) return "0%";
+  if (part === 1) return "100%";
+  if (percent < least) return `< ${least}%`;
+  if (percent > 100 - least) return digits ? "> 99.9%" : "> 99%";
+  return `${percent.toFixed(digits)}%`;
 }
 
 // The largest number of 64 bits below another.
