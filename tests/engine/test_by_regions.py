@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 import naive
 from engine.random_pieces import first_sums, random_domain, random_input, random_pieces
 from nn2rules import Budget, Domain, Feature, Layer, Network
-from nn2rules.engine import Meter, find_classes, find_pair, linear_regions
+from nn2rules.engine import (
+    Meter,
+    by_regions,
+    exact_score_range,
+    find_classes,
+    find_pair,
+    linear_regions,
+)
+from nn2rules.engine.region_programs import settle_all
 from nn2rules.errors import BudgetExceededError
 from nn2rules.space import Boxes, no_boxes, whole_boxes
 
@@ -267,6 +275,93 @@ def along(network, codes, numbers, feature, form):
     if network.domain.features[feature].whole:
         near = {float(math.floor(place)), float(math.ceil(place))}
     return {number for number in near if low <= number <= high}
+
+
+@given(seed=seeds)
+@settings(max_examples=200)
+def test_ranges_of_scores_enclose_every_score_and_are_reached(seed):
+    rng = np.random.default_rng([6, seed])
+    is_small = bool(rng.random() < 0.5)
+    domain = small_domain(rng) if is_small else random_domain(rng, 3)
+    network = random_pieces(rng, domain, max_layers=2)
+    index = int(rng.integers(len(network.layers[-1].bias)))
+    box = everything(domain)
+    found = exact_score_range(network, (box.allowed[0], box.ends[0]), index=index)
+    (lowest, low), (high, highest) = found.low, found.high
+    inputs = every_input(domain) if is_small else None
+    inputs = inputs or [random_input(rng, domain) for _ in range(50)]
+    for one in inputs:
+        assert lowest <= naive.scores(network, *one)[index] <= highest
+    for row, (start, stop) in ((found.at_low, found.low), (found.at_high, found.high)):
+        codes, numbers = domain.inputs_of([row])
+        numbers = np.ones(codes.shape) if numbers is None else numbers
+        score = naive.scores(network, codes[0].tolist(), numbers[0].tolist())[index]
+        assert start <= score <= stop
+    if not any(feature.limits for feature in domain.features):
+        assert max(low - lowest, highest - high) <= 1e-9
+
+
+def bent_network(bends):
+    """Return a network of one whole number, whose score begins with 1 and bends.
+
+    Parameters
+    ----------
+    bends : dict from numbers to the slope behind them
+    """
+    domain = Domain((Feature.real("x", 0, 9, whole=True),))
+    hidden = Layer(np.ones((1, len(bends))), [-place for place in bends], "relu")
+    slopes = np.diff([0, *bends.values()])[:, np.newaxis]
+    return Network(domain, (hidden, Layer(slopes, [1], "sigmoid")), (0, 1))
+
+
+def test_a_score_that_dips_between_whole_numbers_only_is_monotonic():
+    """It falls from 1 to -1 and rises again before the next number."""
+    network = bent_network({3.25: -8, 3.5: 8, 3.75: 0})
+    within = everything(network.domain)
+    assert ask_pair(network, 0, ([0], 1, True), within) == "proved"
+    assert ask_pair(network, 0, ([0], None, True), within) == "proved"
+    deeper = bent_network({3.25: -8, 3.5: 6, 3.75: 0})
+    assert ask_pair(deeper, 0, ([0], 1, True), within) == "proved"
+    deepest = bent_network({3.25: -8, 3.5: 1, 3.75: 0})
+    assert ask_pair(deepest, 0, ([0], 1, True), within) == "refuted"
+    assert ask_pair(deepest, 0, ([0], 1, False), within) == "proved"
+
+
+def test_two_whole_numbers_are_looked_for_on_both_sides_of_a_region():
+    """3 and 4 break the claim, and no two numbers in which it falls or one further."""
+    network = bent_network({3.25: -8, 3.5: 0, 4.125: 16, 4.25: 0})
+    domain = network.domain
+    box = np.ones(1, dtype=bool), domain.limits
+    line = by_regions._Line(network, 0, [0], box)
+    pairs = by_regions._Pairs(
+        line,
+        by_regions._Claim(1, is_increasing=True),
+        lambda inputs: np.ones(len(inputs.codes), dtype=bool),
+        Meter(),
+    )
+    [step] = line.steps()
+    [falling] = [
+        region
+        for region in linear_regions(network, one_class=False)
+        if region.scores[0].coefficients == (-8, 0, 0, 0)
+    ]
+    questions = pairs._refined(falling, step)
+    settled = settle_all(network, questions, no_boxes(domain), Meter())
+    assert settled.status == "refuted"
+    assert settled.inputs.numbers.ravel().tolist() == [0.0, 4.0]
+
+
+@pytest.mark.parametrize("is_increasing", [True, False])
+@pytest.mark.parametrize("toward", [None, 0, 1, 2])
+def test_classes_of_neighbouring_numbers_break_a_claim(toward, is_increasing):
+    claim = by_regions._Claim(toward, is_increasing)
+    breaking = {*claim.broken_by((0, 1, 2), (0, 1, 2))}
+    for lower, upper in itertools.product(range(3), repeat=2):
+        kept, lost = (lower, upper) if is_increasing else (upper, lower)
+        is_broken = kept != lost and toward in (None, kept)
+        assert ((lower, upper) in breaking) == is_broken
+        found = claim.broken(np.array([lower, -1, upper]))
+        assert (found == [0, 2]) == is_broken
 
 
 def sloped_network(rng, n_features, n_units, *, share):

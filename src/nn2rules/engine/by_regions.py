@@ -19,6 +19,7 @@ with two such classes has a lead that goes the other way, or stays.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,27 +27,32 @@ from numpy.typing import NDArray
 
 from nn2rules.engine.exact_boxes import Lead, leads_of
 from nn2rules.engine.limits import Meter
-from nn2rules.engine.linear_programs import Hull
 from nn2rules.engine.region_programs import (
     PROVED,
     UNDECIDED,
     Near,
     Question,
     Settled,
+    Win,
     classes_of,
     few_regions,
     part_of,
+    row_of,
     rows_of,
     settle_all,
 )
-from nn2rules.engine.regions import LinearRegion, LinearRegions
-from nn2rules.network import Network
+from nn2rules.engine.regions import (
+    LinearRegion,
+    LinearRegions,
+    regions_within,
+)
+from nn2rules.network import Affine, Network
 from nn2rules.space import Box, Boxes, Domain, Inputs, inside
 
 _STEPS = 0.5 ** np.arange(1, 25)
 """By which shares of its range a number is moved to either side."""
 
-_MIXES = (0.0, 2**-10, 2**-5, 0.1, 0.4)
+_MIXES = (2**-10, 2**-5, 0.1, 0.4)
 """By which shares of the way a point on a border is moved to either side of it."""
 
 Accepts: TypeAlias = Callable[[Inputs], NDArray[np.bool_]]
@@ -86,16 +92,17 @@ def find_classes(
     domain, status = network.domain, PROVED
 
     def attempt(near: Near) -> Inputs | None:
-        inputs = near.inputs([*near.points, np.mean(near.points, axis=0)])
-        is_found = np.isin(classes_of(network, inputs), [*classes])
-        is_found &= ~inside(domain, ignoring, *inputs)
-        return rows_of(inputs, [int(np.argmax(is_found))]) if is_found.any() else None
+        inputs = near.inputs(near.points)
+        is_broken = np.isin(classes_of(network, inputs), [*classes])
+        is_broken &= ~inside(domain, ignoring, *inputs)
+        return rows_of(inputs, [int(np.argmax(is_broken))]) if is_broken.any() else None
 
     def questions(box: Box, regions: LinearRegions) -> Iterator[Question]:
         for region in regions:
             for index in sorted({*classes} & {*region.classes}):
-                leads = [leads_of(network, index)]
-                yield Question(part_of(region), leads, attempt, box)
+                part = part_of(region)
+                win = Win(leads_of(network, index), part.scores)
+                yield Question(part.sides, [win], attempt, box)
 
     for box in zip(within.allowed, within.ends, strict=True):
         regions = few_regions(network, box, meter)
@@ -154,26 +161,14 @@ def find_pair(
     ... ]
     ['refuted', 'proved']
     """
-    box = _around(network.domain, within)
+    box = _hull_box(network.domain, within)
     regions = few_regions(network, box, meter)
     if regions is None:
         return UNDECIDED
     line = _Line(network, feature, [c for c in columns if box[0][c]], box)
-    claim = _Claim(toward, is_increasing)
-
-    def questions() -> Iterator[Question]:
-        for region in regions:
-            part = part_of(region)
-            for one, other in claim.classes(region.classes):
-                leads = leads_of(network, one), leads_of(network, other)
-                lead = leads[0][0 if network.is_binary else other - (other > one)]
-                attempt = _PairAttempt(line, claim, lead, accepts)
-                for step in line.steps():
-                    if claim.may_break(_slope(region, lead, step.direction)):
-                        yield Question(part, leads, attempt, step.box, feature)
-
+    pairs = _Pairs(line, _Claim(toward, is_increasing), accepts, meter)
     nothing = Boxes(within.allowed[:0], within.ends[:0])
-    return settle_all(network, questions(), nothing, meter)
+    return settle_all(network, pairs.questions(regions), nothing, meter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +191,17 @@ class _Claim:
         if self.toward is None:
             return slope != 0
         return slope < 0 if self.is_increasing else slope > 0
+
+    def broken_by(
+        self, lower: Collection[int], upper: Collection[int]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the classes of two inputs that break it, the lower one first."""
+        for one in lower:
+            for other in upper:
+                first, last = (one, other) if self.is_increasing else (other, one)
+                is_lost = first == self.toward or self.toward is None
+                if is_lost and first != last:
+                    yield one, other
 
     def broken(self, classes: NDArray[np.int64]) -> list[int] | None:
         """Return which two inputs of a line break it; -1 does not count."""
@@ -284,12 +290,12 @@ class _Line:
                 values = np.unique(np.clip(values, low, high))
             codes += [column - start] * len(values)
             numbers += values.tolist()
-        found = Inputs(
+        line = Inputs(
             np.repeat(inputs.codes[[place]], len(codes), axis=0),
             np.repeat(inputs.numbers[[place]], len(codes), axis=0),
         )
-        found.codes[:, self.feature], found.numbers[:, self.feature] = codes, numbers
-        return found
+        line.codes[:, self.feature], line.numbers[:, self.feature] = codes, numbers
+        return line
 
 
 def _slope(region: LinearRegion, lead: Lead, direction: Sequence[Fraction]) -> Fraction:
@@ -297,27 +303,97 @@ def _slope(region: LinearRegion, lead: Lead, direction: Sequence[Fraction]) -> F
     assert region.scores is not None, "a region of several classes has scores"
     return sum(
         (
-            factor * coefficient * moved
+            factor * _moved(score, direction)
             for factor, score in zip(lead.of_scores, region.scores, strict=True)
-            for coefficient, moved in zip(score.coefficients, direction, strict=True)
-            if factor and coefficient
         ),
         Fraction(0),
     )
 
 
+def _moved(function: Affine, direction: Sequence[Fraction]) -> Fraction:
+    """Return by how much a function grows when the first sums are moved."""
+    terms = zip(function.coefficients, direction, strict=True)
+    return sum((a * moved for a, moved in terms if a), Fraction(0))
+
+
 @dataclass(frozen=True, slots=True)
-class _PairAttempt:
-    """Looks for two inputs near to where a lead over another class is lost."""
+class _Pairs:
+    """Asks region by region for two inputs that break a claim."""
 
     line: _Line
     claim: _Claim
-    lead: Lead
     accepts: Accepts
+    meter: Meter
 
-    def __call__(self, near: Near) -> Inputs | None:
+    def questions(self, regions: LinearRegions) -> Iterator[Question]:
+        """Yield questions; the claim is proved if none of them has such inputs."""
+        network, feature = self.line.network, self.line.feature
+        for region in regions:
+            part = part_of(region)
+            for one, other in self.claim.classes(region.classes):
+                wins = [Win(leads_of(network, c), part.scores) for c in (one, other)]
+                place = 0 if network.is_binary else other - (other > one)
+                lead = wins[0].leads[place]
+                for step in self.line.steps():
+                    if self.claim.may_break(_slope(region, lead, step.direction)):
+                        refined = partial(self._refined, region, step)
+                        yield Question(
+                            part.sides,
+                            wins,
+                            self.attempt,
+                            step.box,
+                            feature,
+                            Win([lead], part.scores),
+                            refined if self._is_whole(step) else None,
+                        )
+
+    def _is_whole(self, step: _Step) -> bool:
+        """Tell whether a step is along more than one whole number."""
+        network, feature = self.line.network, self.line.feature
+        column = network.domain.ranges[feature]
+        low, high = step.box[1][:, feature].tolist()
+        is_range = column >= 0 and bool(step.box[0][column])
+        return is_range and network.domain.features[feature].whole and low < high
+
+    def _refined(self, region: LinearRegion, step: _Step) -> Iterator[Question]:
+        """Yield questions about two whole numbers, one after the other.
+
+        The claim may break between them where the way from one to the other passes a
+        region. Each of them lies in a region of its own.
+        """
+        network, feature = self.line.network, self.line.feature
+        allowed, ends = step.box[0], step.box[1].copy()
+        width = Fraction(ends[1, feature]) - Fraction(ends[0, feature])
+        shift = [moved / width for moved in step.direction]
+        ends[1, feature] -= 1
+        near = [
+            Affine(
+                side.form.coefficients,
+                side.form.constant + max(Fraction(0), _moved(side.form, shift)),
+            )
+            for side in region.conditions
+        ]
+        around = [row_of(form) for form in near]
+        box = allowed, ends
+        for first in regions_within(network, box, around, meter=self.meter):
+            lower = part_of(first)
+            sides = [*around, *lower.sides]
+            for second in regions_within(
+                network, box, sides, shift=shift, meter=self.meter
+            ):
+                upper = part_of(second)
+                for one, other in self.claim.broken_by(first.classes, second.classes):
+                    wins = [
+                        Win(leads_of(network, one), lower.scores),
+                        Win(leads_of(network, other), upper.scores),
+                    ]
+                    rows = [row for win in wins for row in win.rows()]
+                    every = [*sides, *upper.sides, *rows]
+                    yield Question(every, wins, self.attempt, box)
+
+    def attempt(self, near: Near) -> Inputs | None:
         """Return two inputs that break the claim."""
-        bases = near.inputs(self._border(near))
+        bases = near.inputs(self._near_tie(near))
         lines = [self.line.through(bases, place) for place in range(len(bases.codes))]
         inputs = Inputs(
             np.concatenate([line.codes for line in lines]),
@@ -334,42 +410,24 @@ class _PairAttempt:
             start = stop
         return None
 
-    def _border(self, near: Near) -> list[NDArray[np.float64]]:
-        """Return points where the lead is about 0, and to both sides of there."""
-        if len(near.points) < 2:
-            return near.points
-        ahead, behind = near.points
-        scores = _floats_at(self.line.network, near.hull, np.stack(near.points))
-        factors = np.array(self.lead.of_scores, dtype=np.float64)
-        above, below = (scores @ factors - float(self.lead.level)).tolist()
-        share = above / (above - below) if above > below else 0.5
-        share = min(max(share, 0.0), 1.0)
-        shares = [
-            moved
-            for mix in _MIXES
-            for moved in (share * (1 - mix), share + (1 - share) * mix)
+    def _near_tie(self, near: Near) -> list[NDArray[np.float64]]:
+        """Return points where two classes tie, and to both sides of there."""
+        return [
+            near.middle,
+            *(
+                (1 - mix) * near.middle + mix * point
+                for mix in _MIXES
+                for point in near.points
+            ),
         ]
-        return [(1 - moved) * ahead + moved * behind for moved in dict.fromkeys(shares)]
 
 
-def _floats_at(
-    network: Network, hull: Hull, points: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return about the scores at points of a hull."""
-    first = network.layers[0]
-    values = (points * hull.numbers) @ first.weights[hull.columns] + first.bias
-    for index, layer in enumerate(network.layers[1:]):
-        values = network.layers[index].function.floats(values) @ layer.weights
-        values = values + layer.bias
-    return np.asarray(values)
-
-
-def _around(domain: Domain, boxes: Boxes) -> Box:
+def _hull_box(domain: Domain, boxes: Boxes) -> Box:
     """Return the smallest box that contains several."""
     allowed = np.logical_or.reduce(boxes.allowed)
     ends = domain.limits.copy()
     for feature, column in enumerate(domain.ranges.tolist()):
         if column >= 0 and allowed[column]:
-            own = boxes.ends[boxes.allowed[:, column], :, feature]
-            ends[:, feature] = own[:, 0].min(), own[:, 1].max()
+            spans = boxes.ends[boxes.allowed[:, column], :, feature]
+            ends[:, feature] = spans[:, 0].min(), spans[:, 1].max()
     return allowed, ends

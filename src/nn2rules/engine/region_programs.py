@@ -5,7 +5,7 @@ program has a solution, inputs near to it are tried. Where the solution mixes ca
 or whole numbers, the box is split.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, lcm, log10
 from typing import Literal, NamedTuple
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from nn2rules.engine.exact_boxes import Lead
 from nn2rules.engine.limits import Meter
-from nn2rules.engine.linear_programs import Hull
+from nn2rules.engine.linear_programs import Function, Hull
 from nn2rules.engine.pieces import Forms, lowered
 from nn2rules.engine.regions import (
-    Affine,
     LinearRegion,
     LinearRegions,
     linear_regions,
@@ -28,7 +27,7 @@ from nn2rules.engine.regions import (
 )
 from nn2rules.engine.simplex import Row
 from nn2rules.errors import BudgetExceededError
-from nn2rules.network import Network
+from nn2rules.network import Affine, Network
 from nn2rules.space import Box, Boxes, Domain, Inputs, containing
 
 _MOST_SPLITTING = 40
@@ -41,11 +40,17 @@ some seconds."""
 _MOST_PARTS, _MOST_PARTS_OF_ALL = 200, 2_000
 """How many parts of a box a region is worth, and all regions together."""
 
+_FIRST_PARTS = 8
+"""The same where there are other questions to ask."""
+
 _MOST_KEPT = 8
 """Boxes of a network whose regions are kept for the next question."""
 
 _MIXED = 1e-7
 """Weights nearer to 0 or 1 are taken for one of them."""
+
+_LEVELS = 1 << 40
+"""A level from which on a class wins is right to one part in this many."""
 
 _WIDEST = 1e300
 """Numbers of wider ranges are not rounded."""
@@ -90,7 +95,7 @@ def few_regions(
     if key not in kept:
         part = meter.part(_MOST_PROGRAMS)
         try:
-            found = linear_regions(
+            regions = linear_regions(
                 network,
                 box=box,
                 max_regions=_MOST_REGIONS,
@@ -99,15 +104,15 @@ def few_regions(
             )
         except BudgetExceededError:
             meter.spend()  # raises if it is the budget that ended the work
-            found = None
+            regions = None
         if len(kept) >= _MOST_KEPT:
             kept.pop(next(iter(kept)), None)
-        kept[key] = found
+        kept[key] = regions
     return kept[key]
 
 
 def _splits_often(network: Network, box: Box) -> bool:
-    """Tell whether so many units split a box that it has too many regions."""
+    """Tell whether more units split a box than few regions allow."""
     first, domain = network.layers[0], network.domain
     if len(network.layers) == 1 or len(first.bias) <= _MOST_SPLITTING:
         return False
@@ -143,13 +148,41 @@ class Part(NamedTuple):
     scores: Forms | None
 
 
+class Win(NamedTuple):
+    """A class wins: its leads, and the scores that they are of.
+
+    Of a region left in one piece there are no scores, and its class wins everywhere.
+    """
+
+    leads: list[Lead]
+    scores: Forms | None
+
+    def rows(self) -> list[Row]:
+        """Return functions that are at least 0 where the class wins, or about so."""
+        assert self.scores is not None, "asked of classes that have scores"
+        rows: list[Row] = []
+        for lead in self.leads:
+            factors = np.array(lead.of_scores, dtype=object)
+            row = [int(number) for number in factors @ self.scores.numbers]
+            level = lead.level - abs(lead.level) / _LEVELS  # surely not above it
+            row[-1] -= floor(level * self.scores.scale)
+            rows.append(row)
+        return rows
+
+
 def part_of(region: LinearRegion) -> Part:
     """Return a region as a linear program."""
-    sides = [lowered(_whole([side.form])[0][0]) for side in region.conditions]
+    sides = [row_of(side.form) for side in region.conditions]
     if region.scores is None:
         return Part(sides, None)
     rows, scale = _whole(region.scores)
     return Part(sides, Forms(np.array(rows, dtype=object), scale))
+
+
+def row_of(function: Affine) -> Row:
+    """Return a function in whole numbers that is at least 0 where another one is."""
+    [row], _ = _whole([function])
+    return lowered(row)
 
 
 def _whole(functions: Sequence[Affine]) -> tuple[list[list[int]], int]:
@@ -171,18 +204,21 @@ class Near:
     hull : Hull
     points : list of ndarray of float64
         Weights of the vertices of the hull.
+    middle : ndarray of float64
+        The point to begin at, by weights, too.
     """
 
     domain: Domain
     box: Box
     hull: Hull
     points: list[NDArray[np.float64]]
+    middle: NDArray[np.float64]
 
     def amounts(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how much of each value a point has."""
-        found = np.zeros(int(self.domain.offsets[-1]))
-        np.add.at(found, self.hull.columns, point)
-        return found
+        amounts = np.zeros(int(self.domain.offsets[-1]))
+        np.add.at(amounts, self.hull.columns, point)
+        return amounts
 
     def inputs(self, points: Sequence[NDArray[np.float64]]) -> Inputs:
         """Return the inputs next to points: the likeliest values and their numbers.
@@ -206,10 +242,10 @@ class Near:
         digits: int | None,
     ) -> NDArray[np.float64]:
         """Return the numbers of a point; of some digits, in relation to the range."""
-        found = np.ones(len(self.domain.sizes))
+        numbers = np.ones(len(self.domain.sizes))
         for feature in np.flatnonzero(is_number).tolist():
-            own = self.hull.columns == self.domain.ranges[feature]
-            weights, ends = point[own], self.hull.numbers[own]
+            is_end = self.hull.columns == self.domain.ranges[feature]
+            weights, ends = point[is_end], self.hull.numbers[is_end]
             low, high = self.box[1][:, feature].tolist()
             if weights[-1] <= _MIXED * weights.sum():
                 number = float(ends[0])
@@ -221,16 +257,13 @@ class Near:
                     number = float(round(number))
                 elif digits is not None and low < high < low + _WIDEST:
                     number = round(number, digits - floor(log10(high - low)))
-            found[feature] = min(max(number, low), high)
-        return found
+            numbers[feature] = min(max(number, low), high)
+        return numbers
 
     def chosen(self) -> NDArray[np.int64]:
         """Return the value of each feature of which the points have most."""
-        shares = np.split(self.amounts(self._middle()), self.domain.offsets[1:-1])
+        shares = np.split(self.amounts(self.middle), self.domain.offsets[1:-1])
         return np.array([int(np.argmax(share)) for share in shares])
-
-    def _middle(self) -> NDArray[np.float64]:
-        return np.asarray(np.mean(self.points, axis=0))
 
     def pinned(self, fixed: int | None) -> Box | None:
         """Return the box with the values next to the points alone; None if they are.
@@ -255,28 +288,28 @@ class Near:
 
     def _mixed(self, fixed: int | None) -> dict[int, float | None]:
         """Return the features whose values are mixed, and where of whole numbers."""
-        middle = self._middle()
+        middle = self.middle
         amounts = self.amounts(middle)
-        found: dict[int, float | None] = {}
+        mixed: dict[int, float | None] = {}
         for index, feature in enumerate(self.domain.features):
             start, stop = self.domain.offsets[index : index + 2].tolist()
             column = start + int(np.argmax(amounts[start:stop]))
             place = None
             if feature.whole and column == self.domain.ranges[index]:
-                own = self.hull.columns == column
-                place = float((middle[own] * self.hull.numbers[own]).sum())
-                place /= float(middle[own].sum())
+                is_end = self.hull.columns == column
+                place = float((middle[is_end] * self.hull.numbers[is_end]).sum())
+                place /= float(middle[is_end].sum())
             is_between = place is not None and abs(place - round(place)) > _MIXED
             if index != fixed and (is_between or amounts[column] < 1 - _MIXED):
-                found[index] = place
-        return found
+                mixed[index] = place
+        return mixed
 
     def halves(self, fixed: int | None) -> list[Box]:
         """Return the box in two, to be looked at from the last; none if it is not.
 
         It is split where the points mix values, but not in the feature `fixed`.
         """
-        mixed, amounts = self._mixed(fixed), self.amounts(self._middle())
+        mixed, amounts = self._mixed(fixed), self.amounts(self.middle)
         allowed, ends = self.box
         values: list[tuple[float, int]] = []
         for index in mixed:
@@ -307,40 +340,76 @@ class Question:
 
     Attributes
     ----------
-    part : Part
-    leads : sequence of lists of Lead
-        Of one class or two, what each leads by; the claim breaks only where all of them
-        are possible.
+    sides : sequence of sequences of int
+        The constraints: functions of the first sums that are at least 0.
+    wins : sequence of Win
+        The claim breaks only where each of these is possible.
     attempt : callable
         Looks for inputs that break the claim.
     box : Box
         Where.
     fixed : int or None
         The feature in which two inputs differ.
+    between : Win or None
+        Of one class against another: both tie where the claim breaks.
+    refined : callable or None
+        Returns questions to ask instead if this one stays undecided.
     """
 
-    part: Part
-    leads: Sequence[list[Lead]]
+    sides: Sequence[Row]
+    wins: Sequence[Win]
     attempt: Callable[[Near], Inputs | None]
     box: Box
     fixed: int | None = None
+    between: Win | None = None
+    refined: "Callable[[], Iterator[Question]] | None" = None
 
     def near(self, network: Network, box: Box) -> Near | None:
-        """Return points of each class in a part of a box; None proves one has none."""
+        """Return points of each class in a part of a box; None proves one has none.
+
+        They are no points at all where a solver finds none.
+        """
         hull = Hull(network, box)
-        sides = [hull.function(row) for row in self.part.sides]
-        found = []
-        for leads in self.leads:
-            if self.part.scores is None:  # there is one class, if there is any input
+        sides, points = [hull.function(row) for row in self.sides], []
+        for win in self.wins:
+            if win.scores is None:
                 bound = hull.bound(hull.function([0] * (hull.n_sums + 1)), sides)
                 possible = None if bound.value is None else bound
             else:
-                possible = may_have(hull, leads, self.part.scores, sides)
+                possible = may_have(hull, win.leads, win.scores, sides)
             if possible is None:
                 return None
             if possible.point is not None:
-                found.append(possible.point)
-        return Near(network.domain, box, hull, found)
+                points.append(possible.point)
+        if len(points) < len(self.wins):
+            return Near(network.domain, box, hull, [], np.zeros(0))
+        middle = np.mean(points, axis=0)
+        if self.between is not None:
+            middle = self._border(hull, sides, points, self.between)
+        return Near(network.domain, box, hull, points, middle)
+
+    def _border(
+        self,
+        hull: Hull,
+        sides: Sequence[Function],
+        points: Sequence[NDArray[np.float64]],
+        between: Win,
+    ) -> NDArray[np.float64]:
+        """Return a point where two classes tie, inside the region if possible."""
+        [row] = between.rows()
+        lead = hull.function(row)
+        above, below = (float(lead.at(point)) for point in points)
+        share = above / (above - below) if above > 0 > below else 0.5
+        ties = [(1 - share) * points[0] + share * points[1]]
+        longest = max((side.shift for side in sides), default=0)
+        slack = np.zeros(hull.n_sums + 1, dtype=object)
+        for side in sides:
+            slack += np.array(side.row, dtype=object) << (longest - side.shift)
+        border = [lead, hull.function([-number for number in row])]
+        bound = hull.bound(hull.function(slack.tolist()), [*sides, *border])
+        if bound.point is not None:
+            ties.append(bound.point)
+        return np.asarray(np.mean(ties, axis=0))
 
 
 def settle_all(
@@ -350,22 +419,34 @@ def settle_all(
 
     Inputs inside the boxes `ignoring` do not count.
     """
-    whole, status = meter.part(_MOST_PARTS_OF_ALL), PROVED
-    for question in questions:
-        part = meter.part(_MOST_PARTS)
-        try:
-            settled = _settle(network, question, ignoring, part)
-            whole.spend(part.boxes)
-        except BudgetExceededError:
-            meter.spend()  # raises if it is the budget that ended the work
-            settled = UNDECIDED
-        if settled.status == "refuted":
-            return settled
-        if settled.status == "undecided":
-            status = UNDECIDED
-            if whole.boxes + part.boxes > _MOST_PARTS_OF_ALL:
-                break
+    n_parts, status = 0, PROVED
+    try:
+        for question in questions:
+            part = meter.part(_MOST_PARTS if question.refined is None else _FIRST_PARTS)
+            settled = _settle_in(network, question, ignoring, part)
+            if settled.status == "undecided" and question.refined is not None:
+                settled = settle_all(network, question.refined(), ignoring, meter)
+            if settled.status == "refuted":
+                return settled
+            status = UNDECIDED if settled.status == "undecided" else status
+            n_parts += part.boxes
+            meter.spend()
+            if n_parts > _MOST_PARTS_OF_ALL:
+                return UNDECIDED
+    except BudgetExceededError:
+        meter.spend()  # raises if it is the budget that ended the work
+        return UNDECIDED
     return status
+
+
+def _settle_in(
+    network: Network, question: Question, ignoring: Boxes, meter: Meter
+) -> Settled:
+    """Settle a question in the budget of a meter."""
+    try:
+        return _settle(network, question, ignoring, meter)
+    except BudgetExceededError:
+        return UNDECIDED
 
 
 def _settle(
@@ -387,9 +468,9 @@ def _settle(
         pinned = near.pinned(question.fixed)
         closer = near if pinned is None else question.near(network, pinned)
         if closer is not None and closer.points:
-            found = question.attempt(closer)
-            if found is not None:
-                return Settled("refuted", found)
+            inputs = question.attempt(closer)
+            if inputs is not None:
+                return Settled("refuted", inputs)
         halves = near.halves(question.fixed)
         is_undecided |= not halves
         stack += halves

@@ -20,6 +20,7 @@ region left out because a solver says that it is empty.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,37 +32,17 @@ from nn2rules.engine.linear_programs import TOLERANCE, Bound, Function, Hull
 from nn2rules.engine.pieces import Forms, WholeLayer, lowered
 from nn2rules.engine.simplex import Row
 from nn2rules.errors import BudgetExceededError, UnsupportedModelError
-from nn2rules.network import Network
+from nn2rules.network import Affine, Network
 from nn2rules.space import Box
 
 MOST_REGIONS = 256
 """How many linear regions are looked for unless something else is asked."""
 
 _MOST_DEEP = 300
-"""Where so many units split one part there are far too many regions to wait for."""
+"""A part that this many units split has far too many regions to wait for."""
 
 _MOST_LEAVES = 8
-"""So many times more parts are looked at, at most; those of one class are joined."""
-
-
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """An affine function of the first pre-activations, exactly.
-
-    Attributes
-    ----------
-    coefficients : tuple of Fraction
-        One for each unit of the first layer.
-    constant : Fraction
-    """
-
-    coefficients: tuple[Fraction, ...]
-    constant: Fraction
-
-    def at(self, sums: Sequence[Fraction]) -> Fraction:
-        """Return its value at some first pre-activations."""
-        terms = zip(self.coefficients, sums, strict=True)
-        return sum((a * y for a, y in terms if a), self.constant)
+"""At most this many times more parts are looked at; those of one class are joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +184,37 @@ def linear_regions(
     return LinearRegions(tuple(regions), search.n_programs)
 
 
+def regions_within(
+    network: Network,
+    box: Box,
+    sides: Sequence[Row],
+    *,
+    shift: Sequence[Fraction] = (),
+    max_regions: int = MOST_REGIONS,
+    meter: Meter | None = None,
+) -> LinearRegions:
+    """Return linear regions that hold every input of a box that meets constraints.
+
+    Parameters
+    ----------
+    sides : sequence of sequences of int
+        Functions of the first pre-activations that must be at least 0.
+    shift : sequence of Fraction
+        What is added to the first pre-activations before they are put into the
+        network: the regions, scores and classes are those of inputs that are moved so.
+        Conditions and scores are functions of pre-activations before they are moved.
+
+    Raises
+    ------
+    BudgetExceededError
+        If there are too many regions, or the budget is spent.
+    """
+    check_box(network.domain, box[0])
+    search = _Search(network, box, meter or Meter(), max_regions, one_class=False)
+    regions = search.regions(search.root(sides, shift))
+    return LinearRegions(tuple(regions), search.n_programs)
+
+
 @dataclass(frozen=True, slots=True)
 class _Node:
     """A part of the box, and what is known of it.
@@ -249,13 +261,17 @@ class _Search:
         self._first: dict[int, Function] = {}
         self.n_programs = 0
 
-    def root(self) -> _Node:
-        """Return the whole box."""
-        n_units = len(self._network.layers[0].bias)
+    def root(self, sides: Sequence[Row] = (), shift: Sequence[Fraction] = ()) -> _Node:
+        """Return the whole box, or what meets constraints."""
+        n_units = self._hull.n_sums
+        scale = lcm(*(number.denominator for number in shift))
         sums = np.zeros((n_units, n_units + 1), dtype=object)
-        sums[np.arange(n_units), np.arange(n_units)] = 1
+        sums[np.arange(n_units), np.arange(n_units)] = scale
+        if shift:
+            sums[:, -1] = [int(number * scale) for number in shift]
         none = np.empty((0, len(self._hull.columns)))
-        return _Node(Forms(sums, 1), (), (), (), none)
+        functions = tuple(self._hull.function(side) for side in sides)
+        return _Node(Forms(sums, scale), (), functions, (), none)
 
     def regions(self, node: _Node) -> list[LinearRegion]:
         """Return the regions of a node; one if it is proved to have one class."""
@@ -265,14 +281,14 @@ class _Search:
         if len(parts) == 1:
             return self._leaf(parts[0])
         self._count(len(node.conditions))
-        found = [region for part in parts for region in self.regions(part)]
-        classes = {region.classes for region in found}
-        if not self._one_class or len(found) < 2 or len(classes) > 1:
-            return found
+        regions = [region for part in parts for region in self.regions(part)]
+        classes = {region.classes for region in regions}
+        if not self._one_class or len(regions) < 2 or len(classes) > 1:
+            return regions
         [only] = classes
         if len(only) > 1:
-            return found
-        self._n_regions -= len(found) - 1
+            return regions
+        self._n_regions -= len(regions) - 1
         return [LinearRegion(node.pieces, node.conditions, None, only)]
 
     def _leaf(self, node: _Node) -> list[LinearRegion]:
@@ -292,10 +308,9 @@ class _Search:
             or n_waiting > min(self._max_regions, _MOST_DEEP)
             or self._n_leaves > _MOST_LEAVES * self._max_regions
         ):
-            found = f"{self._n_leaves:,} linear regions were found"
             raise BudgetExceededError(
-                f"{found} when the search for them stopped, and at most "
-                f"{self._max_regions:,} are allowed"
+                f"{self._n_leaves:,} linear regions were found when the search for "
+                f"them stopped, and at most {self._max_regions:,} are allowed"
             )
 
     def _split(self, node: _Node) -> list[_Node]:

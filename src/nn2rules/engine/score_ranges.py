@@ -1,6 +1,12 @@
 """The minimum and the maximum score over a box."""
 
+import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from operator import itemgetter
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +21,15 @@ from nn2rules.engine.flat import (
     workspace,
 )
 from nn2rules.engine.limits import Meter
+from nn2rules.engine.linear_programs import Hull
+from nn2rules.engine.region_programs import Near, Part, few_regions, part_of, rows_of
+from nn2rules.engine.regions import LinearRegions
 from nn2rules.errors import BudgetExceededError, OptionError
-from nn2rules.network import ACTIVATIONS, Layer, Network
-from nn2rules.space import Inputs, Value
+from nn2rules.network import ACTIVATIONS, Layer, Network, exact_scores
+from nn2rules.space import Box, Inputs, Value
+
+_MOST_SPLITS = 1_000
+"""At most this many parts of regions are looked at for one end of a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +163,155 @@ def _minimum(
                 "narrower than the rounding error of the bounds"
             )
     return (min(float(floor), float(best) - error), float(best) + error), best_at
+
+
+# By linear regions
+
+
+def exact_score_range(
+    network: Network,
+    box: Box,
+    *,
+    index: int = 0,
+    tolerance: float = 1e-12,
+    meter: Meter | None = None,
+) -> ScoreRange | None:
+    """Return the smallest and the largest score of a box; None without few regions.
+
+    The enclosures are proved. Each end is as near as a float can be, relative to the
+    tolerance, unless the box would have to be split too often.
+
+    Parameters
+    ----------
+    network : Network
+    box : Box
+    index : int
+        Which score, if there are several.
+    tolerance : float
+        How wide an enclosure may be, relative to the larger of its end and 1.
+    meter : Meter, optional
+        The budget to spend.
+
+    Examples
+    --------
+    >>> from nn2rules import Domain, Feature, Layer
+    >>> domain = Domain((Feature.real("x", -2, 2), Feature("f", ("a", "b"))))
+    >>> hidden = Layer([[1, -1], [0, 1], [0, 0]], [0, 0], "relu")
+    >>> network = Network(
+    ...     domain, (hidden, Layer([[1], [1]], [-1], "sigmoid")), ("no", "yes")
+    ... )
+    >>> ends = exact_score_range(network, (np.ones(3, dtype=bool), domain.limits))
+    >>> ends.low, ends.at_low, ends.high, ends.at_high["f"]
+    ((-1.0, -1.0), {'x': 0, 'f': 'b'}, (2.0, 2.0), 'a')
+    """
+    meter = meter or Meter()
+    regions = few_regions(network, box, meter, one_class=False)
+    if regions is None or not len(regions):
+        return None
+    lower, upper = (
+        _HighestScore(network, index, sign, box, tolerance).search(regions, meter)
+        for sign in (-1, 1)
+    )
+    if lower is None or upper is None:
+        return None
+    (lowest, at_low), (highest, at_high) = lower, upper
+    [low, high] = network.domain.decode(
+        np.vstack([at_low.codes, at_high.codes]),
+        np.vstack([at_low.numbers, at_high.numbers]),
+    )
+    return ScoreRange((-lowest[1], -lowest[0]), highest, low, high)
+
+
+_Limited: TypeAlias = tuple[Fraction, int, Part, Near]
+"""Part of a region with the largest value that a score may have there, negated, and a
+number that tells it from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _HighestScore:
+    """Looks for the largest value of a score, times a sign, in the regions of a box."""
+
+    network: Network
+    index: int
+    sign: int
+    box: Box
+    tolerance: float
+
+    def search(
+        self, regions: LinearRegions, meter: Meter
+    ) -> tuple[tuple[float, float], Inputs] | None:
+        """Return between which numbers it lies, and an input of the smaller one."""
+        heap: list[_Limited] = []
+        done: list[Fraction] = []
+        numbers = count()
+        for region in regions:
+            self._push(heap, done, next(numbers), part_of(region), self.box)
+        best: tuple[Fraction, Inputs] | None = None
+        for _ in range(_MOST_SPLITS):
+            if not heap or self._is_narrow(best, -heap[0][0]):
+                break
+            meter.spend()
+            limit, _, part, near = heapq.heappop(heap)
+            better = self._evaluated(near)
+            best = better if best is None else max(best, better, key=itemgetter(0))
+            halves = near.halves(None)
+            for half in halves:
+                self._push(heap, done, next(numbers), part, half)
+            done += [] if halves else [-limit]
+        if best is None:
+            return None
+        limits = [*done, *(-limit for limit, *_ in heap), best[0]]
+        return (_below(best[0]), -_below(-max(limits))), best[1]
+
+    def _push(
+        self,
+        heap: list[_Limited],
+        done: list[Fraction],
+        number: int,
+        part: Part,
+        box: Box,
+    ) -> None:
+        """Add a region in a box, with the largest value that it may have."""
+        hull = Hull(self.network, box)
+        assert part.scores is not None, "no region is left in one piece for its class"
+        row = [self.sign * int(n) for n in part.scores.numbers[self.index]]
+        sides = [hull.function(side) for side in part.sides]
+        bound = hull.bound(hull.function(row), sides)
+        if bound.value is None:
+            return
+        limit, point = bound.value / part.scores.scale, bound.point
+        if point is None:
+            done.append(limit)
+        else:
+            near = Near(self.network.domain, box, hull, [point], point)
+            heapq.heappush(heap, (-limit, number, part, near))
+
+    def _evaluated(self, near: Near) -> tuple[Fraction, Inputs]:
+        """Return the largest exact value at inputs near to a point."""
+        inputs = near.inputs(near.points)
+        values = [
+            self.sign * exact_scores(self.network.layers, picks)[self.index]
+            for picks in self._picks(inputs)
+        ]
+        place = max(range(len(values)), key=values.__getitem__)
+        return values[place], rows_of(inputs, [place])
+
+    def _picks(self, inputs: Inputs) -> Iterator[list[tuple[int, float]]]:
+        starts = self.network.domain.offsets[:-1]
+        for codes, numbers in zip(inputs.codes, inputs.numbers, strict=True):
+            yield [*zip((starts + codes).tolist(), numbers.tolist(), strict=True)]
+
+    def _is_narrow(self, best: tuple[Fraction, Inputs] | None, limit: Fraction) -> bool:
+        if best is None:
+            return False
+        size = max(abs(limit), Fraction(1))
+        return limit - best[0] <= Fraction(self.tolerance) * size
+
+
+def _below(number: Fraction) -> float:
+    """Return the largest float that is at most a number."""
+    try:
+        near = float(number)
+    except OverflowError:
+        return -np.inf if number < 0 else float(np.finfo(np.float64).max)
+    return near if near <= number else float(np.nextafter(near, -np.inf))

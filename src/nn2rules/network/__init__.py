@@ -6,8 +6,15 @@ rational arithmetic. Imports `space`, `language` and `output`.
 """
 
 from nn2rules.network.activations import ACTIVATIONS, Activation, activation
+from nn2rules.network.affine import Affine
 from nn2rules.network.certified import LARGEST, UNDERFLOW, UNIT
-from nn2rules.network.exact import UNDECIDED, exceeds_logit, logit_floor, settle
+from nn2rules.network.exact import (
+    UNDECIDED,
+    exact_scores,
+    exceeds_logit,
+    logit_floor,
+    settle,
+)
 from nn2rules.network.layer import Layer
 from nn2rules.network.network import Network, checked_classes, labels_array
 
@@ -18,10 +25,12 @@ __all__ = [
     "UNDERFLOW",
     "UNIT",
     "Activation",
+    "Affine",
     "Layer",
     "Network",
     "activation",
     "checked_classes",
+    "exact_scores",
     "exceeds_logit",
     "labels_array",
     "logit_floor",
