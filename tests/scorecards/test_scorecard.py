@@ -116,7 +116,7 @@ def test_files_read_back(tmp_path):
     assert load(tmp_path / "card.json") == card
     assert json.loads(card.to_json()) == card.to_dict()
     jsonschema.validate(card.to_dict(), schema("scorecard"))
-    with pytest.raises(FormatError, match="holds a scorecard"):
+    with pytest.raises(FormatError, match="contains a scorecard"):
         load_rules(tmp_path / "card.json")
 
 

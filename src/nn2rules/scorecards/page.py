@@ -52,7 +52,7 @@ class _Page:
         warnings = origin_warnings(known.model)
         parts: list[Part] = [Paragraph(text, "warning") for text in warnings]
         parts.append(Heading(f"Scorecard: {' or '.join(self.labels)}"))
-        if known.is_right:
+        if known.is_exact:
             parts.append(
                 Paragraph(
                     "Covers every input. The points below are rounded: which totals "
@@ -94,17 +94,16 @@ class _Page:
         )
         parts: list[Part] = [grid]
         if empty:
-            parts.append(
-                Paragraph(f"No points, whatever the value: {', '.join(empty)}.")
-            )
+            parts.append(Paragraph(f"No points for any value of: {', '.join(empty)}."))
         if any(line.is_slope for line in self.lines):
             unit = "whole points" if not self.table.scale.digits else "printed digits"
             size = max(self._unit(index) for index in self._order())
-            divided = ", divide by what stands behind “per”" * (size > 1)
+            divided = ", divide by the number after “per”" * (size > 1)
             parts.append(
                 Paragraph(
-                    f"A line with “per”: multiply its points by the number{divided}, "
-                    f"and round to {unit}."
+                    f"On a line with “per”, multiply the points by the value{divided}, "
+                    f"and round the result to {unit} (halves up). Then add up all "
+                    f"lines."
                 )
             )
         return tuple(parts)
@@ -166,7 +165,9 @@ class _Page:
                 parts += map(Paragraph, self._part_rules())
             parts += map(Paragraph, self._proved())
         profile = self.card.profile
-        if profile is not None and profile.between is not None:
+        can_be_close = bool(self.table.cut_offs or self.table.regions)
+        can_be_close |= self.table.margin is not None
+        if profile is not None and profile.between is not None and can_be_close:
             number, rows = profile.between
             is_two = self.table.margin is None and not self.table.regions
             which = "between them" if is_two else "too close"
@@ -292,7 +293,7 @@ class _Page:
             _is_wide(cut.at_least, cut.at_most, table.step) for cut in table.cut_offs
         ):
             texts.append(
-                "Between: too close for rounded points; the exact card decides."
+                "Between: too close for rounded points; use predict, which is exact."
             )
         return texts
 

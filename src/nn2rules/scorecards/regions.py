@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine import Affine, LinearRegion, linear_regions
-from nn2rules.network import Network
+from nn2rules.network import Affine, Network
 from nn2rules.scorecards.sums import (
     ZERO,
     Interval,
@@ -28,6 +27,7 @@ from nn2rules.scorecards.sums import (
 )
 
 if TYPE_CHECKING:
+    from nn2rules.engine import LinearRegion
     from nn2rules.scorecards.table import Column
 
 _NEAR = 1e-9
@@ -73,13 +73,16 @@ def _plain(form: Affine) -> dict[str, Any]:
 
 def regions_of(network: Network, max_regions: int) -> tuple[CardRegion, ...]:
     """Return the regions of a network, which together hold every input."""
+    # Here and not above: reading a scorecard from a file must not load numba.
+    from nn2rules.engine import linear_regions
+
     return tuple(
         _card_region(found)
         for found in linear_regions(network, max_regions=max_regions)
     )
 
 
-def _card_region(found: LinearRegion) -> CardRegion:
+def _card_region(found: "LinearRegion") -> CardRegion:
     conditions = tuple(half.form for half in found.conditions)
     scores = found.scores if len(found.classes) > 1 else None  # else they add nothing
     return CardRegion(conditions, scores, found.classes)

@@ -1,0 +1,91 @@
+"""The commands that make scorecards, and take them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import nn2rules
+from nn2rules import cli
+from nn2rules.scorecards import Scorecard
+
+LINEAR = {
+    "format": "nn2rules-network/1",
+    "features": [
+        {"name": "color", "values": ["red", "yellow"]},
+        {"name": "weight", "range": [50, 250], "whole": True, "values": [None]},
+    ],
+    "layers": [
+        {
+            "weights": [[1.5], [-1.0], [0.01], [0.25]],
+            "bias": [-2.0],
+            "activation": "sigmoid",
+        }
+    ],
+    "classes": ["unripe", "ripe"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("linear.json").write_text(json.dumps(LINEAR))
+    Path("rows.csv").write_text("color,weight\nred,120\nyellow,\nyellow,250\nred,999\n")
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(cli.app, args, prog_name="nn2rules")
+
+
+def test_a_linear_model_has_a_scorecard_by_default():
+    result = run("extract", "linear.json")
+    assert result.exit_code == 0, result.output
+    assert "Scorecard: unripe or ripe" in result.stdout
+    assert "weight  50 to 250 (whole): per 1" in result.stdout
+    printed = json.loads(run("extract", "linear.json", "--json").stdout)
+    assert printed["format"] == "nn2rules-scorecard/1"
+    rules = run("extract", "linear.json", "--form", "rules", "--json")
+    assert json.loads(rules.stdout)["format"] == "nn2rules-rules/1"
+
+
+def test_a_scale_is_chosen_and_rows_are_predicted():
+    scale = ("--points-to-double-odds", "20", "--odds", "1", "--base-score", "500")
+    result = run("extract", "linear.json", *scale, "-o", "card.json")
+    assert result.exit_code == 0, result.output
+    assert "equal to the network on every input" in result.stdout
+    card = nn2rules.load("card.json")
+    assert isinstance(card, Scorecard)
+    assert card.scale.offset == 500
+    result = run("predict", "card.json", "rows.csv", "--unknown", "none")
+    assert result.exit_code == 0, result.output
+    header, *lines = result.stdout.splitlines()
+    assert header == "color,weight,prediction,points"
+    assert [line.split(",")[2] for line in lines] == ["ripe", "unripe", "unripe", ""]
+    points = float(lines[0].split(",")[3])
+    assert abs(points - (500 + 20 / 0.6931 * 0.7)) < 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["extract", "linear.json", "--form", "set", "--odds", "2"], "for a scorecard"),
+        (["extract", "linear.json", "--odds", "2"], "go with points_to_double_odds"),
+        (
+            ["extract", "linear.json", "--minimum", "0", "--higher", "x"],
+            "there is no class 'x'",
+        ),
+        (
+            ["extract", "linear.json", "--form", "scorecard", "--max-rules", "3"],
+            "max_rules is for rules",
+        ),
+        (["predict", "card.json", "rows.csv", "--unknown", "default"], "no default"),
+        (["predict", "card.json", "rows.csv"], "999"),
+        (["predict", "linear.json", "rows.csv"], "expected rules or a scorecard"),
+    ],
+)
+def test_mistakes(args, message):
+    run("extract", "linear.json", "-o", "card.json")
+    result = run(*args)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
