@@ -64,7 +64,7 @@ def make_shallow(monkeypatch):
     monkeypatch.setattr(reaching, "empty_stack", shallow(reaching.empty_stack))
 
 
-def test_exact_arithmetic_leaves_no_border_open(monkeypatch):
+def test_exact_arithmetic_decides_every_border(monkeypatch):
     make_shallow(monkeypatch)
     rng = np.random.default_rng(10)
     box = np.ones(3, dtype=np.bool_)

@@ -26,7 +26,7 @@ def test_a_negative_budget_is_refused(name):
     assert getattr(Budget(**{name: 0}), name) == 0
 
 
-def test_a_budget_that_is_no_number_is_refused():
+def test_a_budget_that_is_not_a_number_is_refused():
     with pytest.raises(OptionError, match="seconds"):
         Budget(seconds=float("nan"))
 
@@ -63,7 +63,7 @@ def hard_question():
 
 
 @pytest.mark.parametrize("budget", [Budget(boxes=0), Budget(seconds=0)])
-def test_nothing_is_answered_without_a_budget(budget):
+def test_nothing_is_decided_without_a_budget(budget):
     network = hard_question()
     with pytest.raises(BudgetExceededError):
         Oracle(network, Meter(budget)).ask(whole(network), 1)
@@ -125,7 +125,7 @@ def test_time_that_a_meter_is_paused_does_not_count(monkeypatch):
 
 
 @pytest.mark.parametrize("error", [None, BudgetExceededError, KeyboardInterrupt])
-def test_a_session_takes_its_bar_away_whatever_comes_of_it(error):
+def test_a_session_removes_its_bar_regardless_of_errors(error):
     bar, closed = TerminalProgress(Console(stderr=True)), []
     bar.close = lambda: closed.append(bar)
     with (

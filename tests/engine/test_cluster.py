@@ -135,7 +135,7 @@ def test_time_ends_work(engine):
         list(spread(errands.endless, None, range(6), meter=meter))
 
 
-def test_a_worker_that_dies_changes_nothing_and_is_told(engine, alone, tmp_path):
+def test_a_worker_that_dies_changes_nothing_and_is_reported(engine, alone, tmp_path):
     table, _ = alone
     edges = range(0, CAR.domain.n_inputs + 1, 48)
     tiles = list(pairwise(edges))
@@ -229,7 +229,7 @@ def test_urls_that_are_none(url):
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
-def test_nobody_answers(kind):
+def test_an_address_without_a_cluster_is_refused(kind):
     for library in LIBRARIES[kind]:
         pytest.importorskip(library)
     with socket.socket() as free:
@@ -247,7 +247,7 @@ def test_nobody_answers(kind):
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
-def test_a_missing_library_is_told(kind, monkeypatch):
+def test_a_missing_library_is_named(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, LIBRARIES[kind][0], None)
     with (
         pytest.raises(MissingExtraError) as raised,

@@ -28,7 +28,7 @@ def test_an_interrupt_leaves_what_is_right(seed):
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("form", ["list", "set"])
-def test_an_interrupt_while_a_list_is_improved_leaves_a_whole_list(form, n_jobs):
+def test_an_interrupt_while_a_list_is_improved_leaves_a_complete_list(form, n_jobs):
     """Where numba made a SystemError of it."""
     options = {"form": form, "engine": "table", "effort": 50, "n_jobs": n_jobs}
     reached = threading.Event()

@@ -48,7 +48,7 @@ def test_the_fixed_questions_are_of_every_kind():
     assert outputs == {1, 2, 3, 4}
 
 
-def test_answers_without_the_jit_are_the_same(tmp_path):
+def test_results_without_the_jit_are_the_same(tmp_path):
     found = digest_elsewhere(60, tmp_path, NUMBA_DISABLE_JIT="1")
     assert found == reference.digest(60)
 
@@ -63,5 +63,5 @@ def test_kernels_stay_inside_their_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("n_networks", [0, 3])
-def test_digests_depend_on_the_answers(n_networks):
+def test_digests_depend_on_the_predictions(n_networks):
     assert reference.digest(n_networks) != reference.digest(n_networks + 1)

@@ -38,7 +38,7 @@ def tomato():
         ("table", 99, 1, 1, True),
     ],
 )
-def test_a_table_answers_where_inputs_are_few(engine, n_inputs, most, memory, expected):
+def test_a_table_is_used_for_few_inputs(engine, n_inputs, most, memory, expected):
     assert uses_table(engine, n_inputs, most, memory) is expected
 
 

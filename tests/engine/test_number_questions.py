@@ -69,7 +69,7 @@ def test_the_last_number_before_a_border_is_found(whole):
         assert network.predict([row]).tolist() == [("yes", "no")[index]]
 
 
-def test_what_is_tied_all_over_a_range_is_decided_in_exact_arithmetic():
+def test_ties_all_over_a_range_are_decided_in_exact_arithmetic():
     """A score of 0 from 0 to 1 is class "no", but no bound is ever above 0."""
     feature = Feature.real("x", 0, 2)
     network = network_of(

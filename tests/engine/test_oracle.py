@@ -50,7 +50,7 @@ def check_answer(network, classes, box, index, answer, ignoring=None):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_oracle_answers_as_the_table(seed):
+def test_the_oracle_agrees_with_the_table(seed):
     rng, skipped, n_networks = np.random.default_rng([1, seed]), 0, 100
     for _ in range(n_networks):
         network = reference.mixed_network(rng)
@@ -67,7 +67,7 @@ def test_oracle_answers_as_the_table(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_oracle_ignores_what_it_is_told_to(seed):
+def test_the_oracle_ignores_boxes(seed):
     rng, skipped, n_networks = np.random.default_rng([2, seed]), 0, 60
     for _ in range(n_networks):
         network = reference.mixed_network(rng)
@@ -505,7 +505,7 @@ def test_all_magnitudes_at_once(seed):
         answers_of(network)
 
 
-def test_what_is_no_box_is_refused_in_a_sentence():
+def test_an_invalid_box_is_refused_in_a_sentence():
     network = binary([2, 2], Layer([[1], [2], [3], [4]], [-5], "sigmoid"))
     oracle, table, box = Oracle(network), build_table(network), whole(network)
     for ask in (
@@ -532,7 +532,7 @@ def test_what_is_no_box_is_refused_in_a_sentence():
         score_range(network, box, index="class 0")
 
 
-def test_ends_that_are_none_are_refused():
+def test_invalid_ends_are_refused():
     domain = Domain((Feature.real("x", -1, 3), Feature.real("n", 0, 9, whole=True)))
     network = Network(domain, (Layer([[1], [0]], [0], "sigmoid"),), ("no", "yes"))
     box = whole(network)

@@ -153,7 +153,7 @@ def test_a_tile_that_is_lost_is_noticed(rules, monkeypatch):
         check(RANGED, rules[2], samples=50)
 
 
-def test_each_row_is_explained_once_and_told():
+def test_each_row_is_explained_once_and_reported():
     told = []
     rows = [*CARS[:3], *CARS[:3]]
     found = nn2rules.explain(

@@ -172,7 +172,7 @@ def test_results_before_an_error_are_there(backend, tmp_path):
 
 
 @pytest.mark.usefixtures("_processes")
-def test_an_error_that_cannot_be_sent_is_told(tmp_path):
+def test_an_error_that_cannot_be_sent_is_described(tmp_path):
     tasks = [(number, "odd" if number == 5 else None) for number in range(8)]
     with warnings.catch_warnings():
         warnings.simplefilter("error", RetryWarning)
@@ -183,7 +183,7 @@ def test_an_error_that_cannot_be_sent_is_told(tmp_path):
 
 
 @pytest.mark.usefixtures("_processes")
-def test_workers_of_another_version_are_told(monkeypatch):
+def test_workers_of_another_version_are_refused(monkeypatch):
     monkeypatch.setattr(worker_pool, "__version__", "0.0.1")
     with pytest.raises(ClusterError) as raised:
         list(spread(errands.times, 1, [1, 2], meter=Meter()))

@@ -418,7 +418,7 @@ def test_threads_do_not_share_a_precision():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_table_answers_by_looking(seed):
+def test_a_table_looks_at_every_input(seed):
     rng = np.random.default_rng([17, seed])
     for _ in range(60):
         network = random_network(

@@ -71,8 +71,8 @@ def contraception():
     return load(datasets.network_file("contraception")), data.train.rows
 
 
-def test_a_list_begins_with_the_rules_that_decide_most_rows(contraception):
-    """In the order of a list made without rows the first ten decide 55%."""
+def test_a_list_begins_with_the_rules_that_cover_most_rows(contraception):
+    """In the order of a list made without rows the first ten determine 55%."""
     network, rows = contraception
     rules = extract(network, rows, scope="domain", form="list", effort=0)
     plain = extract(network, scope="domain", form="list", effort=0)

@@ -213,7 +213,7 @@ def test_the_smallest_and_largest_thresholds(threshold):
         assert found == [network.classes[index] for index in expected]
 
 
-def test_a_margin_that_is_no_number_is_not_certified(tmp_path):
+def test_a_margin_that_is_not_a_number_is_not_certified(tmp_path):
     layer = Layer([[1.7e308], [1.7e308], [1.7e308], [1.7e308]], [0.0], "sigmoid")
     network = Network(plain_domain([2, 2]), (layer,), ("no", "yes"))
     rules = paper_form(network, engine="table")

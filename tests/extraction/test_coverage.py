@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScale
 import nn2rules
 from nn2rules.engine.progress import LogProgress
 from nn2rules.errors import Nn2RulesError
-from nn2rules.extraction.unseen_rows import held_out, is_new
+from nn2rules.extraction.coverage import held_out, is_new
 from nn2rules.rules.data_rows import given_rows
 from nn2rules.rules.wording import coverage_of
 
@@ -62,7 +62,7 @@ def test_test_rows_without_a_feature_are_refused_before_any_work():
 def test_of_few_rows_nothing_is_estimated():
     rules = nn2rules.extract(NETWORK, TRAIN[:49], form="rules")
     assert coverage_of(rules) == (
-        "How many new rows are covered is not estimated: too few rows."
+        "How many new rows are covered was not estimated: too few rows."
     )
 
 
@@ -73,7 +73,8 @@ def test_rules_for_every_input_do_not_cover_values_that_are_not_listed():
     labels = np.where(np.log(rows.inc) + rows.age / 20 > 10.5, "good", "bad")
     model = make_pipeline(PowerTransformer(), LogisticRegression()).fit(rows, labels)
     known, unseen = rows[:300], rows[300:]
-    rules = nn2rules.extract(model, known, form="rules")
+    domain = {"inc": "observed", "age": "observed"}
+    rules = nn2rules.extract(model, known, form="rules", domain=domain)
     assert rules.scope == "domain"
     answered = [label for label in rules.predict(unseen, unknown="none") if label]
     assert not answered  # else this test shows nothing

@@ -101,7 +101,7 @@ def test_more_than_a_batch_of_rules():
     assert len(rules) >= 64
 
 
-def test_what_a_rule_decides_is_open_to_later_ones():
+def test_inputs_that_a_rule_covers_are_dont_care_for_later_ones():
     """If A then 0, else if B then 1, else if C then 0, else if D then 1, else 0.
 
     Without overlaps eleven rules are needed.
@@ -132,7 +132,7 @@ def test_rules_become_prime_in_their_place(table, random):
     state = state_of(table.classes, table.sizes)
     for is_ordered in (True, False):
         rules = primed(
-            Rules(boxes, classes, 0), state, state.open, is_ordered=is_ordered
+            Rules(boxes, classes, 0), state, state.possible, is_ordered=is_ordered
         )
         check_answers((rules.boxes, rules.classes), 0, table)
         assert (first(rules.boxes, table.sizes)[table.possible] >= 0).all()
@@ -266,7 +266,7 @@ def test_car(form):
 
 @settings(max_examples=40)
 @given(tables(shapes=SMALL, dont_care=False), st.sampled_from(FORMS), st.integers(0, 9))
-def test_a_seed_decides_everything(table, form, seed):
+def test_a_seed_determines_everything(table, form, seed):
     network = network_of(table, seed=seed)
     one, again, threads = (
         extract(network, form=form, seed=seed, engine="table", n_jobs=n_jobs)
@@ -313,7 +313,7 @@ def test_interrupted_work_leaves_rules_that_are_right(form, left):
     else:
         assert rules.certificate["complete"] is False
         assert "different" not in rules.certificate
-        assert "(open: not proved)" in rules.text()
+        assert "(not proved)" in rules.text()
 
 
 class Clock(Meter):

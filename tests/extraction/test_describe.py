@@ -264,7 +264,7 @@ def test_labels_that_do_not_fit(labels, message):
 
 @settings(max_examples=200)
 @given(rule_lists(max_inputs=30), st.randoms(use_true_random=False))
-def test_what_reads_better_decides_the_same(rules, random):
+def test_readable_conditions_determine_the_same(rules, random):
     sizes = rules.domain.sizes
     before = first(rules.boxes, sizes)
     possible = np.array([random.random() < 0.8 for _ in before], dtype=np.bool_)
@@ -278,7 +278,7 @@ def test_what_reads_better_decides_the_same(rules, random):
             assert {condition.feature for condition in rule.conditions} <= named
 
 
-def test_a_value_alone_is_said_rather_than_another_excluded():
+def test_a_single_value_is_preferred_to_an_exclusion():
     """The second rule is only ever asked about v1."""
     domain = domain_of((3,))
     boxes = np.array([[True, False, False], [True, True, False]])
@@ -289,7 +289,7 @@ def test_a_value_alone_is_said_rather_than_another_excluded():
     ]
 
 
-def test_a_range_is_said_rather_than_a_set():
+def test_a_range_is_preferred_to_a_set():
     domain = domain_of((5,), ordered=True)
     boxes = np.array(
         [[False, False, False, True, True], [True, True, True, False, True]]
@@ -307,7 +307,7 @@ def said(feature, allowed, needed):
     return condition_text(feature, condition.values)
 
 
-def test_what_reads_best_is_said():
+def test_the_most_readable_condition_is_chosen():
     number = Feature("x", (1, 2, 3, 4, 5, None), ordered=True)
     assert said(number, (1, 2, 3, 4), (2, 3)) == "x ≤ 3"
     assert said(number, (2, 3, 4, 5, None), (3, 4)) == "x ≥ 3"
@@ -330,7 +330,7 @@ def test_what_reads_best_is_said():
 
 @settings(max_examples=400)
 @given(rule_lists(max_inputs=30), st.data())
-def test_order_never_changes_an_answer(rules, data):
+def test_order_never_changes_a_prediction(rules, data):
     weights = np.array([data.draw(st.integers(0, 5)) for _ in rules.boxes], dtype=float)
     moved = in_order(rules, weights)
     every = np.array(naive.inputs(rules.domain.sizes))
@@ -372,7 +372,7 @@ def _holds(rules, index, codes):
     return bool(rules.boxes[index][columns].all())
 
 
-def test_rules_that_decide_most_come_first():
+def test_rules_that_determine_most_come_first():
     """Nothing stands between these rules of one class."""
     classes = np.array([1] * 1 + [0] + [1] * 3 + [0] + [1] * 4, dtype=np.uint8)
     table = Table(np.concatenate([classes, 1 - classes, classes]), (3, 10), 2)
@@ -411,7 +411,7 @@ def test_rules_that_are_wrong_are_never_returned(form, scope, monkeypatch):
 def test_papers_rules_that_are_wrong_are_never_returned(monkeypatch):
     network = network_of(Table(np.array([1, 0, 0, 1], dtype=np.uint8), (2, 2), 2))
     monkeypatch.setattr(by_engine, "table_prefixes", lambda *_: [(0,)])
-    with pytest.raises(InternalError, match="as the network does"):
+    with pytest.raises(InternalError, match="the rules and the network disagree"):
         extract(network, form="paper", engine="table")
 
 

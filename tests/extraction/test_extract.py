@@ -98,10 +98,16 @@ def test_options_are_checked(options, message):
     [
         (
             "tomato.json",
-            "'tomato.json' is a path; read the model with nn2rules.load_model",
+            "'tomato.json' is a path; load the model first: load_model('tomato.json')",
         ),
-        (3, "cannot read a builtins.int; nn2rules reads networks (nn2rules.load) and"),
-        (None, "cannot read a builtins.NoneType; nn2rules reads networks"),
+        (
+            3,
+            "builtins.int is not a supported model; nn2rules reads scikit-learn",
+        ),
+        (None, "builtins.NoneType is not a supported model; nn2rules reads"),
+        ("rows.csv", "'rows.csv' is a file of data, not a model; pass a trained model"),
+        ([{"a": 1}], "list is data, not a model; pass a trained model, and the rows"),
+        (np.zeros((2, 2)), "ndarray is data, not a model; pass a trained model"),
     ],
 )
 def test_models_that_nothing_reads(model, message):
@@ -152,11 +158,11 @@ def overfitted():
 def test_overfitting_is_reported():
     network, rows = overfitted()
     with pytest.warns(
-        OverfittingWarning, match=r"1\.\d rows a rule.*ReadableClassifier"
+        OverfittingWarning, match=r"1\.\d rows on average.*ReadableClassifier"
     ):
         rules = extract(network, rows, scope="support", form="set")
     assert 50 <= len(rules) < 110
-    assert any("LEARNT BY HEART" in line for line in rules.warnings())
+    assert any("POSSIBLE OVERFITTING" in line for line in rules.warnings())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         few = extract(network, rows[:40], scope="support", form="set")

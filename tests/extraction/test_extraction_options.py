@@ -61,10 +61,10 @@ def refused(**options):
         ({"seed": -1}, "seed: -1, expected a whole number, 0 or more"),
         ({"seed": 1.0}, "seed: 1.0, expected a whole number, 0 or more"),
         ({"seed": None}, "seed: None, expected a whole number, 0 or more"),
-        ({"labels": ["ripe"]}, "labels belong to rows; give the data, too"),
+        ({"labels": ["ripe"]}, "labels belong to rows; give data, too"),
         (
             {"scope": "support"},
-            "the scope 'support' needs data: rows that are to be decided",
+            "the scope 'support' needs data: rows for the rules to cover",
         ),
         (
             {"form": "set", "target": "rotten"},
@@ -137,7 +137,7 @@ def test_the_papers_form_has_labels(engine):
 
 
 @pytest.mark.parametrize("n_jobs", ["2", 1.5, -3.0])
-def test_a_number_of_threads_is_whole(n_jobs):
+def test_a_number_of_threads_is_an_integer(n_jobs):
     assert refused(n_jobs=n_jobs).startswith("n_jobs: ")
 
 
@@ -146,13 +146,13 @@ def test_a_time_is_a_number_of_seconds(time):
     assert refused(time=time).startswith("time: ")
 
 
-def test_a_time_is_said_once():
+def test_a_time_limit_is_given_once():
     message = refused(time=3, budget=Budget(seconds=2))
     assert message == "give either time or the budget's seconds, not both"
 
 
 @pytest.mark.parametrize("max_rules", ["3", 1.5])
-def test_a_number_of_rules_is_whole(max_rules):
+def test_a_number_of_rules_is_an_integer(max_rules):
     assert "rules" in refused(max_rules=max_rules)
 
 
@@ -358,6 +358,6 @@ def test_progress_is_reported():
     assert any("rules" in what for what, _ in seen)
 
 
-def test_the_name_of_a_column_is_no_labels():
+def test_the_name_of_a_column_is_not_labels():
     with pytest.raises(OptionError, match=r"labels=data\['label'\]"):
         extract(TOMATO, [{"color": "red", "size": "big"}], labels="label")

@@ -92,7 +92,7 @@ def test_boxes_that_cannot_occur(table, data, form):
 
 @settings(max_examples=150)
 @given(tables(shapes=SMALL), st.sampled_from(FORMS), st.sampled_from([0, 0, 1]))
-def test_a_function_that_tells_what_cannot_occur(table, form, effort):
+def test_a_function_of_impossible_inputs(table, form, effort):
     assume(table.possible.any())
     network = network_of(table)
     forbidden = {
@@ -168,7 +168,7 @@ def test_a_single_value_may_stand_for_a_list():
         assert one.certificate["possible"] == 3
 
 
-def test_an_array_of_answers_will_do():
+def test_an_array_of_classes_is_accepted():
     network = network_of(XOR)
 
     def told(rows):
@@ -183,7 +183,7 @@ def test_an_array_of_answers_will_do():
 @pytest.mark.parametrize("form", FORMS)
 def test_something_must_be_possible(form, engine):
     for given_ in ([{}], [{"f0": ["v0"]}, {"f0": ["v1"]}]):
-        with pytest.raises(OptionError, match="no possible input is left"):
+        with pytest.raises(OptionError, match=r"no (possible )?input is left"):
             extract(network_of(XOR), form=form, impossible=given_, engine=engine)
     with pytest.raises(OptionError, match="no possible input is left"):
         extract(network_of(XOR), form=form, impossible=lambda rows: [True] * len(rows))

@@ -48,7 +48,7 @@ def test_influences_equal_those_of_every_change(data):
     assert list(found.of.values()) == sorted(found.of.values(), reverse=True)
 
 
-def test_what_cannot_occur_turns_nothing():
+def test_impossible_inputs_flip_nothing():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     codes = np.concatenate(list(network.domain.inputs()))
     box = np.array([[True, False, True, False, False]])  # red and small
@@ -59,7 +59,7 @@ def test_what_cannot_occur_turns_nothing():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_ranges_turn_an_answer_where_some_number_does(seed):
+def test_ranges_flip_a_prediction_where_some_number_does(seed):
     rng = np.random.default_rng(seed)
     domain = Domain(
         (
@@ -98,7 +98,7 @@ def test_no_real_number_is_forgotten(monkeypatch):
         assert found.of["amount"] == int((others != own).any(axis=0).sum())
 
 
-def test_answers_that_take_too_long_leave_their_rows_out(monkeypatch):
+def test_searches_that_take_too_long_leave_their_rows_out(monkeypatch):
     monkeypatch.setattr(module, "_BOXES", 0)
     rng = np.random.default_rng(0)
     network = random_network(rng, mixed_domain())
@@ -147,7 +147,7 @@ def test_a_short_time_is_not_spent_on_influences(monkeypatch):
     assert found.rows == 300
 
 
-def test_extraction_certifies_what_the_network_says_on_rows(tmp_path):
+def test_extraction_certifies_the_predictions_on_rows(tmp_path):
     rules = nn2rules.extract(CAR, CARS.rows, labels=CARS.labels)
     answers = CAR.predict(CARS.rows)
     found = nn2rules.influences(CAR, CARS.rows)

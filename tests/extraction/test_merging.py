@@ -41,7 +41,7 @@ def merged(grower, cover):
 
 @settings(max_examples=150)
 @given(tables(shapes=SMALL, dont_care=False), st.data())
-def test_rows_stay_decided_and_rules_true(table, data):
+def test_rows_stay_covered_and_rules_true(table, data):
     kept = data.draw(st.lists(st.booleans(), min_size=1, max_size=len(table.classes)))
     weights = np.resize(kept, len(table.classes)).astype(np.float64)
     grower = grower_of(table, weights)
@@ -104,7 +104,7 @@ def test_nothing_is_merged_into_nothing():
     assert len(merged(grower_of(table), Cover())) == 0
 
 
-def test_what_is_stopped_is_whole():
+def test_a_result_that_is_stopped_early_is_complete():
     """Whenever the budget ends, all rows are decided, by rules that are true."""
     classes = np.random.default_rng(5).integers(0, 2, 48).astype(np.uint8)
     table = Table(classes, (4, 4, 3), 2)
@@ -123,7 +123,7 @@ def test_what_is_stopped_is_whole():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sets_of_ranges_are_true_and_decide_every_row(seed):
+def test_sets_of_ranges_are_true_and_cover_every_row(seed):
     rng = np.random.default_rng([91, seed])
     domain = mixed_domain()
     network = random_network(rng, domain, classes=("no", "yes", "maybe"))
@@ -174,7 +174,7 @@ def test_a_rule_that_is_wrong_on_a_row_is_never_returned(monkeypatch):
     monkeypatch.setattr(
         "nn2rules.extraction.from_search.merging.holds_any", lambda *_: False
     )
-    with pytest.raises(InternalError, match="is wrong on a row"):
+    with pytest.raises(InternalError, match="contradicts the network on a row"):
         extract(network, rows, **options)
 
 

@@ -34,7 +34,7 @@ def refused(function, *args, **options):
         {"forbidden": {"safety": ["lowe"]}},
         {"impossible": [{"safty": ["low"]}]},
         {"impossible": ["safty = low"]},
-        {"codes": {("safty", "any"): "R1"}},
+        {"reason_codes": {("safty", "any"): "R1"}},
         {"adverse": "unac"},
         {"domain": {"safty": ["low"]}},
     ],
@@ -60,8 +60,8 @@ def test_explain(options):
         (
             {"first": "never unacc", "second": claims.unreachable("unac")},
             {},
-            "claim second: there is no class 'unac'; there are 'unacc', 'acc'; did "
-            "you mean 'unacc'?",
+            "claim second: there is no class 'unac'; the classes are 'unacc', 'acc'; "
+            "did you mean 'unacc'?",
         ),
         (
             ["never unacc", claims.unreachable("unacc", within={"safety": ["lowe"]})],

@@ -15,7 +15,7 @@ def test_no_rule_is_wrong_anywhere(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_parts_of_a_cut_domain_hold_the_numbers_of_the_boxes(seed):
+def test_parts_of_a_cut_domain_have_the_numbers_of_the_boxes(seed):
     """Also the floats beside every end."""
     for number in range(60):
         rng = np.random.default_rng([44, seed, number])

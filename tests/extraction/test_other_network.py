@@ -57,7 +57,7 @@ def test_the_same_model_read_with_other_rows_names_the_range(read_twice):
     )
     with pytest.raises(OptionError, match="age 20 to 59") as error:
         rules.report(model=other)
-    assert str(error.value).startswith("model: it is not the network that the rules")
+    assert str(error.value).startswith("model: this is not the network that the rules")
     with pytest.raises(OptionError, match="age 20 to 59"):
         nn2rules.explain(other, older[:1], rules=rules)
 

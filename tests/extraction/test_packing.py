@@ -46,7 +46,7 @@ def scan(boxes, inputs, sets, want):
 
 @settings(max_examples=300)
 @given(SHAPES, seeds())
-def test_a_packed_set_holds_what_it_is_given(sizes, rng):
+def test_a_packed_set_can_be_unpacked(sizes, rng):
     inputs = space(sizes)
     n_inputs = int(np.prod(sizes))
     chosen = rng.random(n_inputs) < 0.5
@@ -126,7 +126,7 @@ def test_a_state_is_the_table(table):
     for index, live in enumerate(state.live):
         expected = state.space.set_of(table.classes == index)
         assert live.tolist() == expected.tolist()
-    assert state.open.tolist() == state.space.set_of(table.possible).tolist()
+    assert state.possible.tolist() == state.space.set_of(table.possible).tolist()
 
 
 @settings(max_examples=300)
@@ -143,7 +143,7 @@ def test_growing_ends_at_a_prime_box(table, rng, noise):
     numbers = generator(3, int(rng.integers(0, 99)))
     box = np.zeros(len(columns), dtype=np.bool_)
     anything = np.ones(len(columns), dtype=np.bool_)
-    word = pick_input(state.open, numbers, pack, box)
+    word = pick_input(state.possible, numbers, pack, box)
     index = class_at(word, np.uint64(tail_mask(box, pack, -1, -1)), state.live)
     start = state.space.unpack(box[np.newaxis])
     assert members(start, table.sizes).sum() == 1
@@ -152,7 +152,7 @@ def test_growing_ends_at_a_prime_box(table, rng, noise):
         box,
         anything,
         state.live[index],
-        state.open,
+        state.possible,
         state.space.planes_of(weights),
         noise,
         numbers,
@@ -178,15 +178,15 @@ def test_growing_stays_within_what_is_allowed(table, rng):
     words = np.empty(state.space.n_words, dtype=np.int64)
     numbers = generator(4, int(rng.integers(0, 99)))
     box = np.zeros(sum(table.sizes), dtype=np.bool_)
-    word = pick_input(state.open, numbers, pack, box)
+    word = pick_input(state.possible, numbers, pack, box)
     index = class_at(word, np.uint64(tail_mask(box, pack, -1, -1)), state.live)
     allowed = box | (rng.random(len(box)) < 0.5)
     grow(
         box,
         allowed,
         state.live[index],
-        state.open,
-        state.open[np.newaxis],
+        state.possible,
+        state.possible[np.newaxis],
         0.2,
         numbers,
         pack,

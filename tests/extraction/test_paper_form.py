@@ -83,7 +83,7 @@ def test_prefixes_are_the_maximal_ones(network, data):
     assert list(search_prefixes(Oracle(network), order)) == expected
 
 
-def test_a_prefix_box_holds_what_begins_with_it():
+def test_a_prefix_box_contains_the_inputs_that_begin_with_it():
     domain = plain_domain([2, 3, 2])
     for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
         for length in range(4):

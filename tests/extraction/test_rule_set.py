@@ -82,7 +82,7 @@ def test_a_set_equals_its_network(table, seed, ordered, effort):
 
 @settings(max_examples=60)
 @given(tables(shapes=SMALL, dont_care=False), st.randoms(use_true_random=False))
-def test_the_rules_of_a_set_hold_in_any_order(table, random):
+def test_the_rules_of_a_set_are_right_in_any_order(table, random):
     rules = extract(network_of(table), form="set", effort=0)
     order = random.sample(range(len(rules)), len(rules))
     default = rules.classes.index(rules.default)
@@ -112,7 +112,7 @@ def test_constant_networks(bias, effort):
     layer = Layer(np.zeros((5, 1)), [bias], "sigmoid")
     network = Network(domain_of((2, 3)), (layer,), ("no", "yes"))
     answer = "yes" if bias > 0 else "no"
-    rules = extract(network, effort=effort)
+    rules = extract(network, form="list", effort=effort)
     assert (len(rules), rules.default) == (0, answer)
     rules = extract(network, form="set", effort=effort)
     assert [(rule.conditions, rule.then) for rule in rules.rules] == [((), answer)]

@@ -119,7 +119,7 @@ def plain_points(codes):
 
 @settings(max_examples=100)
 @given(tables(shapes=SMALL, dont_care=False), st.sampled_from(FORMS), st.data())
-def test_searched_rules_decide_every_row(table, form, data):
+def test_searched_rules_cover_every_row(table, form, data):
     positions = st.integers(0, len(table.classes) - 1)
     rows = np.array(data.draw(st.lists(positions, min_size=1, max_size=12)))
     network = network_of(table)
@@ -136,7 +136,7 @@ def test_searched_rules_decide_every_row(table, form, data):
     assert (rules.scope, rules.certificate["engine"]) == ("support", "search")
     assert "different" not in rules.certificate
     is_open = bool((fired < 0).any())
-    assert ("otherwise (open: not proved)" in rules.text()) == is_open
+    assert ("otherwise (not proved)" in rules.text()) == is_open
 
 
 @settings(max_examples=40)
@@ -170,7 +170,7 @@ def test_covers_of_rows_go_on_from_what_there_is(table, is_ordered):
 
 @pytest.mark.parametrize("scope", ["domain", "support"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_seed_decides_everything(form, scope):
+def test_a_seed_determines_everything(form, scope):
     classes = np.random.default_rng(8).integers(0, 3, 36).astype(np.uint8)
     table = Table(classes, (3, 4, 3), 3)
     rows = network_of(table).domain.decode(table.inputs[::2])
@@ -193,7 +193,7 @@ def test_a_seed_decides_everything(form, scope):
 
 @settings(max_examples=300)
 @given(sizes(max_inputs=60, max_features=5), st.data())
-def test_an_input_that_no_box_holds_is_found(shape, data):
+def test_an_uncovered_input_is_found(shape, data):
     seed = data.draw(st.integers(0, 2**32 - 1))
     n_boxes = data.draw(st.integers(0, 12))
     rng = np.random.default_rng(seed)
@@ -262,7 +262,7 @@ def check_partial(rules, table):
     assert rules.certificate["complete"] is False
     assert "different" not in rules.certificate
     is_open = rules.certificate.get("uncovered") != 0
-    assert ("otherwise (open: not proved)" in rules.text()) == is_open
+    assert ("otherwise (not proved)" in rules.text()) == is_open
     if rules.form == "set":
         check_pure(rules.boxes, rules.answers, table)
 
@@ -470,7 +470,7 @@ def test_no_rule_of_a_set_is_needless(ranged_rows):
     assert (np.diff(gained) <= 0).all()
 
 
-def test_rules_of_the_domain_stay_though_they_decide_no_row():
+def test_rules_of_the_domain_stay_without_rows():
     rng = np.random.default_rng(7)
     domain = Domain((Feature.real("age", 18, 90, whole=True, missing=True),))
     network = ranged.random_network(rng, domain)

@@ -76,7 +76,7 @@ def test_what_is_sent_arrives_as_it_was(seed):
     ignored = Boxes(rng.random((2, n_columns)) < 0.5, rng.random((2, 2, n_features)))
     wave = Wave(rng.random(n_rows) < 0.5, rng.random(n_rows) < 0.5, ignored)
     sent = pickle.loads(pickle.dumps(wave))
-    assert np.array_equal(sent.open, wave.open)
+    assert np.array_equal(sent.uncovered, wave.uncovered)
     assert np.array_equal(sent.others, wave.others)
     assert np.array_equal(sent.ignored.allowed, ignored.allowed)
     assert np.array_equal(sent.ignored.ends, ignored.ends)

@@ -3,8 +3,9 @@
 `judge` decides between the two engines, which agree: a table of every input (`table`)
 and branch and bound with certified bounds (`search`, with `borders`, `exact_boxes`,
 `pieces` and `simplex` where two classes tie). `reaching`, `counting` and `score_ranges`
-ask related questions, and `regions` lists the linear regions of a network. `limits`,
-`progress` and `parallel` are about time and workers.
+ask related questions. `regions` lists the linear regions of a network; where these are
+few, `by_regions` settles claims by linear programs (`region_programs`,
+`linear_programs`). `limits`, `progress` and `parallel` are about time and workers.
 Imports `network`, `language`, `space`. The kernels are for `extraction`, too.
 """
 
@@ -26,8 +27,8 @@ from nn2rules.engine.judge import (
     COVERED_INPUTS,
     EXPLAINED_INPUTS,
     KEPT_INPUTS,
-    LISTED_INPUTS,
-    SET_INPUTS,
+    ROW_LIST_INPUTS,
+    ROW_SET_INPUTS,
     SHOWN_INPUTS,
     VERIFIED_INPUTS,
     Judge,
@@ -58,14 +59,18 @@ from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.engine.region_programs import Settled
 from nn2rules.engine.regions import (
     MOST_REGIONS,
-    Affine,
     Halfspace,
     LinearRegion,
     LinearRegions,
     linear_regions,
     piecewise_linear_obstacle,
 )
-from nn2rules.engine.score_ranges import ScoreRange, score_range, widened
+from nn2rules.engine.score_ranges import (
+    ScoreRange,
+    exact_score_range,
+    score_range,
+    widened,
+)
 from nn2rules.engine.search import Halving, Oracle, box_of
 from nn2rules.engine.table import (
     DONT_CARE,
@@ -86,13 +91,12 @@ __all__ = [
     "DONT_CARE",
     "EXPLAINED_INPUTS",
     "KEPT_INPUTS",
-    "LISTED_INPUTS",
     "MOST_CLASSES",
     "MOST_REGIONS",
-    "SET_INPUTS",
+    "ROW_LIST_INPUTS",
+    "ROW_SET_INPUTS",
     "SHOWN_INPUTS",
     "VERIFIED_INPUTS",
-    "Affine",
     "Answer",
     "Budget",
     "Counts",
@@ -132,6 +136,7 @@ __all__ = [
     "empty_stack",
     "engine_for",
     "exact_class",
+    "exact_score_range",
     "find_class",
     "find_classes",
     "find_pair",

@@ -46,7 +46,7 @@ KEPT_INPUTS = 1 << 22
 COVERED_INPUTS = 1 << 22
 """The largest domain whose rules are made from a table, or that is compared in full."""
 
-LISTED_INPUTS, SET_INPUTS = 1 << 19, 1 << 16
+ROW_LIST_INPUTS, ROW_SET_INPUTS = 1 << 19, 1 << 16
 """The same for lists and sets that cover rows only, where search is far faster."""
 
 VERIFIED_INPUTS = 1 << 24

@@ -10,8 +10,8 @@ from typing import Any
 from nn2rules.engine import (
     COUNTED_NUMBERS,
     COVERED_INPUTS,
-    LISTED_INPUTS,
-    SET_INPUTS,
+    ROW_LIST_INPUTS,
+    ROW_SET_INPUTS,
     Budget,
     Meter,
     ProgressOption,
@@ -21,6 +21,7 @@ from nn2rules.engine import (
     session,
 )
 from nn2rules.errors import BudgetExceededError, OptionError, OverfittingWarning
+from nn2rules.extraction.coverage import FEWEST, held_out, on_every_input, on_test
 from nn2rules.extraction.from_search.by_search import compile_search, rules_by_search
 from nn2rules.extraction.from_search.checkpoints import Checkpoint, opened
 from nn2rules.extraction.from_table.by_table import rules_by_table
@@ -43,10 +44,10 @@ from nn2rules.extraction.proofs import proofs_to
 from nn2rules.extraction.scorecard_form import (
     is_linear,
     rules_form,
+    scorecard_lines,
     scorecard_of,
     wanted_form,
 )
-from nn2rules.extraction.unseen_rows import FEWEST, held_out, on_every_input, on_test
 from nn2rules.extraction.user_units import in_user_units
 from nn2rules.language import Impossible
 from nn2rules.models import (
@@ -65,9 +66,9 @@ from nn2rules.models import (
 from nn2rules.network import Network
 from nn2rules.rules import (
     RuleList,
-    by_heart,
     certificate_of,
     is_whole_domain,
+    overfitting_warnings,
     shortened,
 )
 from nn2rules.scorecards import MOST_REGIONS
@@ -234,9 +235,9 @@ def extract(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.extract(network))
-    Proved for all 6 inputs                    inputs decided
-    1  ripe    if color = red · size ≠ small           33.3%
-       unripe  otherwise                               66.7%
+    Proved for all 6 inputs                    inputs determined
+    1  ripe    if color = red · size ≠ small              33.3%
+       unripe  otherwise                                  66.7%
     """
     wanted = wanted_form(
         form,
@@ -284,7 +285,16 @@ def extract(
         )
     if max_regions is not None:
         raise OptionError("max_regions is for a scorecard: form='scorecard'")
-    return _rules_of(network, rows, request, meter)
+    return _with_hint(_rules_of(network, rows, request, meter), network)
+
+
+def _with_hint(rules: RuleList, network: Network) -> RuleList:
+    """Certify how long a scorecard would be that covers what these rules may not."""
+    lines = scorecard_lines(network)
+    covers_all = rules.scope == "domain" or certificate_of(rules).uncovered == 0
+    if covers_all or lines is None:
+        return rules
+    return rules.replace(certificate={**rules.certificate, "scorecard_lines": lines})
 
 
 def _rules_of(
@@ -342,7 +352,7 @@ def _by_engine(
     """Extract a list or a set with its certificate, and write proofs if requested."""
     job = make_job(network, request, rows=rows, meter=meter)
     if request.test is None and job.scope == "support" and rows is not None:
-        job = replace(job, held=held_out(rows, job.limits.seed))
+        job = replace(job, held_out=held_out(rows, job.limits.seed))
     influence = None
     if rows is not None and job.is_impossible is None and not network.domain.has_curves:
         influence = influences_in_time(
@@ -355,7 +365,7 @@ def _by_engine(
     certificate = _certified(extracted, rows, request, influence)
     rules = in_user_units(extracted.replace(certificate=certificate))
     meter.keep(lambda: rules)
-    for sentence in by_heart(rules):
+    for sentence in overfitting_warnings(rules):
         warnings.warn(OverfittingWarning(sentence), stacklevel=4)
     if files.proofs is not None:
         if request.limits.time is not None:  # proofs get the same time again
@@ -398,7 +408,7 @@ def _chosen(
         return options
     most, memory = COVERED_INPUTS, limits.spendable.memory
     if options.scope == "support":
-        most = SET_INPUTS if options.form == "set" else LISTED_INPUTS
+        most = ROW_SET_INPUTS if options.form == "set" else ROW_LIST_INPUTS
     if options.form == "paper":
         most = memory
     return replace(options, engine=engine_for(network, options.engine, most, memory))

@@ -44,7 +44,7 @@ class Job:
         Effort, seed, threads and time.
     meter : Meter
         Measures the budget, and holds the partial result.
-    held : ndarray of bool, or None
+    held_out : ndarray of bool, or None
         Which rows are held out until their coverage is counted.
     """
 
@@ -58,7 +58,7 @@ class Job:
     length: Length
     limits: Limits
     meter: Meter
-    held: NDArray[np.bool_] | None = None
+    held_out: NDArray[np.bool_] | None = None
 
     @property
     def wanted(self) -> tuple[int, ...]:

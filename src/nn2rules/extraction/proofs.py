@@ -199,6 +199,8 @@ def write_proofs(
     >>> nn2rules.write_proofs(network, rules, folder / "rules.proof") == len(rules) + 1
     True
     """
+    if not isinstance(rules, RuleList):
+        raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")
     check_writable(path)
     refuse_curves(network.domain.features, "a file of proofs")
     boxes, _ = read_impossible(

@@ -17,8 +17,8 @@ from nn2rules.errors import (
     UnsupportedModelError,
 )
 from nn2rules.extraction.certifying import scorecard_certificate
+from nn2rules.extraction.coverage import on_every_input
 from nn2rules.extraction.options import Form, RulesForm
-from nn2rules.extraction.unseen_rows import on_every_input
 from nn2rules.language import count
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
@@ -97,6 +97,13 @@ def needs_regions(network: Network) -> bool:
     """Tell whether a scorecard needs regions: more units or layers than parts have."""
     hidden = network.layers[:-1]
     return len(hidden) > 1 or (bool(hidden) and len(hidden[0].bias) > MOST_PARTS)
+
+
+def scorecard_lines(network: Network) -> int | None:
+    """Return how many lines a scorecard of one card or of parts has, if it has one."""
+    if network.domain.has_curves or scorecard_obstacle(network) is not None:
+        return None
+    return None if needs_regions(network) else int(network.domain.offsets[-1])
 
 
 def scorecard_of(

@@ -16,7 +16,7 @@ def value(weights, bias, row):
 
 @settings(max_examples=300)
 @given(problems(), st.integers(-3, 3), st.data())
-def test_one_piece_holds_for_each_input_of_the_precondition(problem, shift, data):
+def test_one_piece_covers_each_input_of_the_precondition(problem, shift, data):
     weights, threshold = problem
     bias = -shift
     threshold += bias

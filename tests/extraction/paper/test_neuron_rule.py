@@ -36,7 +36,7 @@ def test_combined_behaviours_add_up(sizes, data):
 
 @settings(max_examples=300)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=4), st.data())
-def test_one_piece_holds_for_each_input_and_says_what_the_neuron_does(sizes, data):
+def test_one_piece_covers_each_input_and_has_the_neurons_value(sizes, data):
     zero = Behaviour(tuple((0,) * size for size in sizes), 0)
 
     def relu(pre):

@@ -16,7 +16,7 @@ def linear_value(rule, row):
 
 @settings(max_examples=100)
 @given(relu_networks(max_inputs=60, awkward=True), st.randoms(use_true_random=False))
-def test_one_rule_holds_for_each_input_and_its_value_is_the_neurons(network, random):
+def test_one_rule_covers_each_input_and_has_the_neurons_value(network, random):
     order = None
     if random.random() < 0.5:
         order = random.sample(network.domain.names, len(network.domain.names))

@@ -225,7 +225,7 @@ SIGMOID = Layer([[1]], [0], "sigmoid")
 
 def test_several_outputs_are_refused():
     network = network_of(Layer([[1, 2], [3, 4]], [0, 0], "softmax"))
-    with pytest.raises(UnsupportedModelError, match="networks with one output; this"):
+    with pytest.raises(UnsupportedModelError, match="a network with one output; this"):
         paper_rules(network)
 
 

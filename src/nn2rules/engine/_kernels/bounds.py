@@ -24,26 +24,28 @@ from nn2rules.space._kernels.loops import fill
 
 LARGEST = np.finfo(np.float64).max
 
-# Where silu and gelu turn from falling to rising.
+# Where silu and gelu have their minimum.
 SILU_LOWEST = -1.2784645427610738
 GELU_LOWEST = -0.7517915246935645
 
 
 @kernel
 def value_at(kind, slope, y):
-    """Apply an activation to one number; compiled once for all that ask here."""
+    """Apply an activation to one number; compiled once for all callers here."""
     return activate(kind, slope, y)
 
 
 @inlined
 def relax(kind, slope, low, high, lines):
-    """Hold an activation between two lines on [low, high].
+    """Bound an activation by two lines on [low, high].
 
     Fills `lines` with the slope and intercept of the lower line, then of the upper
-    one. Any slope is right as long as its intercept is the extreme of f(y) - slope y,
-    which is looked for at the ends and where f has that slope.
+    one. Any slope is valid if the intercept is the extreme of f(y) - slope y, which is
+    reached at an end or where f has that slope.
     """
-    if not -LARGEST <= low <= high <= LARGEST:  # something overflowed: nothing is sure
+    if (
+        not -LARGEST <= low <= high <= LARGEST
+    ):  # something overflowed, so there are no bounds
         lines[:] = np.nan
         return
     at_low, at_high = value_at(kind, slope, low), value_at(kind, slope, high)
@@ -89,7 +91,7 @@ def relax(kind, slope, low, high, lines):
 
 @inlined
 def steepest(kind, slope):
-    """Return the Lipschitz constant of an activation that `relax` holds by a chord."""
+    """Return the Lipschitz constant of an activation that `relax` bounds by a chord."""
     if kind == LEAKY_RELU:
         return max(1.0, abs(slope))
     if kind == SIGMOID:
@@ -101,8 +103,8 @@ def steepest(kind, slope):
 def tangent_points(kind, chord):
     """Return where f(y) - chord y may have an extreme inside an interval.
 
-    For smooth f these are the points where f' = chord, for others the kinks. NaN
-    stands for none: no comparison with it is true.
+    For smooth f these are the points where f' = chord, otherwise the kinks. NaN means
+    none: no comparison with it is true.
     """
     if kind == LEAKY_RELU:
         return 0.0, np.nan
@@ -128,9 +130,9 @@ def tangent_points(kind, chord):
 
 @inlined
 def gap_of(kind, low, high):
-    """Return how wide the lines around an activation may stand apart; 0 if not at all.
+    """Return the maximum gap between the lines around an activation.
 
-    Of infinite bounds that is the largest number: nothing matters more.
+    The largest number for infinite bounds, which matter most.
     """
     if kind > LEAKY_RELU:
         return min(high - low, LARGEST) if high > low else 0.0
@@ -141,7 +143,7 @@ def gap_of(kind, low, high):
 
 @inlined
 def activation_range(kind, slope, low, high):
-    """Return the smallest and largest value of an activation on [low, high].
+    """Return the minimum and maximum of an activation on [low, high].
 
     NaN where something overflowed: no comparison with it is true.
     """
@@ -159,7 +161,7 @@ def activation_range(kind, slope, low, high):
 
 
 TIGHTENED = 2
-"""At least so many units of a layer are bounded anew in a part of a box."""
+"""The minimum number of units of a layer whose bounds are improved in a half."""
 
 
 class Workspace(NamedTuple):
@@ -184,9 +186,9 @@ class Workspace(NamedTuple):
 def columns_lower(net, space, coefficients):
     """Minimise a linear function of the first pre-activations over ``space.box``.
 
-    Every feature picks its best allowed value on its own; of a range that is one of its
-    ends. Leaves ``choice`` and ``numbers`` at what was picked, and ``columns`` at what
-    each column contributes, for each unit of its number.
+    The best allowed value is chosen for each feature separately; for a range it is one
+    of its ends. Leaves the chosen values in ``choice`` and ``numbers``, and the
+    coefficient of each column in ``columns``.
     """
     n_columns, columns = space.columns.size, space.columns
     fill(columns, 0.0)
@@ -218,9 +220,9 @@ def columns_lower(net, space, coefficients):
 def backward_lower(net, space, layer, unit, sign):
     """Bound ``sign`` times one pre-activation from below, over a box.
 
-    The lines that hold the activations of the earlier layers are multiplied back, layer
-    by layer, to a linear function of the input. The last row of ``space.work`` is left
-    with the coefficients of the first layer's outputs.
+    The lines that bound the activations of the earlier layers are multiplied back,
+    layer by layer, to a linear function of the input. Leaves the coefficients of the
+    first layer's outputs in the last row of ``space.work``.
     """
     lines, work = space.lines, space.work
     start = net.unit_at[layer]
@@ -262,9 +264,9 @@ def backward_lower(net, space, layer, unit, sign):
 
 @inlined
 def bound_first(net, space):
-    """Bound the pre-activations of the first layer, and what each feature adds.
+    """Bound the pre-activations of the first layer, and the range of each feature.
 
-    Both ends are reached, but for rounding: every feature picks on its own.
+    Both bounds are tight except for rounding, as features are independent.
     """
     width = net.sizes[1]
     low, high, spread = space.low, space.high, space.spread
@@ -303,8 +305,8 @@ def bound_first(net, space):
 def bound_layers(net, space, is_new):
     """Bound every pre-activation of the hidden layers, and relax their activations.
 
-    Unless the box `is_new`, ``space`` has bounds of the layers after the first that
-    hold for a box around it; they are tightened where it matters most.
+    Unless the box `is_new`, ``space`` has bounds of the later layers for a box that
+    contains it; they are improved where it matters most.
     """
     bound_first(net, space)
     if is_new and net.sizes.size > 3:
@@ -322,7 +324,7 @@ def bound_layers(net, space, is_new):
 
 @inlined
 def add_intervals(net, space, layer):
-    """Bound the pre-activations of a later layer by the ranges of the units before."""
+    """Bound the pre-activations of a later layer by the ranges of earlier units."""
     kind, slope = net.activations[layer - 1], net.slopes[layer - 1]
     before, start = net.unit_at[layer - 1], net.unit_at[layer]
     n_in, n_out = net.sizes[layer], net.sizes[layer + 1]
@@ -349,9 +351,9 @@ def add_intervals(net, space, layer):
 
 @inlined
 def tighten(net, space, layer, is_new):
-    """Bound pre-activations of a later layer by the lines of the layers before.
+    """Bound pre-activations of a later layer by the lines of earlier layers.
 
-    All that may change sign if the box `is_new`, and otherwise those that cost most.
+    If the box `is_new`, all that may change sign; otherwise those with the widest gaps.
     """
     start, n_out = net.unit_at[layer], net.sizes[layer + 1]
     kind, low, high = net.activations[layer], space.low, space.high
@@ -382,11 +384,11 @@ def tighten(net, space, layer, is_new):
 def bound_worst(net, space, is_new):
     """Return the lowest lower bound of all scores over ``space.box``.
 
-    Unless the box `is_new`, bounds of later layers are known: see `bound_layers`.
+    Unless the box `is_new`, later layers have bounds already: see `bound_layers`.
 
-    ``space`` is left with what belongs to that score: its minimiser ``choice``, what
-    each column contributes, and the coefficients of the first layer's outputs. NaN,
-    from an overflow, is lowest of all, and stays.
+    Leaves in ``space`` what belongs to that score: its minimiser ``choice``, the
+    coefficients of the columns, and those of the first layer's outputs. NaN, from an
+    overflow, counts as the lowest.
     """
     bound_layers(net, space, is_new)
     last = net.sizes.size - 2
@@ -405,13 +407,13 @@ def bound_worst(net, space, is_new):
 
 @inlined
 def score_lower(net, space, k, sign):
-    """Bound ``sign`` times one score from below; the layers are bounded already."""
+    """Bound ``sign`` times one score from below, after `bound_layers`."""
     return backward_lower(net, space, net.sizes.size - 2, k, sign)
 
 
 @kernel
 def is_negative(net, space):
-    """Tell whether some score is below 0 all over the box; the layers are bounded."""
+    """Return whether some score is below 0 on the whole box, after `bound_layers`."""
     last = net.sizes.size - 2
     for k in range(net.sizes[last + 1]):
         slack = net.slack[net.unit_at[last] + k]

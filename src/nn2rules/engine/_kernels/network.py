@@ -13,18 +13,17 @@ HARD_TANH, HARD_SIGMOID, ELU, SOFTPLUS, SILU, GELU = 5, 6, 7, 8, 9, 10
 
 
 class FlatNetwork(NamedTuple):
-    """A network as flat arrays, so that one compiled kernel serves every shape.
+    """A network as flat arrays, so that one compiled kernel works for every shape.
 
     Layer k has ``sizes[k]`` inputs and ``sizes[k + 1]`` units. Its weights, row by
     row, start at ``weights[weight_at[k]]``; its units' numbers (bias, slack) start at
     ``unit_at[k]``. The inputs of layer 0 are the columns, one for each value.
 
-    A feature of real numbers has a column for all numbers of its range,
-    ``ranges[feature]``, whose weights are multiplied by the number; -1 for others.
-    ``whole`` says whether only whole numbers count. ``outgoing`` is the sum of the
-    magnitudes of the weights by which a hidden unit is multiplied. `across` are the
-    weights of layer 0 once more, unit by unit, so that loops over columns run along
-    memory.
+    A range has one column for all its numbers, ``ranges[feature]``, whose weights are
+    multiplied by the number; -1 for other features. ``whole`` is whether a range has
+    only integers. ``outgoing`` is the sum of the magnitudes of the weights by which a
+    hidden unit is multiplied. ``across`` are the weights of layer 0 again, unit by
+    unit, so that loops over columns read memory in order.
     """
 
     offsets: NDArray[np.int64]
@@ -78,7 +77,7 @@ def sigmoid(y):
 
 @inlined
 def finish_forward(net, first, hidden, scores):
-    """Go from the first layer's pre-activations to the scores.
+    """Compute the scores from the first layer's pre-activations.
 
     `first` is not changed; `hidden` holds two rows as wide as the widest layer.
     """
@@ -107,7 +106,7 @@ def finish_forward(net, first, hidden, scores):
 def point_scores(net, codes, numbers, first, hidden, scores):
     """Evaluate the network at one input.
 
-    `numbers` are 1 for features whose value is a code alone.
+    `numbers` are 1 for features that are not ranges.
     """
     width = net.sizes[1]
     for unit in range(width):

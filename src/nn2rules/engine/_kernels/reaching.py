@@ -1,7 +1,7 @@
-"""Branch and bound for the opposite question: whether all scores are ever above 0.
+"""Branch and bound for the opposite question: whether all scores can be above 0.
 
-In a twin network an input is two at once, which share all features but some; these
-features come in pairs.
+An input of a twin network is a pair of inputs that share all features but some, which
+come in pairs.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from nn2rules.space._kernels.compiled import NOUGHT, inlined, kernel
 
 @inlined
 def ranks_of(net, space, feature, ranks):
-    """Return the lowest and the highest rank that a feature has in the box."""
+    """Return the minimum and the maximum rank of a feature in the box."""
     low, high = np.inf, -np.inf
     for column in range(net.offsets[feature], net.offsets[feature + 1]):
         if space.box[column]:
@@ -41,7 +41,7 @@ def ranks_of(net, space, feature, ranks):
 
 @inlined
 def is_idle(net, space, pairs, ranks, is_ordered):
-    """Tell whether no input of the box is two different ones, in their order."""
+    """Return whether no input of the box is a pair of different inputs in order."""
     for index in range(pairs.shape[0]):
         one, other = pairs[index, 0], pairs[index, 1]
         if is_ordered:
@@ -61,7 +61,7 @@ def is_idle(net, space, pairs, ranks, is_ordered):
 
 @inlined
 def only_code(net, space, feature):
-    """Return the first value that a feature has in the box."""
+    """Return the first value of a feature in the box."""
     start = net.offsets[feature]
     for column in range(start, net.offsets[feature + 1]):
         if space.box[column]:
@@ -71,7 +71,7 @@ def only_code(net, space, feature):
 
 @inlined
 def is_pair(net, space, pairs, ranks, is_ordered):
-    """Tell whether the input that was picked is two different ones, in their order."""
+    """Return whether the chosen input is a pair of different inputs in order."""
     for index in range(pairs.shape[0]):
         one, other = pairs[index, 0], pairs[index, 1]
         if is_ordered:
@@ -85,7 +85,7 @@ def is_pair(net, space, pairs, ranks, is_ordered):
 
 @inlined
 def rank_at(net, space, feature, ranks):
-    """Return the rank of a feature at the input that was picked."""
+    """Return the rank of a feature at the chosen input."""
     column = net.offsets[feature] + space.choice[feature]
     if column == net.ranges[feature]:
         return space.numbers[feature]
@@ -94,10 +94,9 @@ def rank_at(net, space, feature, ranks):
 
 @inlined
 def highest_bounds(net, space):
-    """Return the lowest of the upper bounds of all scores; the layers are bounded.
+    """Return the lowest upper bound of the scores, and its slack, after `bound_layers`.
 
-    And the slack of that score. ``space`` is left with what belongs to it, as
-    `bound_worst` leaves it.
+    Leaves in ``space`` what belongs to that score, as `bound_worst` does.
     """
     last = net.sizes.size - 2
     lowest, lowest_at = np.inf, NOUGHT
@@ -114,7 +113,7 @@ def highest_bounds(net, space):
 def reach(
     net, space, stack, top, ignored, pairs, ranks, is_ordered, ties, limit, touching
 ):
-    """Look for an input all of whose scores are above 0, in the boxes on a stack.
+    """Look for an input whose scores are all above 0, in the boxes on a stack.
 
     Parameters
     ----------
@@ -123,14 +122,14 @@ def reach(
     pairs : ndarray of int64, shape (n_pairs, 2)
         Of a twin network, the features that the two inputs do not share.
     ranks : ndarray of float64, shape (n_columns,)
-        The place of each value in an order; numbers of a range are their own.
+        The rank of each value; numbers of a range are their own rank.
     is_ordered : bool
-        Whether the first of the two must have the lower rank; of one pair only.
-        Otherwise they must be different, and ranks are of no meaning.
+        Whether the first input must have the lower rank; for a single pair only.
+        Otherwise the inputs must be different, and ranks have no meaning.
 
     Returns
     -------
-    status : PROVED if there is none, REFUTED if one is picked in `space`, PAUSED,
+    status : PROVED if there is none, REFUTED if one is chosen in `space`, PAUSED,
         TIES_FULL, TOO_DEEP or TOUCHING
     top, n_ties, n_boxes : int
     """

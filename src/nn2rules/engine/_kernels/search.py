@@ -15,14 +15,14 @@ from nn2rules.space._kernels.loops import copy_rows, copy_to, stable_order
 PROVED, REFUTED, PAUSED, TIES_FULL, TOO_DEEP, TOUCHING = 0, 1, 2, 3, 4, 5
 
 ROUNDING = 2.0
-"""A score may be 0 at its smallest if its bound is within so many times its slack."""
+"""A score may reach 0 if its bound is within this many times its slack."""
 
 FEW = 16
-"""After so many boxes a search may see that it would take too long."""
+"""After this many boxes a search may stop because it would take too long."""
 
 
 class Stack(NamedTuple):
-    """Boxes that wait to be searched, with what is known of the boxes they are part of.
+    """Boxes that wait to be searched, with bounds of the boxes they are part of.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Stack(NamedTuple):
     low, high : ndarray of float64, shape (n_boxes, n_later_units)
         Bounds of the hidden units after the first layer.
     depth : ndarray of int64, shape (n_boxes,)
-        How often it was split; 0 says that nothing is known yet.
+        How often it was split; 0 means that there are no bounds yet.
     """
 
     allowed: NDArray[np.bool_]
@@ -45,8 +45,9 @@ class Stack(NamedTuple):
 def evaluate_choice(net, space):
     """Evaluate the network at ``space.choice``.
 
-    Returns how much the worst score is certainly below 0 (negative if it is), and
-    certainly above 0 (positive if it is). Both are NaN if a score is: nothing is sure.
+    Returns an upper and a lower bound of the worst score: it is certainly below 0 if
+    the former is negative, and above 0 if the latter is positive. Both are NaN if a
+    score is.
     """
     point_scores(
         net, space.choice, space.numbers, space.first, space.hidden, space.scores
@@ -56,7 +57,7 @@ def evaluate_choice(net, space):
 
 @inlined
 def worst_score(net, space):
-    """Return what `evaluate_choice` does, of the scores that are there."""
+    """Return the same as `evaluate_choice`, for the scores in ``space``."""
     most, least = np.inf, np.inf
     for k in range(space.scores.size):
         above, below = space.scores[k] + net.error[k], space.scores[k] - net.error[k]
@@ -68,11 +69,11 @@ def worst_score(net, space):
 
 @inlined
 def descend(net, space):
-    """Move the input that was picked to a better one, one feature at a time.
+    """Improve the chosen input, one feature at a time.
 
-    Of a range of numbers its two ends are tried. The first pre-activations are carried
-    along, so a step costs no more than the later layers; its rounding only matters for
-    which way is taken, and the last input is evaluated anew.
+    For a range the two ends are tried. The first pre-activations are updated, so a step
+    costs no more than the later layers. Its rounding affects only the path; the last
+    input is evaluated again.
     """
     width, weights = net.sizes[1], net.weights
     best, _ = evaluate_choice(net, space)
@@ -106,12 +107,12 @@ def descend(net, space):
 def choose_feature(net, space):
     """Return the feature to split on, or -1 if each has one value left.
 
-    It is the one that moves the score, and the neurons whose lines leave the widest
-    gap, most.
+    It is the feature with the most effect on the score, and on the neurons with the
+    widest gap between their lines.
     """
     width = net.sizes[1]
     shares = space.first
-    for unit in range(width):  # how much of a neuron's gap one step of its sum causes
+    for unit in range(width):  # the share of a neuron's gap per unit of its sum
         shares[unit] = 0.0
         if net.sizes.size > 2:
             gap = space.lines[unit, 3] - space.lines[unit, 1]
@@ -132,7 +133,7 @@ def choose_feature(net, space):
 
 @inlined
 def is_open(net, space, feature):
-    """Tell whether a feature has several values left."""
+    """Return whether a feature has several values left."""
     n_allowed = 0
     for column in range(net.offsets[feature], net.offsets[feature + 1]):
         if space.box[column]:
@@ -161,7 +162,7 @@ def moved_by(net, space, feature):
 
 @kernel
 def pop(net, space, stack, top):
-    """Take a box from a stack; tell whether nothing is known of it yet."""
+    """Take a box from a stack; return whether it has no bounds yet."""
     copy_to(space.box, stack.allowed[top])
     copy_rows(space.ends, stack.ends[top])
     for unit in range(stack.low.shape[1]):
@@ -173,7 +174,7 @@ def pop(net, space, stack, top):
 
 @inlined
 def allowed_codes(net, space, feature):
-    """Return which values of a feature the box allows."""
+    """Return the values of a feature that the box allows."""
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     n_allowed = 0
     for column in range(start, stop):
@@ -188,7 +189,7 @@ def allowed_codes(net, space, feature):
 
 @inlined
 def note(points, place, space):
-    """Keep the input that was picked."""
+    """Store the chosen input."""
     copy_to(points.codes[place], space.choice)
     copy_to(points.numbers[place], space.numbers)
 
@@ -207,7 +208,7 @@ def by_bound(net, space, feature, allowed):
 
 @kernel
 def push_halves(net, space, feature, stack, top):
-    """Split the box in two on a feature; the half with the lower bound comes on top."""
+    """Split the box in two on a feature; the half with the lower bound is on top."""
     start, stop = net.offsets[feature], net.offsets[feature + 1]
     allowed = allowed_codes(net, space, feature)
     depth, n_later = stack.depth[top] + 1, stack.low.shape[1]
@@ -254,22 +255,21 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
     stack : Stack
         The first `top` are still to be searched.
     ignored : Boxes
-        Inputs inside these do not count.
+        Inputs in these boxes are ignored.
     ties : Inputs
-        Filled with inputs that float64 cannot decide; they count as fine here, and the
-        caller settles them.
+        Filled with inputs that float64 cannot decide; they count as positive here, and
+        the caller decides them.
     limit : int
-        Stop after so many boxes.
+        Stop after this many boxes.
     patience : float
-        Stop early if the share of the boxes that is done says that it would take more
-        than so many.
+        Stop early if the progress so far suggests that more boxes than this are needed.
     touching : bool
-        Whether to stop at a box that seems to touch the border between two classes:
-        it is so near that no bound can tell.
+        Whether to stop at a box that seems to touch the border between two classes, so
+        that no bound can decide it.
 
     Returns
     -------
-    status : PROVED, REFUTED (the input is picked in `space`), PAUSED, TIES_FULL,
+    status : PROVED, REFUTED (the input is chosen in `space`), PAUSED, TIES_FULL,
         TOO_DEEP (the boxes have become so narrow that the stack is full), or
         TOUCHING (the box is in `space`, and its halves are the uppermost boxes)
     top : int
@@ -313,7 +313,7 @@ def search(net, space, stack, top, ignored, ties, limit, patience, touching):
 
 @kernel
 def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
-    """Split the boxes on a stack until each is wholly positive or wholly not.
+    """Split the boxes on a stack until the inputs of each are all positive or all not.
 
     An input is positive if all its scores are above 0.
 
@@ -322,7 +322,7 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     stack, top, ties, limit
         As in `search`.
     deepest : int
-        What is not decided after so many splits is left out.
+        Boxes that are undecided after this many splits are left out.
     decided : Boxes
         Filled with boxes that are decided.
     answers : ndarray of bool, shape (n,)
@@ -331,7 +331,7 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
     Returns
     -------
     top, n_ties, n_decided, n_boxes, n_left_out : int
-        It stops early, with boxes left, when something is full or the stack is.
+        It stops early, with boxes left, when an array or the stack is full.
     """
     n_boxes, n_ties, n_decided, n_left_out = 0, 0, 0, 0
     while (
@@ -372,14 +372,14 @@ def sort_boxes(net, space, stack, top, ties, decided, answers, limit, deepest):
 
 @kernel
 def minimise(net, space, stack, top, tolerance, best, floor, best_at, limit):
-    """Find the smallest value of the only score, in the boxes on a stack.
+    """Find the minimum of the only score, in the boxes on a stack.
 
     Returns
     -------
     best : float
-        The smallest score evaluated so far, which is put first in `best_at`.
+        The minimum score evaluated so far; its input is the first of `best_at`.
     floor : float
-        No input that has been searched scores less.
+        No searched input has a lower score.
     top, n_boxes : int
     """
     n_boxes = 0

@@ -1,9 +1,9 @@
-"""Classify all inputs of a domain, one after the other, many side by side.
+"""Classify all inputs of a domain in order, many at a time.
 
-The features are cut in two. What the last ones bring to the sums of the first layer is
-added up once for each of their combinations; each combination of the first ones then
-takes one addition for a unit. Numbers of the same unit lie beside each other, one for
-each input, so that loops over inputs become instructions for several of them.
+The features are cut into two groups. The contribution of the last group to the sums of
+the first layer is computed once for each of its combinations. Each combination of the
+first group then takes one addition per unit. The numbers of a unit are adjacent, one
+for each input, so that loops over inputs are vectorised.
 """
 
 import math
@@ -14,7 +14,7 @@ from nn2rules.engine._kernels.network import RELU, activate
 from nn2rules.space._kernels.compiled import inlined, kernel
 
 _WIDE = 256
-"""So many inputs are worked on side by side, if there are as many."""
+"""The most inputs that are classified at a time."""
 
 
 @kernel
@@ -28,11 +28,11 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
     limit : float
         The score that class 1 must exceed; binary networks only.
     fragile : ndarray of shape (n_kinds,)
-        An input whose margin is at most ``fragile[k]`` is counted as fragile of kind k.
+        An input whose margin is at most ``fragile[k]`` counts as fragile of kind k.
     start : int
-        The number of the first input.
+        The position of the first input.
     classes : ndarray of uint8
-        Filled; its size says how many inputs there are.
+        Filled; its size is the number of inputs.
     undecided : ndarray of int64, as long as `classes`
         Filled with the positions in `classes` that need exact arithmetic.
     listed : ndarray of int64
@@ -42,7 +42,7 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
     -------
     n_undecided : int
     smallest : float
-        The smallest margin: the distance of a score from `limit`, or of the largest
+        The minimum margin: the distance of a score from `limit`, or of the largest
         score from the second.
     n_fragile : ndarray of int64
     """
@@ -98,9 +98,9 @@ def table_classes(net, limit, fragile, start, classes, undecided, listed):
 
 @inlined
 def parted(net):
-    """Return where features are cut, and how many combinations the last ones have.
+    """Return where features are cut, and how many combinations the last group has.
 
-    Those are few enough to be held, unless the very last feature has more values.
+    They fit into the arrays, unless the last feature alone has more values.
     """
     n_features = net.offsets.size - 1
     cut, block = n_features, 1
@@ -115,7 +115,7 @@ def parted(net):
 
 @inlined
 def add_first(net, cut, number, sums):
-    """Add up the bias, and what the features before `cut` bring, of one combination."""
+    """Sum the bias and the contribution of the features before `cut`."""
     width, left = net.sizes[1], 1
     for unit in range(width):
         sums[unit] = net.bias[unit]
@@ -131,7 +131,7 @@ def add_first(net, cut, number, sums):
 
 @inlined
 def add_last(net, cut, number, n_columns, sums):
-    """Add up what the features from `cut` on bring, of consecutive combinations."""
+    """Sum the contributions of the features from `cut` on, for several combinations."""
     width = net.sizes[1]
     for column in range(n_columns):
         for unit in range(width):
@@ -147,9 +147,9 @@ def add_last(net, cut, number, n_columns, sums):
 
 @inlined
 def go_forward(net, values, n_columns):
-    """Go from the first layer's pre-activations, in ``values[0]``, to the scores.
+    """Compute the scores from the first layer's pre-activations, in ``values[0]``.
 
-    Returns in which half of `values` these are.
+    Returns the half of `values` that has the scores.
     """
     now = 0
     for layer in range(1, net.sizes.size - 1):
@@ -178,7 +178,7 @@ def go_forward(net, values, n_columns):
 
 @inlined
 def decide(scores, limit, errors):
-    """Return the class, how clear it is, and how clear it must be to be certain."""
+    """Return the class, its margin, and the margin above which it is certain."""
     if scores.size == 1:
         distance = scores[0] - limit
         return (1 if distance > 0 else 0), abs(distance), errors[0]

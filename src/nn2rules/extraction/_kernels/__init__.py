@@ -1,1 +1,1 @@
-"""Compiled inner loops of the cover; see `nn2rules.engine._kernels` for the rules."""
+"""Compiled inner loops of extraction; see `nn2rules.engine._kernels` for the rules."""

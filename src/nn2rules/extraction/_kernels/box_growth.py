@@ -1,8 +1,8 @@
-"""Grow a box from a row, each new slab proved by search.
+"""Grow a box from a row; each new slab is proved by search.
 
-A step is a question that is proposed, asked, and recorded. Only what asks it knows the
-network, and only what proposes and records it knows the rows: compiling a kernel takes
-the longer, the more arrays it is given.
+A step is a question that is proposed, asked and recorded. Only the kernel that asks has
+the network, and only those that propose and record have the rows, because the time to
+compile a kernel grows with the number of its arrays.
 """
 
 from typing import NamedTuple
@@ -35,18 +35,18 @@ from nn2rules.space.boxes import Boxes, Inputs
 
 
 class SearchBuffers(NamedTuple):
-    """What a search needs at hand, made once for each thread and class.
+    """The arrays of a search, made once for each thread and class.
 
     Attributes
     ----------
     space : Workspace
     stack : Stack
     ignored : Boxes
-        What need not be of the class.
+        Inputs that need not have the class.
     ties, known : Inputs
-        Ties of a search, and counterexamples that were found before.
+        Ties of a search, and earlier counterexamples.
     counts : ndarray of int64, shape (3,)
-        How many counterexamples, boxes searched, and questions asked.
+        The numbers of counterexamples, boxes searched, and questions asked.
     """
 
     space: Workspace
@@ -58,15 +58,15 @@ class SearchBuffers(NamedTuple):
 
 
 def ask(net: FlatNetwork, buffers: SearchBuffers, limit: int, patience: float) -> int:
-    """Tell whether the box at the bottom of the stack is of the class.
+    """Return whether the box at the bottom of the stack has the class.
 
-    Python calls this as it is, and `grow` has it compiled: a kernel of its own would
-    hold the whole search once more.
+    Python calls this function directly, and `grow` inlines it: a separate kernel would
+    contain the whole search a second time.
 
-    Counterexamples that are known already come first, and new ones are kept. What
-    cannot be decided within `limit` boxes, or only by exact arithmetic, is PAUSED: the
-    box stays smaller than it might be, and right. So is what seems to take more than
-    `patience` times as many.
+    Earlier counterexamples are tried first, and new ones are kept. The result is PAUSED
+    if the question is undecided within `limit` boxes, needs exact arithmetic, or seems
+    to need more than `patience` times as many boxes. The box then stays smaller than
+    possible, but right.
     """
     space, known = buffers.space, buffers.known
     size = known.codes.shape[0]
@@ -112,7 +112,7 @@ asked = inlined(ask)
 
 @inlined
 def lay_out(plan, grown, allowed, ends):
-    """Fill in the box that the question is about."""
+    """Fill in the box of the question."""
     kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
     start, stop, ranged = (
         plan.offsets[feature],
@@ -133,9 +133,9 @@ def lay_out(plan, grown, allowed, ends):
 
 @inlined
 def record(plan, row_index, near, grown, status, choice):
-    """Note the answer: let the box grow if it is proved, and do not ask again if not.
+    """Record the answer: grow the box if proved, otherwise bar the question.
 
-    `choice` is the value of the feature that a counterexample has.
+    `choice` is the counterexample's value of the feature.
     """
     kind, feature, column = grown.state[2], grown.state[3], grown.state[4]
     end, low, high = grown.state[5], grown.span[0], grown.span[1]
@@ -157,10 +157,10 @@ def record(plan, row_index, near, grown, status, choice):
 
 @inlined
 def record_rest(plan, row_index, near, grown, status, choice):
-    """Note the answer about all values of a feature that were not tried.
+    """Record the answer about all untried values of a feature.
 
-    Proved, they are added; refuted, the value of the counterexample is not asked about
-    again; and what is open is asked about one by one from now on.
+    If proved, they are added. If refuted, the value of the counterexample is barred. If
+    undecided, the values are asked about one by one from now on.
     """
     feature, barred = grown.state[3], grown.barred
     start, stop = plan.offsets[feature], plan.offsets[feature + 1]
@@ -169,7 +169,7 @@ def record_rest(plan, row_index, near, grown, status, choice):
         return
     grown.state[2] = COLUMN
     added = status == PROVED
-    while added:  # on a line, one value after the other comes within reach
+    while added:  # on a line, values are added one after the other
         added = False
         for column in range(start, stop):
             if not barred[column] and is_next(grown.box, plan.lines, column):
@@ -186,10 +186,10 @@ def record_rest(plan, row_index, near, grown, status, choice):
 
 @kernel
 def grow(net, buffers, row_index, plan, grown, most, is_last):
-    """Let a box grow until nothing can be added to it, or `most` boxes are searched.
+    """Grow a box until nothing can be added, or `most` boxes are searched.
 
-    If `is_last`, also by what brings no row. Returns whether the box is grown; if not,
-    calling again goes on.
+    If `is_last`, also add values without rows. Returns whether growth is complete; if
+    not, another call continues.
     """
     stop = buffers.counts[1] + most
     near = near_rows(plan, row_index, grown)

@@ -1,4 +1,4 @@
-"""Find an input that none of several boxes holds."""
+"""Find an input that lies in none of several boxes."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ def first_uncovered(net, boxes, stack, top, found, limit):
     Parameters
     ----------
     net : FlatNetwork
-        Says which columns a feature has, and which is its range of numbers.
+        Defines the columns of each feature, and which one is a range of numbers.
     boxes : Boxes
     stack : Boxes
-        The first `top` are still to be looked at.
+        The first `top` are still to be examined.
     found : Inputs
-        Its first is filled with the input.
+        The first is filled with the input.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def first_uncovered(net, boxes, stack, top, found, limit):
 
 @inlined
 def pick_first(net, box, ends, codes, numbers):
-    """Pick the first value of each feature, and the least number of each range."""
+    """Pick the first value of each feature, and the minimum of each range."""
     for feature in range(net.ranges.size):
         numbers[feature] = 1.0
         for column in range(net.offsets[feature], net.offsets[feature + 1]):
@@ -118,7 +118,7 @@ def cut_off(net, box, ends, other, other_ends, stack, top):
 
 @inlined
 def overlap(net, box, ends, other, other_ends):
-    """Return on how many features a box sticks out of another; -1 if apart."""
+    """Return in how many features a box exceeds another; -1 if they are disjoint."""
     n_partial = 0
     for feature in range(net.ranges.size):
         common, outside = False, False

@@ -78,7 +78,7 @@ def climb(
     words,
     slabs,
 ):
-    """Improve the candidates: shake a good one, grow it anew, keep it if not worse."""
+    """Improve the candidates: shake a good one, grow it again, keep it if not worse."""
     anything = np.ones(boxes.shape[1], np.bool_)
     trial = np.empty(boxes.shape[1], np.bool_)
     for _ in range(steps):
@@ -100,8 +100,8 @@ def climb(
 def take_best(boxes, gains, classes, n, want, todo, open_, ordered, pack, words, rule):
     """Make `rule` the heaviest candidate; return its class.
 
-    Takes what the rule decides out of `want` and `todo`, and with `ordered` out of
-    `open_`: it is don't-care for the rules to come.
+    Removes the inputs of the rule from `want` and `todo`, and if `ordered` from
+    `open_`, as they are don't-care for later rules.
     """
     best = 0
     for i in range(1, n):
@@ -117,7 +117,7 @@ def take_best(boxes, gains, classes, n, want, todo, open_, ordered, pack, words,
 
 @kernel
 def weigh(boxes, gains, classes, n, live, open_, want, pack, words):
-    """Weigh the pool anew."""
+    """Compute the gains of the pool again."""
     for i in range(n):
         mine = live[classes[i]]
         gains[i] = box_scan(boxes[i], mine, open_, want, pack, words)
@@ -139,7 +139,7 @@ def regrow(
     words,
     slabs,
 ):
-    """Let some candidates of the pool grow: more may be don't-care than before."""
+    """Grow some candidates of the pool again, as more inputs may be don't-care."""
     anything = np.ones(boxes.shape[1], np.bool_)
     for i in range(start, stop):
         mine = live[classes[i]]
@@ -166,7 +166,7 @@ def make_prime(
 ):
     """Grow the rules start..stop, in order, until no value can be added.
 
-    Changes open_ and todo; `kept` tells which rules still decide something.
+    Changes open_ and todo; `kept` is set for rules that still cover something.
     """
     anything = np.ones(rules.shape[1], np.bool_)
     for r in range(start, stop):
@@ -185,10 +185,10 @@ def make_prime(
 def independent(
     live, open_, left, chosen, labels, count, picks, no_want, rng, pack, words
 ):
-    """Add inputs to a family of which no pure box holds two; draw `picks` at most.
+    """Add inputs to a family of which no pure box contains two; draw at most `picks`.
 
-    Each needs a rule of its own in any rule set, so their number, which is returned,
-    is a lower bound.
+    Each needs its own rule in any rule set, so their number, which is returned, is a
+    lower bound.
     """
     box, both = np.empty(chosen.shape[1], np.bool_), np.empty(chosen.shape[1], np.bool_)
     for _ in range(picks):

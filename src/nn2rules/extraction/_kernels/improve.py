@@ -61,7 +61,7 @@ def loads(words, counts, masks, classes, live, todo):
 
 @inlined
 def nth_smallest(numbers, n, rank):
-    """Return the number that `rank` of the first `n` come before when sorted."""
+    """Return the number of rank `rank` among the first `n`."""
     low, high = numbers[0], numbers[0]
     for i in range(1, n):
         low, high = min(low, numbers[i]), max(high, numbers[i])
@@ -96,7 +96,7 @@ def planes_of(load, jitter, rng, plane):
 
 @kernel
 def match(row, words, counts, masks, plane, none, once, want):
-    """Pass one rule: move the inputs it decides from `none` to `once` and `want`."""
+    """Pass one rule: move the inputs it determines from `none` to `once` and `want`."""
     mask = masks[row]
     for i in range(counts[row]):
         w = words[row, i]
@@ -111,7 +111,7 @@ def match(row, words, counts, masks, plane, none, once, want):
 def match_after(
     row, words, counts, masks, plane, wrong_of, none, once, want, todo, need, alone
 ):
-    """Pass one rule behind the gap: also note what it would get wrong."""
+    """Pass one rule after the gap: also record what it would get wrong."""
     mask = masks[row]
     for i in range(counts[row]):
         w = words[row, i]
@@ -127,7 +127,7 @@ def match_after(
 
 @inlined
 def is_wrong(row, words, counts, masks, mine, none, todo):
-    """Say whether the rule gets an input wrong that no rule before it decides."""
+    """Return whether the rule is wrong on an input that no earlier rule covers."""
     mask = masks[row]
     for i in range(counts[row]):
         w = words[row, i]
@@ -173,7 +173,7 @@ class Sweep(NamedTuple):
 
 @kernel
 def begin(sweep, default, live, open0, todo, jitter, rng, pack, buffer):
-    """Fill in a sweep whose rules and their classes are given."""
+    """Initialise a sweep for its rules and classes."""
     n = sweep.at[1]
     for r in range(n):
         rule_words(

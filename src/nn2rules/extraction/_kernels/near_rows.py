@@ -1,4 +1,4 @@
-"""The rows near a box that grows, and what its next steps would bring."""
+"""The rows near a growing box, and the gains of its next steps."""
 
 from typing import NamedTuple
 
@@ -9,26 +9,26 @@ from nn2rules.space._kernels.compiled import inlined, kernel
 from nn2rules.space._kernels.loops import copy_rows, fill, stable_order
 
 HINT = 0.01
-"""What a row is worth for each step that it is further away, of what it is worth."""
+"""The factor on the weight of a row for each further feature in which it is outside."""
 
 FEW = 8
-"""Rows that are so far away count, too, that there are at least so many."""
+"""More distant rows count until there are at least this many."""
 
 
 class RowIndex(NamedTuple):
-    """The rows that say where a box should grow.
+    """The rows that guide the growth of a box.
 
     Attributes
     ----------
     columns : ndarray of int64, shape (n_features, n_rows)
-        The columns that each row picks.
+        The column of each row for each feature.
     numbers : ndarray of float64, shape (n_features, n_rows)
-        Its numbers; 1 where a value is a column alone.
+        The numbers of the rows; 1 for values that are not in a range.
     worth : ndarray of float64, shape (n_rows,)
-        What it is worth to decide a row; -1 for rows that must stay outside, since
-        they are of another class.
+        The weight of covering a row; -1 for rows of another class, which must stay
+        outside.
     order : ndarray of int64, shape (n_features, n_rows)
-        The rows sorted by their column of a feature, and then by their number.
+        The rows sorted by their column, and then by their number.
     starts : ndarray of int64, shape (n_columns + 1,)
         Where in that order the rows of a column start, and end: those of feature f and
         its last column at n_rows (f + 1).
@@ -42,22 +42,22 @@ class RowIndex(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The rows that a box would hold with a few values more, and what these bring.
+    """The rows that a box would contain with a few more values, and the gains of these.
 
     Attributes
     ----------
     n_out, out, squares : ndarray of int64, shape (n_rows,)
-        For each row in how many features it lies outside, the sum of their positions,
-        and that of their squares: of two features it tells which they are.
+        For each row: in how many features it lies outside, the sum of their positions,
+        and the sum of their squares, which identify two features.
     rows : ndarray of int64
-        Those that count (see `counts_at`), and some that lie inside by now.
+        Those that count (see `counts_at`), and some that are inside by now.
     size : ndarray of int64, shape (2,)
-        How many of them there are, and in how many features they lie outside at most.
+        Their number, and the maximum number of features in which they lie outside.
     gains : ndarray of float64, shape (n_columns,)
-        What each column that the box lacks would bring.
+        The gain of each column that the box does not allow.
     to, end_gains, stops : ndarray of float64, shape (2, n_features)
-        How far each end of a range might move, what that would bring, and where a row
-        of another class stops it.
+        How far each end of a range might move, its gain, and where a row of another
+        class stops it.
     """
 
     n_out: NDArray[np.int64]
@@ -73,7 +73,7 @@ class Near(NamedTuple):
 
 @inlined
 def is_in(ranges, box, ends, feature, column, number):
-    """Tell whether a box allows one value of a feature."""
+    """Return whether a box allows one value of a feature."""
     if not box[column]:
         return False
     if column == ranges[feature]:
@@ -83,16 +83,17 @@ def is_in(ranges, box, ends, feature, column, number):
 
 @inlined
 def counts_at(n_out, row_index, row):
-    """Tell whether a row counts that lies outside in one feature, or in several.
+    """Return whether a row counts that lies outside in this many features.
 
-    In several they hint at where a box might go; other classes do no harm there.
+    Rows that lie outside in several features are hints; those of other classes do not
+    matter then.
     """
     return row_index.worth[row] > 0.0 or (n_out == 1 and row_index.worth[row] != 0.0)
 
 
 @inlined
 def near_rows(plan, row_index, grown):
-    """Return the rows that are near a box; `appraise` fills in what they bring."""
+    """Return the rows near a box; `appraise` fills in the gains."""
     box, ends = grown.box, grown.ends
     n_features, n_rows = row_index.columns.shape
     near = Near(
@@ -133,7 +134,7 @@ def near_rows(plan, row_index, grown):
 
 @inlined
 def outside(near, row, which):
-    """Return one of the two features (or the one) in which a row lies outside."""
+    """Return one of the one or two features in which a row lies outside."""
     total = near.out[row]
     if near.n_out[row] == 1:
         return total
@@ -143,9 +144,9 @@ def outside(near, row, which):
 
 @kernel
 def appraise(plan, row_index, near, grown):
-    """Fill in what each column and each end of a range would bring.
+    """Fill in the gain of each column and each end of a range.
 
-    Rows of other classes bar the columns that would let them in, and stop ends.
+    Rows of other classes bar columns that would include them, and stop ends.
     """
     ends, size, kept = grown.ends, near.size[0], 0
     fill(near.gains, 0.0)
@@ -209,7 +210,7 @@ def appraise(plan, row_index, near, grown):
 
 @kernel
 def appraise_half(plan, row_index, near, grown, feature, end):
-    """Fill in how far an end might move to bring half of the rows up to its wall."""
+    """Fill in how far an end must move to gain half of the rows up to its wall."""
     ranged, sign = plan.ranges[feature], 1.0 if end == 1 else -1.0
     at = sign * grown.ends[end, feature]
     near.stops[end, feature] = sign * min(
@@ -241,7 +242,7 @@ def appraise_half(plan, row_index, near, grown, feature, end):
 
 @inlined
 def is_next(box, lines, column):
-    """Tell whether a value may be added: on a line, only beside one that is there."""
+    """Return whether a value may be added: on a line, only next to an allowed one."""
     if lines[column] < 0:
         return True
     if column > 0 and lines[column - 1] == lines[column] and box[column - 1]:
@@ -253,7 +254,7 @@ def is_next(box, lines, column):
 
 @inlined
 def look_ahead(gains, box, lines):
-    """Add to what a value beside a run is worth half of what lies behind it."""
+    """Add half of the gains behind a value to the gain of a value next to a run."""
     size = box.size
     for column in range(size):
         if lines[column] < 0 or box[column] or not is_next(box, lines, column):
@@ -268,7 +269,7 @@ def look_ahead(gains, box, lines):
 
 @kernel
 def take_in(plan, row_index, near, grown, feature, column, low, high):
-    """Let a box grow by a slab, and find the rows that are near it now."""
+    """Add a slab to a box, and update the rows near it."""
     box, ends, order = grown.box, grown.ends, row_index.order[feature]
     at, stop = row_index.starts[column], row_index.starts[column + 1]
     offset = feature * row_index.worth.size
@@ -309,7 +310,7 @@ def take_in(plan, row_index, near, grown, feature, column, low, high):
 
 @kernel
 def holds_any(ranges, columns, numbers, box, ends):
-    """Tell whether a box holds any of the rows, which are rows of the arrays here."""
+    """Return whether a box contains any row; here rows are rows of the arrays."""
     for row in range(columns.shape[0]):
         held = True
         for feature in range(columns.shape[1]):
@@ -324,7 +325,7 @@ def holds_any(ranges, columns, numbers, box, ends):
 
 @kernel
 def held_rows(ranges, columns, numbers, box, ends):
-    """Tell which rows a box holds."""
+    """Return which rows a box contains."""
     held = np.ones(columns.shape[1], dtype=np.bool_)
     for feature in range(columns.shape[0]):
         for row in range(columns.shape[1]):

@@ -8,9 +8,9 @@ Names used throughout
 ---------------------
 pack : Packing       offsets, n_head, strides, masks; see ``packing``
 live : (c, w) words  the inputs of each class
-open_ : (w,) words   the inputs that still count; the others are don't-care
+open_ : (w,) words   the inputs that still matter; the others are don't-care
 want : (p, w) words  bit planes of the weights: plane p counts 2**p
-todo : (w,) words    the inputs a rule must still decide
+todo : (w,) words    the inputs that are not covered yet
 rng : (1,) uint64    the state of the generator, changed in place
 """
 
@@ -55,7 +55,7 @@ def draw(rng):
 
 @kernel
 def tail_mask(box, pack, skip, skip2):
-    """Return the bits that the tail features allow, two features left free."""
+    """Return the bits that the tail features allow, except for two features."""
     mask = FULL
     for f in range(pack.n_head, pack.offsets.size - 1):
         if f != skip and f != skip2:
@@ -98,7 +98,7 @@ def list_words(box, pack, f1, c1, f2, c2, out):
 
 @kernel
 def scan(words, n, mask, mine, open_, want):
-    """Return the weight of the inputs of `mine`, or -1 if a foreign one is open."""
+    """Return the weight of the inputs of `mine`, or -1 if another class is open."""
     total = 0
     for i in range(n):
         w = words[i]
@@ -130,7 +130,7 @@ def clear(box, sets, pack, words):
 
 @inlined
 def first_gains(box, allowed, mine, open_, want, pack, words, gains):
-    """Fill in, for every column outside the box, what its slab brings (-1: blocked)."""
+    """Fill in the gain of the slab of every column outside the box (-1: blocked)."""
     mask = tail_mask(box, pack, NONE, NONE)
     for f in range(pack.offsets.size - 1):
         free = mask
@@ -184,10 +184,10 @@ def more_gains(box, pf, pick, mine, open_, want, pack, words, gains):
 
 @inlined
 def pick_more(box, f, pick, least, gains, pack, part):
-    """Make `part` the box at `pick` and at values beside it that bring `least` each.
+    """Make `part` the box at `pick` and nearby values with a gain of `least` each.
 
-    A quarter of the values of feature f that are left, so that a feature of a
-    thousand values takes thirty steps to grow and not a thousand. Returns their weight.
+    These are a quarter of the remaining values of feature f, so that a feature with a
+    thousand values grows in thirty steps instead of a thousand. Returns their weight.
     """
     low, high = pack.offsets[f], pack.offsets[f + 1]
     left = 0
@@ -239,9 +239,9 @@ def more_gains_of(box, part, pf, mine, open_, want, pack, words, gains):
 def grow(box, allowed, mine, open_, want, noise, rng, pack, words, gains):
     """Grow a pure box within the allowed columns, in place; return its weight.
 
-    Each step adds the value that brings most weight, up to a little noise; of a wide
-    feature several that bring as much, up to that noise. A slab is scanned once in all:
-    when the box grows, only the new part of each slab is.
+    Each step adds the value with the largest gain, up to a little noise; for a wide
+    feature, several values with similar gains. Each slab is scanned only once: when the
+    box grows, only the new part of each slab is scanned.
     """
     total = box_scan(box, mine, open_, want, pack, words)
     first_gains(box, allowed, mine, open_, want, pack, words, gains)

@@ -1,4 +1,4 @@
-"""Which question a box that grows should ask next."""
+"""Propose the next question of a growing box."""
 
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from nn2rules.space._kernels.compiled import inlined
 MOST_FAILURES = 8
 ROUND_TRIES = 3
 
-# What is being done (`Growth.state[0]`), in this order.
+# The phases of growth (`Growth.state[0]`), in this order.
 ADD_ROWS, WIDEN, ADD_MORE_ROWS, ROUND = 0, 1, 2, 3
 
-# What is asked (`Growth.state[2]`): about a column, a part of a range, or all values of
-# a feature that were not tried.
+# The kinds of questions (`Growth.state[2]`): about a column, a part of a range, or all
+# untried values of a feature.
 COLUMN, PART, REST = 0, 1, 2
 
 
@@ -27,14 +27,14 @@ class Plan(NamedTuple):
     offsets, ranges, whole
         As in `FlatNetwork`.
     bounds : ndarray of float64, shape (2, n_features)
-        Where the ranges of the domain end.
+        The limits of the ranges of the domain.
     lines : ndarray of int64, shape (n_columns,)
-        Values with the same number from 0 on are numbers in a row, and a box keeps a
-        run of them; -1 for values that come in any order.
+        Values with the same entry of at least 0 are ordered numbers, of which a box
+        allows a run; -1 for unordered values.
     limits : ndarray of int64, shape (2,)
-        Boxes to search for a slab that brings a row, and for one that does not.
+        Boxes to search for a slab with rows, and for one without.
     patience : float
-        A slab is given up once it seems to take more than so many times as many.
+        A slab is given up once it seems to need more than this many times as many.
     """
 
     offsets: NDArray[np.int64]
@@ -47,26 +47,28 @@ class Plan(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """A box that grows, and what was tried: calling `grow` again goes on from here.
+    """A growing box, and what was tried; `grow` continues from here.
 
     Attributes
     ----------
     box : ndarray of bool, shape (n_columns,)
     ends : ndarray of float64, shape (2, n_features)
-        A box that is of the class. Of ranges that it lacks the ends are the domain's.
+        The box, which has the class. Ranges that it does not allow have the domain's
+        ends.
     barred : ndarray of bool, shape (n_columns,)
-        Values that it has, or that were tried.
+        Values that it allows, or that were tried.
     walls : ndarray of float64, shape (2, n_features)
-        Numbers that its ranges do not reach.
+        Numbers that its ranges cannot reach.
     failed : ndarray of int64, shape (2, n_features)
-        How often an end could not be moved; below 0 how often it was not made round.
+        How often an end could not be moved; negative: how often it could not be
+        rounded.
     noise : ndarray of float64, shape (n_columns + 2 n_features,)
-        Factors on what a value, and the two ends of each range, would bring.
+        Factors on the gains of values and of the two ends of each range.
     state : ndarray of int64, shape (6,)
-        What is being done, with which feature; and the question that is asked: its
-        kind, feature, column and end. See `propose`.
+        The phase and its feature, and the question: its kind, feature, column and end.
+        See `propose`.
     span : ndarray of float64, shape (2,)
-        The numbers that the question is about.
+        The interval of numbers of the question.
     """
 
     box: NDArray[np.bool_]
@@ -81,9 +83,10 @@ class Growth(NamedTuple):
 
 @inlined
 def best_step(plan, near, grown):
-    """Return the column that brings most, its feature, which end of it, and the gain.
+    """Return the column with the largest gain, its feature, its end, and the gain.
 
-    The end is -1 for a column that is not there, the column -1 if nothing is to be had.
+    The end is -1 for a column that is not allowed yet; the column is -1 if there is no
+    gain.
     """
     best, best_gain, best_end, at_feature = -1, 0.0, -1, 0
     for feature in range(plan.ranges.size):
@@ -109,7 +112,7 @@ def best_step(plan, near, grown):
 
 @inlined
 def set_question(grown, kind, feature, column, end, low, high):
-    """Note what is to be asked; `end` is -1 where no end of a range is moved."""
+    """Record a question; `end` is -1 if it moves no end of a range."""
     grown.state[2], grown.state[3] = kind, feature
     grown.state[4], grown.state[5] = column, end
     grown.span[0], grown.span[1] = low, high
@@ -117,11 +120,11 @@ def set_question(grown, kind, feature, column, end, low, high):
 
 @inlined
 def propose(plan, row_index, near, grown, is_last):
-    """Note the next question; return how many boxes it is worth, 0 if there is none.
+    """Record the next question; return its limit on boxes, or 0 if there is none.
 
-    First about the value, or the end of a range, whose slab brings the most worth of
-    rows. If `is_last`, then about what brings no row, about what brings rows after
-    that, and about ends that are round numbers.
+    First about the value, or the end of a range, whose slab has the largest gain. If
+    `is_last`, then about values without rows, about values that have rows after that,
+    and about ends that are round numbers.
     """
     state = grown.state
     while True:
@@ -152,7 +155,7 @@ def propose(plan, row_index, near, grown, is_last):
 
 @inlined
 def span_to(plan, near, grown, feature, column, end):
-    """Return the numbers that a step adds."""
+    """Return the interval of numbers that a step adds."""
     if end == 0:
         return near.to[0, feature], grown.ends[0, feature]
     if end == 1:
@@ -164,10 +167,10 @@ def span_to(plan, near, grown, feature, column, end):
 
 @inlined
 def propose_wider(plan, grown, feature):
-    """Note a question about what brings no row, of one feature; tell if there is one.
+    """Record a question about values of a feature without rows, if there is one.
 
-    The ends of a range are moved as far as they go; the other values are asked about
-    together, or, once that did not help, one by one.
+    The ends of a range are moved as far as possible. The other values are asked about
+    together or, if that failed, one by one.
     """
     ranged = plan.ranges[feature]
     if ranged >= 0 and grown.box[ranged]:
@@ -195,7 +198,7 @@ def propose_wider(plan, grown, feature):
 
 @inlined
 def propose_round(plan, row_index, near, grown, feature):
-    """Note a question about the roundest end that decides the same rows."""
+    """Record a question about the roundest end that covers the same rows."""
     ranged = plan.ranges[feature]
     if ranged < 0 or not grown.box[ranged]:
         return False

@@ -1,7 +1,7 @@
-"""Branch and bound that writes down its steps, for others to follow.
+"""Branch and bound that records its steps as a proof.
 
-The steps are bytes: the nodes of a tree of boxes, each before its two halves, as
-`docs/reference/formats.md` describes them.
+The steps are bytes: the nodes of a tree of boxes, each before its two halves. See
+`docs/reference/formats.md`.
 """
 
 from nn2rules.engine._kernels.bounds import bound_worst
@@ -24,22 +24,22 @@ BOUND, EXACT, INSIDE, APART, SPLIT = 0, 1, 2, 3, 4
 
 @kernel
 def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
-    """Prove that all scores are positive on the boxes of a stack, and write down how.
+    """Prove that all scores are positive on the boxes of a stack, and record the proof.
 
     Parameters
     ----------
     stack : Boxes
         The first `top` are still to be proved.
     ignored : Boxes
-        Inputs inside these do not count; `which` are the numbers they go by.
+        Inputs in these boxes are ignored; `which` are their numbers in the proof.
     margin : float
-        How far a bound must lie above 0, so that others find it positive, too.
+        How far a bound must exceed 0, so that a checker finds it positive, too.
     tape : ndarray of uint8
         Filled with the steps.
     ties : Inputs
-        Filled with inputs left to exact arithmetic, which the caller settles.
+        Filled with inputs that the caller decides in exact arithmetic.
     limit : int
-        Stop after so many boxes.
+        Stop after this many boxes.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def record(net, space, stack, top, ignored, which, margin, tape, ties, limit):
 
 @kernel
 def write(tape, used, number):
-    """Write a whole number, seven bits to a byte, the lowest first."""
+    """Write an integer, seven bits per byte, the lowest first."""
     while number >= 128:
         tape[used] = 128 + number % 128
         number //= 128
@@ -102,7 +102,7 @@ def write(tape, used, number):
 
 @kernel
 def outside(net, space, ignored, other, feature):
-    """Tell whether the box allows a feature something that another does not."""
+    """Return whether the box allows a value of a feature that another does not."""
     for column in range(net.offsets[feature], net.offsets[feature + 1]):
         if not space.box[column]:
             continue
@@ -118,7 +118,7 @@ def outside(net, space, ignored, other, feature):
 
 @inlined
 def box_around(net, space, ignored):
-    """Return the first of some boxes that holds the whole box, or -1."""
+    """Return the first of several boxes that contains the box, or -1."""
     for other in range(ignored.allowed.shape[0]):
         inside = True
         for feature in range(net.ranges.size):
@@ -132,7 +132,7 @@ def box_around(net, space, ignored):
 
 @inlined
 def box_of_point(net, space, ignored):
-    """Return the first of some boxes that holds the input that was picked, or -1."""
+    """Return the first of several boxes that contains the chosen input, or -1."""
     for other in range(ignored.allowed.shape[0]):
         allowed, ends = ignored.allowed[other], ignored.ends[other]
         if holds_point(net, allowed, ends, space.choice, space.numbers):
@@ -142,7 +142,7 @@ def box_of_point(net, space, ignored):
 
 @inlined
 def part_outside(net, space, ignored, other):
-    """Return the feature outside of another box that moves the bound most."""
+    """Return the feature that exceeds another box and moves the bound most."""
     chosen, highest = -1, -1.0
     for feature in range(net.ranges.size):
         if outside(net, space, ignored, other, feature):
@@ -162,10 +162,10 @@ def push_two(space, stack, top):
 
 @inlined
 def push_apart(net, space, ignored, other, feature, stack, top):
-    """Part the box into what another allows a feature, and the rest.
+    """Split the box into the values of a feature that another allows, and the rest.
 
-    The values that the other allows come first; once it allows all, the range, and the
-    values beside it; and then the lower numbers.
+    The values that the other allows come first. If it allows all, the range comes
+    before the special values, and then the lower numbers come first.
     """
     push_two(space, stack, top)
     start, stop = net.offsets[feature], net.offsets[feature + 1]
@@ -194,7 +194,7 @@ def push_apart(net, space, ignored, other, feature, stack, top):
 
 @inlined
 def push_split(net, space, feature, stack, top, tape, used):
-    """Halve the box on a feature; of values, write down which come first.
+    """Halve the box on a feature; for values, record which come first.
 
     The lower numbers of a range come first.
     """

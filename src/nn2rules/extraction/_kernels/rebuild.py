@@ -1,4 +1,4 @@
-"""Take a few rules out of a list and decide their inputs anew.
+"""Take a few rules out of a list and cover their inputs again.
 
 The names are those of `nn2rules.extraction._kernels.packed`.
 """
@@ -126,7 +126,7 @@ def cut_out(rules, classes, n, default, taken, pack, part, cls, origin):
 
 @inlined
 def put_back(rules, classes, n, taken, part, cls, origin, m):
-    """Write the list anew: the rules that stay, new ones (origin -1) between."""
+    """Write the list again: the rules that stay, with new ones (origin -1) between."""
     old, old_cls = rules[:n].copy(), classes[:n].copy()
     count = 0
     done = 0
@@ -161,7 +161,7 @@ def rebuild(
     rng,
     pack,
 ):
-    """Take out a few rules that lie together and decide their inputs anew.
+    """Take out a few neighbouring rules and cover their inputs again.
 
     A new rule goes right before a rule that gets some of these inputs wrong, and grows
     inside the hull of the rules taken out, so nothing outside it need be looked at (the

@@ -13,6 +13,7 @@ from nn2rules.engine import Oracle, score_range, tiny_network
 from nn2rules.errors import BudgetExceededError, OptionError
 from nn2rules.extraction._kernels.near_rows import held_rows, holds_any
 from nn2rules.extraction.certifying import search_certificate
+from nn2rules.extraction.coverage import counted, kept_weights
 from nn2rules.extraction.describe import describe_search, possible_exceptions
 from nn2rules.extraction.from_search.checkpoints import Checkpoint, SearchState, restore
 from nn2rules.extraction.from_search.covering import (
@@ -23,10 +24,9 @@ from nn2rules.extraction.from_search.covering import (
 )
 from nn2rules.extraction.from_search.growing import Goal, Grower
 from nn2rules.extraction.from_search.growth_context import Cases, Spare
-from nn2rules.extraction.from_search.merging import Holding, merge
+from nn2rules.extraction.from_search.merging import CoveredRows, merge
 from nn2rules.extraction.job import Job, impossible_inputs
 from nn2rules.extraction.ordering import in_order, most_first
-from nn2rules.extraction.unseen_rows import counted, kept_weights
 from nn2rules.extraction.user_units import reached
 from nn2rules.rules import Facts, RuleList
 from nn2rules.space import Inputs, cut_at_ends, no_boxes
@@ -182,8 +182,8 @@ def _support(
     work = _Rounds(oracle, job, goal, cover, checkpointing)
     with job.meter.leaving(_LAST_WORK if job.limits.time is not None else 0):
         try:
-            if job.held is not None:
-                kept = kept_weights(job.rows, job.held) > 0
+            if job.held_out is not None:
+                kept = kept_weights(job.rows, job.held_out) > 0
                 work.first(_picked(cases, kept))
             work.last(cases)
         except BudgetExceededError:
@@ -266,14 +266,14 @@ class _Rounds:
     def coverage(self, n_rules: int | None = None) -> dict[str, Any] | None:
         """Count the held-out rows that rules cover, unless that is done already."""
         job = self.job
-        if self.counted is not None or job.rows is None or job.held is None:
+        if self.counted is not None or job.rows is None or job.held_out is None:
             return self.counted
-        holds, n_inputs = _holder(job)
+        rows_in, n_inputs = _rows_in(job)
         is_covered = np.zeros(n_inputs, dtype=np.bool_)
         boxes = (part[:n_rules] for part in self.cover.boxes(job.network.domain))
         for allowed, ends in zip(*boxes, strict=True):
-            is_covered |= holds(allowed, ends)
-        return counted(job.rows, job.held, is_covered)
+            is_covered |= rows_in(allowed, ends)
+        return counted(job.rows, job.held_out, is_covered)
 
 
 def _cases(job: Job) -> Cases:
@@ -362,15 +362,15 @@ def _needed(job: Job, cover: Cover) -> Cover:
     Those that cover most rows come first.
     """
     assert job.rows is not None, "rules are needed for rows"
-    holds, n_inputs = _holder(job)
+    rows_in, n_inputs = _rows_in(job)
     n_rules = min(len(cover.ends), len(cover.answers))  # if interrupted between the two
     needed = _taken(cover, range(n_rules), cover.default)
-    rules = Holding(needed, holds, np.ones(n_inputs, dtype=np.bool_))
+    rules = CoveredRows(needed, rows_in, np.ones(n_inputs, dtype=np.bool_))
     rules.drop_idle()
-    return _taken(needed, most_first(rules.held, job.rows.weights), cover.default)
+    return _taken(needed, most_first(rules.covered, job.rows.weights), cover.default)
 
 
-def _holder(job: Job) -> tuple[Any, int]:
+def _rows_in(job: Job) -> tuple[Any, int]:
     """Return a function from a box to the distinct rows in it, and their number."""
     assert job.rows is not None, "there are rows"
     domain = job.network.domain

@@ -141,7 +141,7 @@ def _key(job: Job) -> str:
         codes, numbers = job.rows.distinct
         digest.update(codes.tobytes() + job.rows.weights.tobytes())
         digest.update(b"" if numbers is None else numbers.tobytes())
-    digest.update(b"" if job.held is None else np.packbits(job.held).tobytes())
+    digest.update(b"" if job.held_out is None else np.packbits(job.held_out).tobytes())
     return digest.hexdigest()
 
 

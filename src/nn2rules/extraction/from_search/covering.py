@@ -186,18 +186,20 @@ def cover_rows(
     possible = np.ones(len(weights), dtype=np.bool_)
     for allowed, ends in zip(*impossible, strict=True):
         possible &= ~holds(allowed, ends)
-    open_ = possible.copy()
+    uncovered = possible.copy()
     for allowed, ends in zip(*cover.boxes(domain), strict=True):
-        open_ &= ~holds(allowed, ends)
+        uncovered &= ~holds(allowed, ends)
     total = float(weights.sum())
     pool = Pool(grower, spare or Spare())
-    while (weights[open_] > 0).any() and not (is_enough is not None and is_enough()):
+    while (weights[uncovered] > 0).any() and not (
+        is_enough is not None and is_enough()
+    ):
         oracle.meter.spend()
         ignored = impossible
         if goal.is_ordered:
             both = zip(impossible, cover.boxes(domain), strict=True)
             ignored = Boxes(*(np.concatenate(pair) for pair in both))
-        now = open_.copy()  # boxes chosen below change it
+        now = uncovered.copy()  # boxes chosen below change it
         wave = Wave(now, now if goal.is_ordered else possible, ignored)
         new = grower.grow(len(cover.answers), wave, pool.width)
         chosen = pool.choose(new, np.where(now, weights, 0.0))
@@ -207,9 +209,9 @@ def cover_rows(
             cover.allowed.append(grown.state.box)
             cover.ends.append(grown.state.ends)
             cover.answers.append(grown.answer)
-            open_ &= ~holds(grown.state.box, grown.state.ends)
+            uncovered &= ~holds(grown.state.box, grown.state.ends)
             if on_rule is not None:
-                on_rule(len(cover.answers), 1 - float(weights[open_].sum()) / total)
+                on_rule(len(cover.answers), 1 - float(weights[uncovered].sum()) / total)
         oracle.meter.spend()  # do not record a wave that was cut short
         if note is not None:
             note(pool.spare)
@@ -284,14 +286,14 @@ def _drawn(oracle: Oracle, taken: Boxes, rng: np.random.Generator) -> Inputs | N
     inputs = random_inputs(domain, _SAMPLE, rng)
     columns = (inputs.codes + domain.offsets[:-1]).T.copy()
     numbers = inputs.numbers.T.copy()
-    open_ = np.ones(_SAMPLE, dtype=np.bool_)
+    uncovered = np.ones(_SAMPLE, dtype=np.bool_)
     for allowed, ends in zip(*taken, strict=True):
-        open_ &= ~held_rows(domain.ranges, columns, numbers, allowed, ends)
-    if not open_.any():
+        uncovered &= ~held_rows(domain.ranges, columns, numbers, allowed, ends)
+    if not uncovered.any():
         return None
-    both = np.hstack([inputs.codes[open_], inputs.numbers[open_]])
+    both = np.hstack([inputs.codes[uncovered], inputs.numbers[uncovered]])
     _, first = np.unique(both, axis=0, return_index=True)
-    return Inputs(inputs.codes[open_][first], inputs.numbers[open_][first])
+    return Inputs(inputs.codes[uncovered][first], inputs.numbers[uncovered][first])
 
 
 def find_uncovered(oracle: Oracle, boxes: Boxes) -> Inputs | None:

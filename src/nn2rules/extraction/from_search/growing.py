@@ -76,7 +76,7 @@ class Grower:
         Rows of other classes stay outside, as far as the wave requires.
         """
         rng = np.random.default_rng([self.goal.seed, number])
-        left = np.where(wave.open, self.cases.weights, 0.0)
+        left = np.where(wave.uncovered, self.cases.weights, 0.0)
         chance = left / left.sum()
         tries = min(width, int(np.count_nonzero(left)))
         rows = rng.choice(len(left), size=tries, replace=False, p=chance)

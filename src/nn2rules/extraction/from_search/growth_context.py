@@ -171,7 +171,7 @@ class Wave:
 
     Attributes
     ----------
-    open : ndarray of bool
+    uncovered : ndarray of bool
         The rows that are not covered yet.
     others : ndarray of bool
         Rows that boxes of other classes must not contain.
@@ -181,16 +181,19 @@ class Wave:
         The weight of each row; by default that of the case if it is not covered yet.
     """
 
-    open: NDArray[np.bool_]
+    uncovered: NDArray[np.bool_]
     others: NDArray[np.bool_]
     ignored: Boxes
     worth: NDArray[np.float64] | None = None
 
     def __reduce__(self) -> Any:
-        same = self.others is self.open
-        packed = [np.packbits(self.open), None if same else np.packbits(self.others)]
+        same = self.others is self.uncovered
+        packed = [
+            np.packbits(self.uncovered),
+            None if same else np.packbits(self.others),
+        ]
         boxes = np.packbits(self.ignored.allowed, axis=1), self.ignored.ends
-        sizes = len(self.open), self.ignored.allowed.shape[1]
+        sizes = len(self.uncovered), self.ignored.allowed.shape[1]
         return _sent_wave, (*packed, *boxes, sizes, self.worth)
 
     @cached_property
@@ -202,7 +205,7 @@ class Wave:
         if answer not in self._row_indexes:
             left = self.worth
             if left is None:
-                left = np.where(self.open, context.cases.weights, 0.0)
+                left = np.where(self.uncovered, context.cases.weights, 0.0)
             same = context.cases.answers == answer
             kept = np.maximum(left, context.covered_row_weights)
             worth = np.where(same, kept, np.where(self.others, -1.0, 0.0))
@@ -211,7 +214,7 @@ class Wave:
 
 
 def _sent_wave(
-    open_: NDArray[np.uint8],
+    uncovered: NDArray[np.uint8],
     others: NDArray[np.uint8] | None,
     allowed: NDArray[np.uint8],
     ends: NDArray[np.float64],
@@ -219,7 +222,7 @@ def _sent_wave(
     worth: NDArray[np.float64] | None,
 ) -> Wave:
     n_rows, n_columns = sizes
-    rows = np.unpackbits(open_, count=n_rows).astype(np.bool_)
+    rows = np.unpackbits(uncovered, count=n_rows).astype(np.bool_)
     outside = rows
     if others is not None:
         outside = np.unpackbits(others, count=n_rows).astype(np.bool_)

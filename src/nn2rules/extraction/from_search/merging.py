@@ -20,21 +20,21 @@ from nn2rules.extraction.from_search.growth_context import Wave
 from nn2rules.space import Boxes
 
 Flags = NDArray[np.bool_]
-Holds = Callable[..., Flags]
+RowsIn = Callable[..., Flags]
 """Returns which rows a box contains, given what it allows and its ends."""
 
 _SHARED = 0.05
 """The weight of a row that several rules cover, or a rule with many rows."""
 
 
-class Holding:
+class CoveredRows:
     """Rules, changed in place, with the rows that each covers.
 
     Attributes
     ----------
     cover : Cover
         The rules, possibly none.
-    held : list of ndarray of bool
+    covered : list of ndarray of bool
         For each rule, which rows it covers.
     counts : ndarray of int64
         For each row, how many rules cover it.
@@ -42,12 +42,12 @@ class Holding:
         The rows to be covered.
     """
 
-    def __init__(self, cover: Cover, holds: Holds, wanted: Flags) -> None:
-        self.cover, self.holds, self.wanted = cover, holds, wanted
+    def __init__(self, cover: Cover, rows_in: RowsIn, wanted: Flags) -> None:
+        self.cover, self.rows_in, self.wanted = cover, rows_in, wanted
         both = zip(cover.allowed, cover.ends, strict=True)
-        self.held = [holds(*box) for box in both]
+        self.covered = [rows_in(*box) for box in both]
         self.counts: NDArray[np.int64] = np.zeros(len(wanted), dtype=np.int64)
-        for held in self.held:
+        for held in self.covered:
             self.counts += held
 
     def own_rows(self, index: int) -> Flags:
@@ -56,7 +56,7 @@ class Holding:
 
     def left_by(self, indices: Sequence[int]) -> Flags:
         """Return which rows are not covered without these rules."""
-        held = np.sum([self.held[index] for index in indices], axis=0)
+        held = np.sum([self.covered[index] for index in indices], axis=0)
         left: Flags = self.wanted & (held > 0) & (self.counts == held)
         return left
 
@@ -65,9 +65,9 @@ class Holding:
 
         Rows of rules that have few weigh more.
         """
-        counts = self.counts - np.sum([self.held[i] for i in indices], axis=0)
+        counts = self.counts - np.sum([self.covered[i] for i in indices], axis=0)
         worth = np.where(counts > 1, _SHARED, 0.0)
-        for index, held in enumerate(self.held):
+        for index, held in enumerate(self.covered):
             single = held & self.wanted & (counts == 1)
             if index not in indices and single.any():
                 worth[single] = max(2.0 / int(single.sum()), _SHARED)
@@ -90,36 +90,36 @@ class Holding:
         if not tries:
             return False
         gains = [
-            float(worth[self.holds(grown.state.box, grown.state.ends)].sum())
+            float(worth[self.rows_in(grown.state.box, grown.state.ends)].sum())
             for grown in tries
         ]
         [best] = grower.finish([tries[int(np.argmax(gains))]], wave)
-        self.counts -= self.held[place]
+        self.counts -= self.covered[place]
         self.cover.allowed[place] = best.state.box
         self.cover.ends[place] = best.state.ends
-        self.held[place] = self.holds(best.state.box, best.state.ends)
-        self.counts += self.held[place]
+        self.covered[place] = self.rows_in(best.state.box, best.state.ends)
+        self.counts += self.covered[place]
         return True
 
     def place_of(self, held: Flags) -> int:
         """Return the position of the rule with these rows."""
-        return next(i for i, other in enumerate(self.held) if other is held)
+        return next(i for i, other in enumerate(self.covered) if other is held)
 
     def drop(self, index: int) -> None:
         """Drop a rule."""
-        self.counts -= self.held[index]
+        self.counts -= self.covered[index]
         cover = self.cover
         del cover.allowed[index], cover.ends[index], cover.answers[index]
-        del self.held[index]
+        del self.covered[index]
 
     def drop_idle(self) -> bool:
         """Drop rules without rows of their own; return whether there were any."""
-        before = len(self.held)
-        for held in sorted(self.held, key=lambda held: int(held.sum())):
+        before = len(self.covered)
+        for held in sorted(self.covered, key=lambda held: int(held.sum())):
             index = self.place_of(held)
             if not self.own_rows(index).any():
                 self.drop(index)
-        return len(self.held) < before
+        return len(self.covered) < before
 
 
 _LIGHTEST = 200
@@ -140,7 +140,7 @@ def merge(
     grower : Grower
         Its rows of positive weight stay covered.
     cover : Cover
-        A set of rules, each of which holds on its own, changed in place.
+        A set of rules, each of which rows_in on its own, changed in place.
     impossible : Boxes
         Inputs in these boxes are ignored.
     on_rule : callable, optional
@@ -149,19 +149,19 @@ def merge(
     if not cover.answers:
         return
     row_index, domain = grower.row_index, grower.oracle.network.domain
-    holds = partial(held_rows, domain.ranges, row_index.columns, row_index.numbers)
-    rules = Holding(cover, holds, grower.cases.weights > 0)
+    rows_in = partial(held_rows, domain.ranges, row_index.columns, row_index.numbers)
+    rules = CoveredRows(cover, rows_in, grower.cases.weights > 0)
     covered = rules.wanted & (rules.counts > 0)
     rules.drop_idle()
     is_less = True
     while is_less:
-        n_before = len(rules.held)
+        n_before = len(rules.covered)
         for answer in sorted(set(cover.answers)):
             _Class(grower, rules, answer, impossible).join_pairs()
         rules.drop_idle()
-        is_less = len(rules.held) < n_before
+        is_less = len(rules.covered) < n_before
         if on_rule is not None:
-            on_rule(len(rules.held), 1.0)
+            on_rule(len(rules.covered), 1.0)
     if (rules.counts[covered] == 0).any():
         raise InternalError("a row is not covered any more after merging")
 
@@ -170,7 +170,7 @@ class _Class:
     """The rules of one class, and proofs for boxes around their rows."""
 
     def __init__(
-        self, grower: Grower, rules: Holding, answer: int, impossible: Boxes
+        self, grower: Grower, rules: CoveredRows, answer: int, impossible: Boxes
     ) -> None:
         self.grower, self.rules, self.answer = grower, rules, answer
         self.impossible = impossible
@@ -221,7 +221,9 @@ class _Class:
                 if first >= second:
                     continue
                 hull = grower.joined(hulls[first], hulls[second])
-                both = shared[rules.held[first][shared] & rules.held[second][shared]]
+                both = shared[
+                    rules.covered[first][shared] & rules.covered[second][shared]
+                ]
                 if len(both):
                     hull = grower.joined(hull, grower.hull(both.tolist()))
                 both_hulls[first, second] = hull

@@ -110,7 +110,9 @@ def _rest(
     state: State = state_of(left, sizes, at_least=n_classes)
     packed = replace(rules, boxes=rules.boxes[:, state.space.columns])
     effort = replace(work.effort, sweeps=-(-work.effort.sweeps // _SWEEPS))
-    better = polish(packed, state, state.open, is_ordered=True, effort=effort, run=run)
+    better = polish(
+        packed, state, state.possible, is_ordered=True, effort=effort, run=run
+    )
     return unpacked(without_idle_end(better), state)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nn2rules.engine import DONT_CARE, build_table
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction.certifying import table_certificate
+from nn2rules.extraction.coverage import counted
 from nn2rules.extraction.describe import describe_table, refuse_different, right_inputs
 from nn2rules.extraction.from_table.beginning import with_row_rules
 from nn2rules.extraction.from_table.covers import (
@@ -26,7 +27,6 @@ from nn2rules.extraction.from_table.runs import Work, effort_of
 from nn2rules.extraction.from_table.short_list import aim_of, short_list, worth
 from nn2rules.extraction.job import Job, impossible_inputs, possible_inputs
 from nn2rules.extraction.ordering import in_order, most_first, readable
-from nn2rules.extraction.unseen_rows import counted
 from nn2rules.models import GivenRows
 from nn2rules.rules import RuleList, of_some, shortened
 from nn2rules.space import inside_each
@@ -85,10 +85,10 @@ def rules_by_table(job: Job) -> RuleList:
 
 def _with_coverage(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> RuleList:
     """Certify how many held-out rows are covered by rules made without them."""
-    if job.held is None or job.rows is None or job.length.max_rules is not None:
+    if job.held_out is None or job.rows is None or job.length.max_rules is not None:
         return rules
-    kept = GivenRows(job.rows.domain, job.rows.codes[~job.held])
-    others = replace(job, rows=kept, held=None)
+    kept = GivenRows(job.rows.domain, job.rows.codes[~job.held_out])
+    others = replace(job, rows=kept, held_out=None)
     work = Work(
         effort_of(job.limits.effort, len(classes)),
         job.limits.seed,
@@ -99,7 +99,7 @@ def _with_coverage(job: Job, rules: RuleList, classes: NDArray[np.uint8]) -> Rul
     )
     comparable = _rule_list(others, _cover(others, classes, work))
     is_covered = comparable.match(job.rows.distinct[0]) >= 0
-    coverage = counted(job.rows, job.held, is_covered)
+    coverage = counted(job.rows, job.held_out, is_covered)
     return rules.replace(certificate={**rules.certificate, "coverage": coverage})
 
 
@@ -132,7 +132,7 @@ def _short(
     different = exact.n_possible - int(right_inputs(rules, classes).sum())
     certificate = of_some(exact.certificate)
     if different:
-        certificate |= {"method": "a list made to be short", "different": different}
+        certificate |= {"method": "a short list", "different": different}
     return rules.replace(facts=facts, certificate=certificate)
 
 

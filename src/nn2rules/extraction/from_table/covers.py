@@ -43,8 +43,8 @@ def _list_attempt(state: State, effort: Effort, run: Run) -> Rules:
     """Build one list and improve it."""
     chosen = choose(
         state,
-        state.open[np.newaxis],
-        state.open,
+        state.possible[np.newaxis],
+        state.possible,
         is_ordered=True,
         effort=effort,
         run=run,
@@ -52,7 +52,7 @@ def _list_attempt(state: State, effort: Effort, run: Run) -> Rules:
     better = polish(
         without_default(chosen),
         state,
-        state.open,
+        state.possible,
         is_ordered=True,
         effort=effort,
         run=run,
@@ -139,7 +139,7 @@ def _set_attempt(state: State, wanted: int, effort: Effort, run: Run) -> Rules:
 def _inputs_of(state: State, wanted: Sequence[int]) -> NDArray[np.uint64]:
     """Return the inputs of some classes."""
     inputs: NDArray[np.uint64] = np.bitwise_or.reduce(state.live[list(wanted)])
-    return state.open & inputs
+    return state.possible & inputs
 
 
 def lower_bound(
@@ -192,7 +192,7 @@ def _family(
         labels = np.concatenate([labels, np.zeros(more, np.int64)])
         count = independent(
             state.live,
-            state.open,
+            state.possible,
             left,
             chosen,
             labels,

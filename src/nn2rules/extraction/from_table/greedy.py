@@ -43,7 +43,12 @@ def choose(
         Stop when no rule has this weight.
     """
     pack, n_columns = state.space.pack, int(state.space.pack.offsets[-1])
-    live, open_, want, todo = state.live, state.open.copy(), want.copy(), todo.copy()
+    live, open_, want, todo = (
+        state.live,
+        state.possible.copy(),
+        want.copy(),
+        todo.copy(),
+    )
     size = 2 * effort.tries
     pool = (
         np.zeros((size, n_columns), dtype=np.bool_),
@@ -126,7 +131,11 @@ def primed(
     """
     meter = meter or Meter()
     boxes, classes = rules.boxes[:, state.space.columns].copy(), rules.classes.copy()
-    open_, todo, kept = state.open.copy(), todo.copy(), np.zeros(len(rules), np.bool_)
+    open_, todo, kept = (
+        state.possible.copy(),
+        todo.copy(),
+        np.zeros(len(rules), np.bool_),
+    )
     scratch = state.space.scratch()
     for start, stop in meter.pieces(len(rules), Pace()):
         make_prime(

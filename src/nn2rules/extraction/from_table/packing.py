@@ -122,7 +122,7 @@ class State:
 
     space: Space
     live: NDArray[np.uint64]
-    open: NDArray[np.uint64]
+    possible: NDArray[np.uint64]
 
 
 def state_of(

@@ -23,7 +23,7 @@ def wrong_and_above(rules, table, number):
     st.sampled_from(["list", "set"]),
     st.sampled_from(["table", "search"]),
 )
-def test_a_rule_is_true_unless_one_that_it_names_holds(table, form, engine):
+def test_a_rule_is_true_unless_one_of_its_exceptions_applies(table, form, engine):
     network = network_of(table)
     rules = extract(network, form=form, scope="domain", engine=engine, effort=0)
     inside = members(rules.boxes, table.sizes)
@@ -40,7 +40,7 @@ def test_a_rule_is_true_unless_one_that_it_names_holds(table, form, engine):
     assert check(network, rules).ok
 
 
-def test_rules_that_cannot_meet_do_not_lean_on_each_other():
+def test_rules_that_share_no_input_are_no_exceptions():
     network = load(datasets.network_file("car"))
     rules = extract(network, form="list", effort=0)
     exact = [facts.unless for facts in rules.facts]
@@ -60,19 +60,19 @@ def test_a_rule_of_a_set_that_is_not_true_on_its_own_is_never_returned():
         exceptions_by_table(as_set, build_table(network).classes)
 
 
-def test_rules_of_a_list_that_was_made_short_say_nothing_of_it():
+def test_rules_of_a_short_list_have_no_exceptions():
     network = load(datasets.network_file("car"))
     short = extract(network, form="list", effort=0, max_rules=4)
     assert [facts.unless for facts in short.facts] == [None] * 4
 
 
-def test_the_first_rules_of_a_list_still_lean_on_the_same():
+def test_the_first_rules_of_a_list_keep_their_exceptions():
     network = load(datasets.network_file("car"))
     rules = extract(network, form="list", effort=0)
     assert rules.top(7).facts == rules.facts[:7]
 
 
-def test_rows_do_not_change_what_a_rule_leans_on():
+def test_rows_do_not_change_the_exceptions_of_a_rule():
     network = load(datasets.network_file("car"))
     rows = datasets.load("car").train.rows[:200]
     rules = extract(network, rows, form="list", scope="domain", effort=0)
