@@ -1,7 +1,7 @@
 """The questions that validators ask about a model, each answered exactly.
 
-`explain` says why a row gets its class and what would change it, `verify` proves or
-refutes claims, `compare` finds where two models differ, `evaluate` measures rules on
-rows, and `audit` puts the answers on one page. Imports `extraction` and everything
-below.
+`explain` finds reasons and counterfactuals for a prediction, `verify` proves or
+refutes `claims`, `compare` finds where two models differ, `evaluate` measures rules on
+rows, and `audit` summarises a model on one page. Only `audit` uses other questions:
+`explain` and `verify`. Imports `extraction` and everything below.
 """

@@ -126,12 +126,12 @@ def check_parts(found, twin, codes):
     for index, name in enumerate(domain.names):
         own = found.influence[name]
         inputs = sum(twin.turned(each, index) for each in twin.every)
-        assert own.status == ("turns" if inputs else "dead")
-        assert (name in found.dead) == (inputs == 0)
+        assert own.status == ("flips" if inputs else "independent")
+        assert (name in found.independent_of) == (inputs == 0)
         assert own.rows == sum(twin.turned(each, index) for each in codes)
         assert own.of_rows == len(codes)
         assert own.inputs in (inputs, None)
-        by_class = found.monotone.get(name, {})
+        by_class = found.monotonicity.get(name, {})
         assert bool(by_class) == domain.features[index].ordered
         for label, trend in by_class.items():
             falls, rises, _ = twin.contexts(index, classes.index(label))
@@ -140,10 +140,8 @@ def check_parts(found, twin, codes):
         index = domain.index(name)
         turned = [each for each in codes if twin.turned(each, index)]
         assert own.rows == len(turned)
-        assert own.status == (
-            "turns" if found.influence[name].status != "dead" else "never"
-        )
-        for value, by_class in own.answers.items():
+        assert own.status == (found.influence[name].status)
+        for value, by_class in own.predictions.items():
             place = domain.features[index].values.index(value)
             answers = [twin.changed(each, index)[place] for each in turned]
             assert by_class == {c: answers.count(i) for i, c in enumerate(classes)}
@@ -155,14 +153,14 @@ def test_audits_equal_brute_force(seed):
     twin, (codes, rows) = Twin(network), rows_for(network, seed)
     protected = ["sex", "job", "years"]
     found = audit(network, rows, protected=protected, fragile=0)
-    assert (found.how, found.open) == ("table", ())
+    assert (found.how, found.undecided) == ("table", ())
     check_parts(found, twin, codes)
     for index, name in enumerate(network.domain.names):
         inputs = sum(twin.turned(each, index) for each in twin.every)
         assert found.influence[name].inputs == inputs
         assert found.influence[name].of_inputs == len(twin.every)
-        for label, trend in found.monotone.get(name, {}).items():
-            if name in found.dead:
+        for label, trend in found.monotonicity.get(name, {}).items():
+            if name in found.independent_of:
                 assert (trend.falls, trend.rises) == (0, 0)
                 continue
             counted = trend.falls, trend.rises, trend.contexts
@@ -183,7 +181,7 @@ def test_a_search_says_what_a_table_does(seed):
     network = small_network(seed)
     codes, rows = rows_for(network, seed)
     found = audit(network, rows, protected=["sex", "job"], engine="search", fragile=0)
-    assert (found.how, found.open) == ("search", ())
+    assert (found.how, found.undecided) == ("search", ())
     check_parts(found, Twin(network), codes)
     assert all(own.rules is None for own in found.protected.values())
 
@@ -215,14 +213,14 @@ def test_ranges_of_numbers_are_audited_by_rows_and_search(seed):
         turned = sum(len(set(lines(row, name))) > 1 for row in rows)
         assert found.influence[name].rows == found.protected[name].rows == turned
         matters = any(len(set(lines(row, name))) > 1 for row in inputs)
-        assert found.protected[name].status == ("turns" if matters else "never")
-        assert (name in found.dead) == (not matters)
-    assert "dead" in found.dead
+        assert found.protected[name].status == ("flips" if matters else "independent")
+        assert (name in found.independent_of) == (not matters)
+    assert "dead" in found.independent_of
     along = [lines({"age": 0, "job": job, "dead": 0}, "age") for job in "abc"]
     steps = {pair for line in along for pair in pairwise(line)}
     expected = DIRECTIONS[("yes", "no") in steps, ("no", "yes") in steps]
-    assert found.monotone["age"]["yes"].direction == expected
-    assert sum(group.rows for group in found.shares["age"]) == len(rows)
+    assert found.monotonicity["age"]["yes"].direction == expected
+    assert sum(group.rows for group in found.groups["age"]) == len(rows)
 
 
 def test_beyond_a_table_all_rows_are_counted_if_there_is_time():
@@ -246,13 +244,13 @@ def test_adult_says_what_sex_does():
     network = nn2rules.load(nn2rules.datasets.network_file("adult"))
     people = nn2rules.datasets.load("adult").train
     found = audit(network, people.rows, protected=["sex"], labels=people.labels)
-    sex, hours = found.protected["sex"], found.monotone["hours-per-week"][">50K"]
-    assert (sex.rows, sex.inputs, found.status) == (652, 4492, "turns")
+    sex, hours = found.protected["sex"], found.monotonicity["hours-per-week"][">50K"]
+    assert (sex.rows, sex.inputs, found.status) == (652, 4492, "flips")
     assert (hours.direction, hours.falls, hours.contexts) == ("neither", 1306, 36288)
     influences = nn2rules.influences(network, people.rows).of
     assert {n: one.rows for n, one in found.influence.items()} == dict(influences)
     answers = network.predict(people.rows)
-    for group in found.shares["sex"]:
+    for group in found.groups["sex"]:
         own = [i for i, row in enumerate(people.rows) if row["sex"] == group.value]
         assert group.rows == len(own)
         assert group.classes[">50K"] == int((answers[own] == ">50K").sum())
@@ -266,11 +264,11 @@ def test_fragile_rows_have_the_smallest_margins():
     every = sorted(one.margin for one in nn2rules.explain(cars, rows[:300]))
     assert [one.explanation.margin for one in found.fragile] == every[:4]
     for one in found.fragile:
-        assert (one.explanation.row, one.times) == (rows[one.place], 2)
-        assert one.explanation.answer == cars.predict([rows[one.place]])[0]
-        change = one.explanation.changes[0]
-        turned = cars.predict([{**rows[one.place], **change}])[0]
-        assert turned == one.explanation.outcomes[0] != one.explanation.answer
+        assert (one.explanation.row, one.count) == (rows[one.number], 2)
+        assert one.explanation.prediction == cars.predict([rows[one.number]])[0]
+        change = one.explanation.counterfactuals[0]
+        turned = cars.predict([{**rows[one.number], **change}])[0]
+        assert turned == one.explanation.outcomes[0] != one.explanation.prediction
 
 
 def test_labels_of_many_classes_are_not_taken_for_ways_to_turn():
@@ -282,16 +280,16 @@ def test_labels_of_many_classes_are_not_taken_for_ways_to_turn():
     rules = found.protected["a"].rules
     assert rules is not None
     assert {rule.covered_agree for rule in rules} == {None}
-    assert "a alone turns the answer" in str(found)
+    assert "a alone flips the prediction" in str(found)
 
 
 def test_a_column_that_the_model_does_not_see_is_a_finding():
     found = audit(TOMATO, BASKET, protected=["shop"])
     assert found.protected["shop"].status == "unseen"
     assert found.status == "clear"
-    shares = [(g.value, g.rows, g.classes["ripe"]) for g in found.shares["shop"]]
+    shares = [(g.value, g.rows, g.classes["ripe"]) for g in found.groups["shop"]]
     assert shares == [("a", 1, 1), ("b", 2, 0)]
-    assert "does not see it" in str(found)
+    assert "is not a feature of the model" in str(found)
 
 
 def test_what_was_only_probed_of_a_model_is_said():
@@ -304,7 +302,7 @@ def test_what_was_only_probed_of_a_model_is_said():
 def test_numbers_make_quarters_and_what_is_missing_is_a_group():
     ages = [*range(20, 60), None, float("nan")]
     rows = pd.DataFrame([{**BASKET[0], "age": age} for age in ages])
-    groups = audit(TOMATO, rows, protected=["age"]).shares["age"]
+    groups = audit(TOMATO, rows, protected=["age"]).groups["age"]
     assert [(g.text, g.rows) for g in groups] == [
         ("20–30", 11),
         ("31–40", 10),
@@ -313,7 +311,7 @@ def test_numbers_make_quarters_and_what_is_missing_is_a_group():
         ("missing", 2),
     ]
     texts = [{**BASKET[0], "age": "" if a != a or a is None else str(a)} for a in ages]
-    assert audit(TOMATO, texts, protected=["age"]).shares["age"] == groups
+    assert audit(TOMATO, texts, protected=["age"]).groups["age"] == groups
 
 
 def test_what_is_not_proved_in_time_is_open():
@@ -325,18 +323,22 @@ def test_what_is_not_proved_in_time_is_open():
     rows = [dict.fromkeys(domain.names, 0)]
     for limit in ({"time": 0}, {"budget": Budget(seconds=0)}):
         found = audit(network, rows, protected=["f0"], engine="search", **limit)
-        assert found.influence["f1"].status == "open"
-        assert found.monotone["f1"]["yes"].direction == "open"
-        assert "whether f1 ever turns an answer" in found.open
-        assert "Still open (by default a minute is spent;" in str(found)
+        assert found.influence["f1"].status == "undecided"
+        assert found.monotonicity["f1"]["yes"].direction == "undecided"
+        assert "whether f1 ever flips a prediction" in found.undecided
+        assert "Undecided (the default limit is a minute;" in str(found)
     found = audit(network, rows, protected=["f0"], fragile=0, budget=Budget(boxes=1))
-    assert {one.status for one in found.influence.values()} <= {"turns", "open"}
+    assert {one.status for one in found.influence.values()} <= {"flips", "undecided"}
 
 
 def test_the_page_is_text_html_json_and_frames():
     found = audit(TOMATO, BASKET, protected="color", labels=["ripe", "ripe", "unripe"])
     text, html = str(found), found._repr_html_()
-    for part in ("Protected features", "color alone turns the answer", "labelled ripe"):
+    for part in (
+        "Protected features",
+        "color alone flips the prediction",
+        "labelled ripe",
+    ):
         assert part in text
         assert part in html
     assert all(len(line) <= 60 for line in found.text(width=60).splitlines())
@@ -344,16 +346,16 @@ def test_the_page_is_text_html_json_and_frames():
     assert told["protected"][0]["verdict"]["count"] == found.protected["color"].inputs
     assert told["protected"][0]["rules"]
     assert [one["feature"] for one in told["influence"]] == list(found.influence)
-    for part in ("influence", "monotone", "shares", "fragile"):
+    for part in ("influence", "monotonicity", "groups", "fragile"):
         assert len(found.to_frame(part)) == len(told[part])
-    assert repr(found) == "<Audit: turns, 2 features>"
+    assert repr(found) == "<Audit: flips, 2 features>"
 
 
 @pytest.mark.parametrize(
     ("rows", "options", "error", "said"),
     [
         (None, {}, OptionError, "audit needs data"),
-        ([], {}, OptionError, "no row to count on"),
+        ([], {}, OptionError, "no rows to count on"),
         ([{"color": "red"}], {}, RowsError, "'size' is missing"),
         (BASKET, {"protected": ["colour"]}, DomainError, "neither a feature"),
         (BASKET, {"labels": ["ripe"]}, OptionError, "1 labels for 3"),
@@ -405,18 +407,22 @@ def test_what_cannot_occur_is_left_out(seed):
         assert found.influence[name].rows == turned
         assert found.influence[name].inputs == turned
         assert found.influence[name].of_inputs == len(possible)
-        assert (name in found.dead) == (turned == 0)
+        assert (name in found.independent_of) == (turned == 0)
     for fragile in found.fragile:
         assert is_possible(fragile.explanation.row)
-        changes = [fragile.explanation.row | c for c in fragile.explanation.changes]
+        changes = [
+            fragile.explanation.row | c for c in fragile.explanation.counterfactuals
+        ]
         assert all(map(is_possible, changes))
-    assert "Inputs that cannot occur, as was said, are left out." in str(found)
+    assert "Impossible inputs are left out." in str(found)
 
 
 def test_what_cannot_occur_needs_a_table():
     network = small_network(1)
     row = {"sex": "f", "years": 0, "size": "s", "job": "a"}
-    with pytest.raises(OptionError, match="impossible: an audit takes it where every"):
+    with pytest.raises(
+        OptionError, match="impossible: an audit supports it only with a table"
+    ):
         audit(network, [row], impossible=["sex = m"], engine="search")
     with pytest.raises(OptionError, match="impossible: a list of dicts or texts, not"):
         audit(network, [row], impossible="sex = m")

@@ -107,12 +107,12 @@ def truth(one, rows):
     return [rest if index < 0 else one.rules[index].then for index in found]
 
 
-def check(found, old, new, domain, *, decided=False):
+def check(found, old, new, domain, *, covered_only=False):
     """Compare a comparison with brute force, ``==``."""
     rows = [domain.input(number) for number in range(domain.n_inputs)]
     both = [*zip(truth(old, rows), truth(new, rows), strict=True)]
     differing = {i: pair for i, pair in enumerate(both) if pair[0] != pair[1]}
-    if decided:
+    if covered_only:
         differing = {i: pair for i, pair in differing.items() if None not in pair}
     assert found.equal is (not differing)
     assert found.inputs == len(differing) == found.at_least
@@ -131,9 +131,9 @@ def check(found, old, new, domain, *, decided=False):
     assert {(c.old, c.new): c.inputs for c in found.changes} == counts
     if differing:
         index = rows.index(found.counterexample)
-        assert differing[index] == found.answers
+        assert differing[index] == found.predictions
     else:
-        assert found.counterexample is found.answers is None
+        assert found.counterexample is found.predictions is None
     assert json.loads(found.to_json())["inputs"] == len(differing)
 
 
@@ -164,8 +164,8 @@ def test_a_network_and_rules_in_both_orders(engine):
         rules = random_rules(rng, domain)
         check(compare(network, rules, engine=engine), network, rules, domain)
         check(compare(rules, network, engine=engine), rules, network, domain)
-        found = compare(rules, network, engine=engine, decided=True)
-        check(found, rules, network, domain, decided=True)
+        found = compare(rules, network, engine=engine, covered_only=True)
+        check(found, rules, network, domain, covered_only=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -175,8 +175,8 @@ def test_two_rule_lists(engine):
         domain = random_domain(rng)
         old, new = (random_rules(rng, domain) for _ in range(2))
         check(compare(old, new, engine=engine), old, new, domain)
-        found = compare(old, new, engine=engine, decided=True)
-        check(found, old, new, domain, decided=True)
+        found = compare(old, new, engine=engine, covered_only=True)
+        check(found, old, new, domain, covered_only=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -289,7 +289,7 @@ def test_networks_written_differently_are_equal_however_large():
         found = compare(network, new)
         assert (found.equal, found.how, found.inputs) == (True, "weights", 0)
         assert found.rules == ()
-        assert str(found).endswith("for their\nweights make one function.")
+        assert str(found).endswith("which define the same function.")
 
 
 def test_the_same_rules_are_equal_however_large_their_domain():
@@ -297,7 +297,7 @@ def test_the_same_rules_are_equal_however_large_their_domain():
     rules = random_rules(rng, plain_domain([9] * 30), n_rules=20)
     found = compare(rules, rules.replace(form="set"), budget=Budget(boxes=1))
     assert (found.equal, found.how) == (True, "rules")
-    assert str(found).endswith("for their\nrules are the same.")
+    assert str(found).endswith("by their\nrules, which are the same.")
     fewer = rules.take(range(1, len(rules)))
     assert compare(rules, fewer, budget=Budget(boxes=1)).equal is not True
 
@@ -487,7 +487,7 @@ def test_a_budget_that_ends_first_leaves_it_open_and_says_so():
     assert found.equal is None
     assert (found.inputs, found.rules, found.complete) == (None, (), False)
     assert found.counterexample is None
-    assert str(found).startswith("Open: no difference was found")
+    assert str(found).startswith("Undecided: the budget was spent before")
     tables = compare(network, network, engine="search", time=0)
     assert tables.equal is True  # by their weights, which takes no time
 
@@ -511,7 +511,7 @@ def test_differences_of_rows_become_proved_rules_beyond_a_table():
     assert not found.complete
     differing = old.predict(rows) != new.predict(rows)
     assert found.rows == differing.sum() > 0
-    assert "Not all is known" in str(found)
+    assert "Incomplete: each rule below is proved" in str(found)
     fired = found.rule_list.apply(rows)
     assert (fired[~differing] == -1).all()
     assert (fired[differing] >= 0).any()
@@ -542,7 +542,7 @@ def test_no_rule_is_an_answer_of_its_own():
     [rule] = found.rules
     assert (rule.old, rule.new, rule.inputs) == (None, "no", 2)
     assert "no rule → no   2 inputs, 1 rule" in str(found)
-    assert "answer “no rule”" in found.notes[0]
+    assert "count as “no rule”" in found.notes[0]
     assert compare(some, some).equal is True
 
 
@@ -551,15 +551,15 @@ def test_rules_for_rows_are_proved_wherever_they_decide():
     network = large_network(rng)
     rows = network.domain.decode(rng.integers(0, 4, size=(40, 20)))
     rules = extract(network, rows, scope="support", effort=0)
-    found = compare(network, rules, rows, decided=True)
+    found = compare(network, rules, rows, covered_only=True)
     assert (found.equal, found.how, found.rows) == (True, "search", 0)
     assert found.notes == (
-        "Inputs for which none of the new rules holds are left out: the rules claim "
-        "nothing about them.",
+        "Inputs that the new rules do not cover are left out: the rules claim nothing "
+        "about them.",
     )
-    assert str(found).startswith("Equal on every input for which a rule holds: proved")
+    assert str(found).startswith("Equal on every input that a rule covers: proved")
     wrong = rules.replace(answers=1 - rules.answers)
-    assert compare(network, wrong, decided=True, time=1).equal is False
+    assert compare(network, wrong, covered_only=True, time=1).equal is False
 
 
 def test_classes_that_one_does_not_have_are_said():
@@ -586,7 +586,7 @@ def test_engines_and_options_are_checked():
     with pytest.raises(OptionError, match="engine: 'paper', expected"):
         compare(network, network, engine="paper")
     numbers = ranged.random_network(np.random.default_rng(0), ranged.mixed_domain())
-    with pytest.raises(UnsupportedModelError, match="use the engine 'search'"):
+    with pytest.raises(UnsupportedModelError, match="use engine='search'"):
         compare(numbers, numbers, engine="table")
     with pytest.raises(OptionError, match="expected 'pandas', 'polars' or 'pyarrow'"):
         compare(network, network).to_frame("excel")
@@ -655,7 +655,7 @@ def test_what_is_proved_equal_beyond_a_table_withstands_attacks(n_fixed):
     answer = old.classes[int(old.predict_codes(np.zeros((1, 20), np.int64))[0])]
     rule = Rule(conditions, answer)
     rules = RuleList(old.domain, (rule,), answer, old.classes, scope="support")
-    found = compare(old, rules, decided=True, progress=False)
+    found = compare(old, rules, covered_only=True, progress=False)
     assert found.equal is not None
     inputs = rng.integers(0, 4, (5000, 20))
     inputs[:, :n_fixed] = 0

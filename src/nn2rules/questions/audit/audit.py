@@ -1,4 +1,4 @@
-"""Audit a model: what matters to it, and what protected features do."""
+"""Audit a model: read model and rows, ask all questions in one budget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,17 +19,17 @@ from nn2rules.language import read_impossible
 from nn2rules.models import GivenRows, ModelOutput, given_rows, read_network
 from nn2rules.network import Network
 from nn2rules.questions.audit.feature_effects import (
-    Askers,
-    Sharing,
-    count_rows,
-    followed,
-    is_asked,
+    SharedBudget,
+    Verifiers,
+    feature_effects,
+    influence_on_rows,
+    needs_proof,
+    ordered_features,
     trends,
-    turning,
 )
 from nn2rules.questions.audit.result import Audit
-from nn2rules.questions.audit.rows import fragile_rows, shares_of
-from nn2rules.questions.verify import Asker, Engine, Tables
+from nn2rules.questions.audit.rows import fragile_rows, groups_of
+from nn2rules.questions.verify import Engine, TableCache, Verifier
 from nn2rules.rules import origin_warnings
 from nn2rules.space import (
     Domain,
@@ -43,12 +43,12 @@ from nn2rules.space import (
 )
 
 SECONDS = 60.0
-"""For all of it, unless something else is said."""
+"""For the whole audit, by default."""
 
-_LEFT_OUT = "Inputs that cannot occur, as was said, are left out."
+_LEFT_OUT = "Impossible inputs are left out."
 
 EXAMPLES = 1000
-"""Beyond a table, among so many rows one is looked for that a feature turns."""
+"""The number of rows that are searched for one that a feature flips."""
 
 
 def audit(
@@ -71,35 +71,35 @@ def audit(
     n_jobs: int | None = None,
     progress: ProgressOption = None,
 ) -> Audit:
-    """Put what a model does on one page: what matters, and what protected features do.
+    """Summarise a model on one page: influence, fairness, monotonicity, robustness.
 
     Parameters
     ----------
     model : Network, or a trained model of scikit-learn, PyTorch, Keras or ONNX
     data : frame or list of dicts
-        The rows that everything is counted on.
+        The rows on which everything is counted.
     protected : sequence of names
-        Features, or columns of the data that the model does not see: that is a finding,
-        too, and the classes of their groups are counted all the same.
+        Protected attributes: features, or columns of the data that are not features of
+        the model. The outcomes of their groups are counted in either case.
     labels : sequence of class labels, optional
-        The true class of each row, for the shares of groups.
+        The true class of each row, for the outcomes of groups.
     fragile : int
-        How many of the most fragile rows to list.
-    domain, encode, classes, threshold, gives, other
+        The number of the most fragile rows to list.
+    domain, encode, classes, threshold, output, other
         How a model is read; see `read_network`.
     impossible : list of dicts or texts, optional
-        Inputs that cannot occur, as in `explain`: they turn no answer, and are not
-        counted. Where inputs are too many to look at each, this is refused.
+        Inputs that cannot occur, as in `explain`; they are not counted. Not supported
+        if there are too many inputs for a table.
     engine : {"auto", "table", "search"}
-        Whether all inputs are looked at, where they can be listed, or searched.
+        Evaluate every input, where they can be listed, or search.
     budget : Budget, optional
         Its seconds are for the whole audit, its boxes for each question. What is not
-        known when it is spent is open. By default a minute.
+        known once it is spent is undecided. By default a minute.
     time : float, optional
-        The same in seconds.
+        Seconds for the whole audit, instead of a budget.
     n_jobs : int, optional
-        How many threads, by default one on each core; the result is the same whatever
-        their number.
+        The number of threads, by default one for each core. The result does not depend
+        on it.
     progress : callable or False, optional
         As in `extract`.
 
@@ -114,18 +114,18 @@ def audit(
     >>> basket = [{"color": "red", "size": "big"}, {"color": "yellow", "size": "big"}]
     >>> found = nn2rules.audit(network, basket, protected=["color"])
     >>> found.protected["color"].status, found.protected["color"].rows
-    ('turns', 2)
+    ('flips', 2)
     >>> found.influence["size"].rows, found.influence["size"].inputs
     (1, 3)
     """
     _check(data, engine, labels)
     data = listed_rows(data)
     number = whole_number("fragile", fragile)
-    told = progress_callback(progress)
-    how = Limits(n_jobs=n_jobs, budget=budget, progress=told, time=time)
-    limits = how.spendable
+    progress_bar = progress_callback(progress)
+    limits = Limits(n_jobs=n_jobs, budget=budget, progress=progress_bar, time=time)
+    spendable = limits.spendable
     if budget is None and time is None:
-        limits = replace(limits, seconds=SECONDS)
+        spendable = replace(spendable, seconds=SECONDS)
     network = read_network(
         model,
         data=data,
@@ -139,88 +139,96 @@ def audit(
     refuse_curves(network.domain.features, "audit")
     rows = given_rows(network, data, labels)
     if not len(rows):
-        raise OptionError("data: there is no row to count on")
+        raise OptionError("data: there are no rows to count on")
     names = protected_names(protected, network, data)
     compile_for(Meter(), "table", "search", "pairs")
-    sharing = Sharing(limits, told)
-    askers = _askers(network, rows, engine, sharing, n_jobs, impossible)
-    with session(Meter(stop=sharing.stop), progress=told, n_jobs=n_jobs):
-        return _audited(askers, rows, data, names, number, sharing)
+    shared = SharedBudget(spendable, progress_bar)
+    verifiers = _verifiers(network, rows, engine, shared, n_jobs, impossible)
+    with session(Meter(stop=shared.stop), progress=progress_bar, n_jobs=n_jobs):
+        return _audited(verifiers, rows, data, names, number, shared)
 
 
-def _askers(
+def _verifiers(
     network: Network,
     rows: GivenRows,
     engine: Engine,
-    sharing: Sharing,
+    budget: SharedBudget,
     n_jobs: int | None,
     impossible: Any,
-) -> Askers:
-    """Return who answers: one table for all questions, or searches."""
-    tables = Tables(Meter(sharing.limits, stop=sharing.stop), n_jobs)
-    said: dict[str, Any] = {"within": None, "impossible": impossible, "tables": tables}
+) -> Verifiers:
+    """Return what verifies claims: one table for all of them, or searches."""
+    tables = TableCache(Meter(budget.limits, stop=budget.stop), n_jobs)
+    options: dict[str, Any] = {
+        "within": None,
+        "impossible": impossible,
+        "tables": tables,
+    }
     if impossible is not None:
         read_impossible(network.domain, impossible, function=False)  # as explain does
-    by_table = Asker(network, rows, on="domain", engine=engine, **said)
+    by_table = Verifier(network, rows, on="domain", engine=engine, **options)
     if by_table.has_table:
-        return Askers(by_table, None, impossible)
+        return Verifiers(by_table, None, impossible)
     if impossible is not None:
         raise OptionError(
-            "impossible: an audit takes it where every input can be looked at, and "
-            "these are too many, or some are ranges of numbers; verify and explain "
-            "take it everywhere"
+            "impossible: an audit supports it only with a table of all inputs, and "
+            "here there are too many inputs, or ranges of numbers; verify and explain "
+            "always support it"
         )
-    everywhere = Asker(network, None, on="domain", engine=engine, **said)
+    everywhere = Verifier(network, None, on="domain", engine=engine, **options)
     numbers = None if rows.numbers is None else rows.numbers[:EXAMPLES]
     some = GivenRows(network.domain, rows.codes[:EXAMPLES], numbers)
-    return Askers(everywhere, Asker(network, some, on="rows", engine=engine, **said))
+    return Verifiers(
+        everywhere, Verifier(network, some, on="rows", engine=engine, **options)
+    )
 
 
 def _audited(
-    askers: Askers,
+    verifiers: Verifiers,
     rows: GivenRows,
     data: Rows,
     protected: tuple[str, ...],
     fragile: int,
-    sharing: Sharing,
+    budget: SharedBudget,
 ) -> Audit:
-    network, drawn = askers.network, None
-    if askers.on_rows is not None:
-        drawn = count_rows(network, rows, sharing.meter("what can turn an answer"))
+    network, drawn = verifiers.network, None
+    if verifiers.on_rows is not None:
+        drawn = influence_on_rows(network, rows, budget.meter("feature influence"))
     names = network.domain.names
-    asked = [name for name in names if is_asked(name, drawn, protected)]
-    ordered = sum(2 * len(to) for to in followed(network).values())
-    sharing.expect(len(asked) + len(protected) + ordered + 1)
-    influence, found = turning(askers, drawn, protected, rows, sharing)
-    along = trends(askers.everywhere, influence, sharing)
-    sharing.expect(1)
-    meter = sharing.meter("fragile rows")
-    nearest = fragile_rows(
+    names_to_prove = [name for name in names if needs_proof(name, drawn, protected)]
+    ordered = sum(2 * len(to) for to in ordered_features(network).values())
+    budget.expect(len(names_to_prove) + len(protected) + ordered + 1)
+    influence, protected_effects = feature_effects(
+        verifiers, drawn, protected, rows, budget
+    )
+    trends_of = trends(verifiers.everywhere, influence, budget)
+    budget.expect(1)
+    meter = budget.meter("fragile rows")
+    fragile_row_list = fragile_rows(
         network,
         rows,
         fragile,
         meter,
-        askers.impossible,
-        askers.everywhere.tables.n_jobs,
+        verifiers.impossible,
+        verifiers.everywhere.tables.n_jobs,
     )
-    left_out = () if askers.impossible is None else (_LEFT_OUT,)
+    left_out = () if verifiers.impossible is None else (_LEFT_OUT,)
     return Audit(
         network.domain,
         network.classes,
         len(rows),
-        "table" if askers.on_rows is None else "search",
+        "table" if verifiers.on_rows is None else "search",
         influence,
-        found,
-        along,
-        {name: shares_of(network, rows, data, name) for name in protected},
-        nearest,
+        protected_effects,
+        trends_of,
+        {name: groups_of(network, rows, data, name) for name in protected},
+        fragile_row_list,
         (*origin_warnings(network.origin), *left_out),
     )
 
 
 def _check(data: Rows, engine: object, labels: object) -> None:
     if data is None:
-        raise OptionError("audit needs data: the rows that everything is counted on")
+        raise OptionError("audit needs data: the rows on which everything is counted")
     check_engine(engine)
     check_labels(labels)
 
@@ -228,17 +236,18 @@ def _check(data: Rows, engine: object, labels: object) -> None:
 def protected_names(
     protected: Sequence[str] | str, network: Network, data: Rows
 ) -> tuple[str, ...]:
-    """Return the protected names once each, refusing what nobody knows."""
-    given = [protected] if isinstance(protected, str) else list(protected)
+    """Return the protected names once each; refuse unknown ones."""
+    names = [protected] if isinstance(protected, str) else list(protected)
     features, columns = network.domain.names, column_names(data)
-    for name in given:
+    for name in names:
         if name in features or name in columns:
             continue
         beside = [column for column in columns if column not in features]
-        said = f", and {', '.join(map(repr, beside))} beside them" if beside else ""
+        others = ", ".join(map(repr, beside))
+        listed = f"; other columns of the data are {others}" if beside else ""
         raise DomainError(
             f"protected: {name!r} is neither a feature of the model nor a column of "
-            f"the data; the features are {', '.join(map(repr, features))}{said}"
+            f"the data; the features are {', '.join(map(repr, features))}{listed}"
             f"{did_you_mean(name, [*features, *beside])}"
         )
-    return tuple(dict.fromkeys(given))
+    return tuple(dict.fromkeys(names))

@@ -1,14 +1,15 @@
 """Which features change the prediction, and in which direction.
 
-Beyond a table every question is a search of its own; all of them share one budget.
+With a table all questions share it. Otherwise each is a search of its own, and they
+share one budget.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import product
 from threading import Lock
-from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,69 +21,75 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.extraction import DRAWN_ROWS, Influences, counted
 from nn2rules.models import GivenRows
 from nn2rules.network import Network
-from nn2rules.questions.audit.result import Direction, Influence, Protected, Trend
-from nn2rules.questions.claims import Claim, independent_of, monotone
-from nn2rules.questions.verify import Asker, Verdict
+from nn2rules.questions.audit.result import (
+    Direction,
+    Effect,
+    Influence,
+    Protected,
+    Trend,
+)
+from nn2rules.questions.claims import Claim, independent_of, monotonic
+from nn2rules.questions.verify import Verdict, Verifier
 from nn2rules.space import Value
 
 
 @dataclass
-class Sharing:
-    """A budget for many questions: each has its part of the time that is left.
+class SharedBudget:
+    """A budget for many questions; each gets a part of the time that is left.
 
     Attributes
     ----------
     limits : Budget
-        The seconds are for all questions, the boxes for each.
+        Its seconds are for all questions, its boxes for each.
     """
 
     limits: Budget
     progress: Progress | None = None
     stop: Stop = field(default_factory=Stop)
-    started: float = field(default_factory=monotonic)
+    started: float = field(default_factory=time.monotonic)
     asked: int = 0
     left: int = 1
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def expect(self, questions: int) -> None:
-        """Say how many questions are still to come."""
+        """Set how many questions are still to come."""
         self.left = questions
 
     def meter(self, what: str, part: float = 1.0) -> Meter:
-        """Return a meter for the next question, and say what it is about.
+        """Report the next question, and return a meter with its share of the time.
 
-        It has its share of the time that is left, or a part of that.
+        With `part`, only a part of that share.
         """
         self.tell(what)
         return self.share(part)
 
     def tell(self, what: str) -> None:
-        """Say what is asked, to whoever listens, and how many questions are done."""
+        """Report which question is next, and how many are done."""
         share = self.asked / (self.asked + max(1, self.left))
         Meter(progress=self.progress, stop=self.stop).report(what, share)
 
     def share(self, part: float = 1.0, workers: int = 1) -> Meter:
-        """Return a meter for the next question; of several at a time, each has one."""
+        """Return a meter for the next question; thread-safe."""
         with self._lock:
             limits = self.limits_of(part, workers)
             self.count()
         return Meter(limits, stop=self.stop)
 
     def limits_of(self, part: float = 1.0, workers: int = 1) -> Budget:
-        """Return what the next question may spend, if so many are asked at a time."""
+        """Return the limits of the next question, with `workers` at a time."""
         limits, left = self.limits, max(1, self.left)
         if limits.seconds is not None:
-            rest = max(0.0, self.started + limits.seconds - monotonic())
+            rest = max(0.0, self.started + limits.seconds - time.monotonic())
             seconds = part * rest * min(workers, left) / left
             limits = replace(limits, seconds=seconds)
         return limits
 
     def count(self) -> None:
-        """Count a question that is asked."""
+        """Count a question as asked."""
         self.asked, self.left = self.asked + 1, self.left - 1
 
     def skip(self, questions: int) -> None:
-        """Say that some questions need not be asked."""
+        """Count questions that need not be asked."""
         self.left -= questions
 
 
@@ -95,61 +102,73 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True)
 class _Search:
-    """Who is asked, and what each question may spend.
+    """What verifies claims, and what each question may spend.
 
-    Here that is its part of the time when its turn comes, and elsewhere `limits`.
+    On this machine that is a part of the time left when its turn comes; on a cluster it
+    is `limits`.
     """
 
-    asker: Asker
+    verifier: Verifier
     part: float
     workers: int
-    sharing: Sharing | None
+    budget: SharedBudget | None
     limits: Budget
 
 
 def verdicts(
-    asker: Asker, questions: Sequence[Question], sharing: Sharing, part: float = 1.0
+    verifier: Verifier,
+    questions: Sequence[Question],
+    budget: SharedBudget,
+    part: float = 1.0,
 ) -> list[Verdict]:
-    """Ask questions, each in its share of the time, or in a part of that."""
-    if asker.has_table:
+    """Verify claims, each in its share of the time, or in a part of that."""
+    if verifier.has_table:
         return [
-            asker.verdict(claim, sharing.meter(name, part)) for name, claim in questions
+            verifier.verdict(claim, budget.meter(name, part))
+            for name, claim in questions
         ]
-    n_jobs = asker.tables.n_jobs
+    n_jobs = verifier.tables.n_jobs
     with shared_workers(n_jobs) as crew:
         workers = crew.n_workers()
-    limits = sharing.limits_of(part, min(workers, len(questions)))
-    here = None if is_remote() else sharing
-    search = _Search(asker, part, workers, here, limits)
-    claims, meter = [one.claim for one in questions], Meter(stop=sharing.stop)
+    limits = budget.limits_of(part, min(workers, len(questions)))
+    here = None if is_remote() else budget
+    search = _Search(verifier, part, workers, here, limits)
+    claims, meter = [one.claim for one in questions], Meter(stop=budget.stop)
     work = spread(_verdict, search, claims, meter=meter, n_jobs=n_jobs)
-    found, domain = list[Verdict](), asker.network.domain
+    answers, domain = list[Verdict](), verifier.network.domain
     with closing(work) as results:
         for question, verdict in zip(questions, results, strict=True):
-            sharing.tell(question.name)
+            budget.tell(question.name)
             if here is None:
-                sharing.count()
-            found.append(replace(verdict, domain=domain))
-    return found
+                budget.count()
+            answers.append(replace(verdict, domain=domain))
+    return answers
 
 
 def _verdict(search: _Search, claim: Claim, meter: Meter) -> Verdict:
     own = Meter(search.limits, stop=meter.stop)
-    if search.sharing is not None:
-        own = search.sharing.share(search.part, search.workers)
-    verdict = search.asker.apart(own).verdict(claim, own)
-    return replace(verdict, domain=None)  # it would be sent with each
+    if search.budget is not None:
+        own = search.budget.share(search.part, search.workers)
+    verdict = search.verifier.apart(own).verdict(claim, own)
+    return replace(verdict, domain=None)  # not sent with each verdict
 
 
-_SHARE = 0.4  # of the time, at most, to count on all rows
+_EFFECTS: dict[str, Effect] = {
+    "proved": "independent",
+    "refuted": "flips",
+    "undecided": "undecided",
+}
+"""What the verdict on the claim that the model is independent of a feature means."""
+
+_SHARE = 0.4  # largest share of the time to count on all rows
 
 
 @dataclass(frozen=True)
-class Askers:
-    """Who is asked: about all inputs (and rows, by a table), and about some rows."""
+class Verifiers:
+    """What verifies claims about all inputs, and about some rows."""
 
-    everywhere: Asker
-    on_rows: Asker | None
+    everywhere: Verifier
+    on_rows: Verifier | None
     impossible: Any = None
 
     @property
@@ -158,91 +177,102 @@ class Askers:
         return self.everywhere.network
 
 
-def count_rows(network: Network, rows: GivenRows, meter: Meter) -> Influences | None:
-    """Count on all rows what each feature turns, or on some if that takes long."""
-    whole, began = meter.budget.seconds, monotonic()
+def influence_on_rows(
+    network: Network, rows: GivenRows, meter: Meter
+) -> Influences | None:
+    """Count how many rows each feature flips, on a sample if that takes long."""
+    seconds, began = meter.budget.seconds, time.monotonic()
     try:
-        found = counted(network, rows, meter)
+        influences = counted(network, rows, meter)
     except (BudgetExceededError, UndecidedError):
         return None
-    ahead = 1.5 * (monotonic() - began) * len(rows) / max(1, found.rows)
-    is_drawn = found.rows <= DRAWN_ROWS < len(rows)
-    if is_drawn and (whole is None or ahead <= _SHARE * whole):
+    ahead = 1.5 * (time.monotonic() - began) * len(rows) / max(1, influences.rows)
+    is_drawn = influences.rows <= DRAWN_ROWS < len(rows)
+    if is_drawn and (seconds is None or ahead <= _SHARE * seconds):
         try:
             return counted(network, rows, meter, most=len(rows))
         except (BudgetExceededError, UndecidedError):
-            return found
-    return found
+            return influences
+    return influences
 
 
-def turning(
-    askers: Askers,
+def feature_effects(
+    verifiers: Verifiers,
     drawn: Influences | None,
     protected: Sequence[str],
     rows: GivenRows,
-    sharing: Sharing,
+    budget: SharedBudget,
 ) -> tuple[dict[str, Influence], dict[str, Protected]]:
-    """Return what each feature turns, and what the protected ones do."""
-    network = askers.network
-    found_of = _verdicts(askers, drawn, protected, sharing)
-    answers: dict[str, dict[Value, dict[Value, int]]] = {}
+    """Return the influence of each feature, and the effects of protected ones."""
+    network = verifiers.network
+    verdict_of = _verdicts(verifiers, drawn, protected, budget)
+    predictions: dict[str, dict[Value, dict[Value, int]]] = {}
     for name in protected:
-        verdict = found_of.get(name)
-        is_plain = askers.impossible is None  # or some values would be none
+        verdict = verdict_of.get(name)
+        is_plain = verifiers.impossible is None  # or values may be impossible
         if verdict is not None and verdict.status != "proved" and is_plain:
-            answers[name] = _answers(network, rows, name)
-            found_of[name] = _with_rows(verdict, answers[name], len(rows))
-    found = [_influence(n, verdict, drawn) for n, verdict in found_of.items()]
-    found.sort(key=lambda one: (-(one.rows or 0), -(one.inputs or 0)))
-    words = {"proved": "never", "refuted": "turns", "open": "open"}
+            predictions[name] = _answers(network, rows, name)
+            verdict_of[name] = _with_rows(verdict, predictions[name], len(rows))
+    influence_list = [
+        _influence(n, verdict, drawn) for n, verdict in verdict_of.items()
+    ]
+    influence_list.sort(key=lambda one: (-(one.rows or 0), -(one.inputs or 0)))
     by_name = {}
     for name in protected:
-        verdict = found_of.get(name)
-        status: Any = "unseen" if verdict is None else words[verdict.status]
-        by_name[name] = Protected(name, status, verdict, answers.get(name, {}))
-    return {one.feature: one for one in found}, by_name
+        verdict = verdict_of.get(name)
+        status: Any = "unseen" if verdict is None else _EFFECTS[verdict.status]
+        by_name[name] = Protected(name, status, verdict, predictions.get(name, {}))
+    return {one.feature: one for one in influence_list}, by_name
 
 
 def _with_rows(
-    verdict: Verdict, answers: Mapping[Value, Mapping[Value, int]], n_rows: int
+    verdict: Verdict, predictions: Mapping[Value, Mapping[Value, int]], n_rows: int
 ) -> Verdict:
-    """Tell a verdict what every value makes of all rows, where values are listed."""
-    if not answers:
+    """Add to a verdict how many rows some listed value flips."""
+    if not predictions:
         return verdict
-    turned = sum(next(iter(answers.values())).values())
-    return replace(verdict, status="refuted", reason="", rows=turned, total_rows=n_rows)
+    n_flipped = sum(next(iter(predictions.values())).values())
+    return replace(
+        verdict, status="refuted", reason="", rows=n_flipped, total_rows=n_rows
+    )
 
 
-def is_asked(name: str, drawn: Influences | None, protected: Sequence[str]) -> bool:
-    """Tell whether a feature needs a proof: no row says that it matters."""
+def needs_proof(name: str, drawn: Influences | None, protected: Sequence[str]) -> bool:
+    """Tell whether a feature needs a proof: no row shows that it matters."""
     return name in protected or drawn is None or not drawn.of[name]
 
 
 def _verdicts(
-    askers: Askers,
+    verifiers: Verifiers,
     drawn: Influences | None,
     protected: Sequence[str],
-    sharing: Sharing,
+    budget: SharedBudget,
 ) -> dict[str, Verdict | None]:
-    """Ask whether features matter; None if some row says so and no more is asked."""
-    found: dict[str, Verdict | None] = dict.fromkeys(askers.network.domain.names)
-    asked = [name for name in found if is_asked(name, drawn, protected)]
-    for name, verdict in _ask_influence(askers.everywhere, asked, sharing).items():
-        found[name] = _with_drawn(verdict, name, drawn)
-    if askers.on_rows is None:
-        return found
-    full = [name for name in asked if name in protected]
-    full = [name for name in full if not _is_proved(found[name])]
-    for name, own in _ask_influence(askers.on_rows, full, sharing).items():
-        found[name] = _with_own(found[name], own)
-    return found
+    """Verify independence of features; None where a row has refuted it already."""
+    verdict_of: dict[str, Verdict | None] = dict.fromkeys(
+        verifiers.network.domain.names
+    )
+    names = [name for name in verdict_of if needs_proof(name, drawn, protected)]
+    for name, verdict in _ask_influence(verifiers.everywhere, names, budget).items():
+        verdict_of[name] = _with_drawn(verdict, name, drawn)
+    if verifiers.on_rows is None:
+        return verdict_of
+    protected_undecided = [name for name in names if name in protected]
+    protected_undecided = [
+        name for name in protected_undecided if not _is_proved(verdict_of[name])
+    ]
+    for name, verdict in _ask_influence(
+        verifiers.on_rows, protected_undecided, budget
+    ).items():
+        verdict_of[name] = _with_own(verdict_of[name], verdict)
+    return verdict_of
 
 
 def _ask_influence(
-    asker: Asker, names: Sequence[str], sharing: Sharing
+    verifier: Verifier, names: Sequence[str], budget: SharedBudget
 ) -> dict[str, Verdict]:
     questions = [Question(name, independent_of(name)) for name in names]
-    return dict(zip(names, verdicts(asker, questions, sharing), strict=True))
+    return dict(zip(names, verdicts(verifier, questions, budget), strict=True))
 
 
 def _is_proved(verdict: Verdict | None) -> bool:
@@ -250,26 +280,30 @@ def _is_proved(verdict: Verdict | None) -> bool:
 
 
 def _with_drawn(verdict: Verdict, name: str, drawn: Influences | None) -> Verdict:
-    """Tell a verdict what was counted on rows."""
+    """Add to a verdict what was counted on rows."""
     if drawn is None:
         return verdict
-    known = replace(verdict, rows=drawn.of[name], total_rows=drawn.rows)
-    return replace(known, status="refuted", reason="") if drawn.of[name] else known
+    counted_verdict = replace(verdict, rows=drawn.of[name], total_rows=drawn.rows)
+    return (
+        replace(counted_verdict, status="refuted", reason="")
+        if drawn.of[name]
+        else counted_verdict
+    )
 
 
-def _with_own(verdict: Verdict | None, own: Verdict) -> Verdict | None:
-    """Tell a verdict which row breaks the claim, if one does."""
-    if verdict is None or own.status != "refuted":
+def _with_own(verdict: Verdict | None, row_verdict: Verdict) -> Verdict | None:
+    """Add to a verdict the row that violates the claim, if there is one."""
+    if verdict is None or row_verdict.status != "refuted":
         return verdict
     return replace(
         verdict,
         status="refuted",
         reason="",
-        counterexample=own.counterexample,
-        answer=own.answer,
-        distance=own.distance,
-        boxes=verdict.boxes + own.boxes,
-        seconds=verdict.seconds + own.seconds,
+        counterexample=row_verdict.counterexample,
+        prediction=row_verdict.prediction,
+        distance=row_verdict.distance,
+        boxes=verdict.boxes + row_verdict.boxes,
+        seconds=verdict.seconds + row_verdict.seconds,
     )
 
 
@@ -277,12 +311,11 @@ def _influence(
     name: str, verdict: Verdict | None, drawn: Influences | None
 ) -> Influence:
     if verdict is None:
-        assert drawn is not None, "a row said so"
-        return Influence(name, "turns", None, None, drawn.of[name], drawn.rows)
-    words = {"proved": "dead", "refuted": "turns", "open": "open"}
+        assert drawn is not None, "a row shows it"
+        return Influence(name, "flips", None, None, drawn.of[name], drawn.rows)
     return Influence(
         name,
-        words[verdict.status],  # type: ignore[arg-type]
+        _EFFECTS[verdict.status],
         verdict.count,
         verdict.total,
         verdict.rows,
@@ -293,82 +326,86 @@ def _influence(
 def _answers(
     network: Network, rows: GivenRows, name: str
 ) -> dict[Value, dict[Value, int]]:
-    """Count the classes that the rows a feature turns would get with each value."""
+    """Count the predictions, for each value, of the rows that a feature flips."""
     index = network.domain.index(name)
     feature = network.domain.features[index]
     if feature.limits is not None:
         return {}
     codes, numbers = rows.distinct
-    found: list[NDArray[np.int64]] = []
+    predictions_by_code: list[NDArray[np.int64]] = []
     for code in range(len(feature)):
         changed = codes.copy()
         changed[:, index] = code
-        found.append(network.predict_codes(changed, numbers))
-    answers = np.stack(found)
-    turned = (answers != answers[0]).any(axis=0)
-    weights, n_classes = rows.weights[turned], len(network.classes)
-    if not turned.any():
+        predictions_by_code.append(network.predict_codes(changed, numbers))
+    predictions = np.stack(predictions_by_code)
+    is_flipped = (predictions != predictions[0]).any(axis=0)
+    weights, n_classes = rows.weights[is_flipped], len(network.classes)
+    if not is_flipped.any():
         return {}
     return {
         value: dict(
             zip(
                 network.classes,
-                np.bincount(own[turned], weights, n_classes).astype(int).tolist(),
+                np.bincount(classes[is_flipped], weights, n_classes)
+                .astype(int)
+                .tolist(),
                 strict=True,
             )
         )
-        for value, own in zip(feature.values, answers, strict=True)
+        for value, classes in zip(feature.values, predictions, strict=True)
     }
 
 
 _Key: TypeAlias = tuple[str, Value, bool]
-"""A feature, a class, and whether the answer is asked to go there as it grows."""
+"""A feature, a class, and whether the claim is that growing never loses it."""
 
-_SHORT = 0.25  # of its share of the time, before the others had theirs
+_SHORT = 0.25  # part of its share of the time, in the first round
 
 
-def followed(network: Network) -> dict[str, tuple[Value, ...]]:
-    """Return the features that have an order, and the classes they are followed to.
+def ordered_features(network: Network) -> dict[str, tuple[Value, ...]]:
+    """Return the features that have an order, and the classes to follow.
 
-    Of two classes the second says all.
+    Of two classes, the second is enough.
     """
     classes = network.classes[1:] if len(network.classes) == 2 else network.classes
     return {f.name: classes for f in network.domain.features if f.ordered}
 
 
 def trends(
-    asker: Asker, influence: Mapping[str, Influence], sharing: Sharing
+    verifier: Verifier, influence: Mapping[str, Influence], budget: SharedBudget
 ) -> dict[str, dict[Value, Trend]]:
-    """Return which way the answer goes along each ordered feature, to each class.
+    """Return the monotonicity of the model in each ordered feature, for each class.
 
-    What is open after a short time is asked again in the time that is left.
+    What is undecided after a short time is verified again in the time that is left.
     """
     keys: list[_Key] = []
-    for name, classes in followed(asker.network).items():
-        own = [(name, *rest) for rest in product(classes, (True, False))]
-        if influence[name].status == "dead":
-            sharing.skip(len(own))
+    for name, classes in ordered_features(verifier.network).items():
+        keys_of_feature = [(name, *rest) for rest in product(classes, (True, False))]
+        if influence[name].status == "independent":
+            budget.skip(len(keys_of_feature))
         else:
-            keys += own
-    asked = _ask_trends(asker, keys, sharing, _SHORT)
-    still = [key for key, verdict in asked.items() if verdict.status == "open"]
-    if sharing.limits.seconds is not None:
-        sharing.expect(len(still) + 1)
-        asked |= _ask_trends(asker, still, sharing)
+            keys += keys_of_feature
+    verdict_of = _ask_trends(verifier, keys, budget, _SHORT)
+    undecided = [
+        key for key, verdict in verdict_of.items() if verdict.status == "undecided"
+    ]
+    if budget.limits.seconds is not None:
+        budget.expect(len(undecided) + 1)
+        verdict_of |= _ask_trends(verifier, undecided, budget)
     return {
-        name: {label: _trend(asked, name, label) for label in classes}
-        for name, classes in followed(asker.network).items()
+        name: {label: _trend(verdict_of, name, label) for label in classes}
+        for name, classes in ordered_features(verifier.network).items()
     }
 
 
 def _ask_trends(
-    asker: Asker, keys: list[_Key], sharing: Sharing, part: float = 1.0
+    verifier: Verifier, keys: list[_Key], budget: SharedBudget, part: float = 1.0
 ) -> dict[_Key, Verdict]:
     questions = [
-        Question(name, monotone(name, increasing=is_up, toward=label))
+        Question(name, monotonic(name, increasing=is_up, toward=label))
         for name, label, is_up in keys
     ]
-    return dict(zip(keys, verdicts(asker, questions, sharing, part), strict=True))
+    return dict(zip(keys, verdicts(verifier, questions, budget, part), strict=True))
 
 
 def _trend(asked: Mapping[_Key, Verdict], name: str, label: Value) -> Trend:
@@ -379,14 +416,13 @@ def _trend(asked: Mapping[_Key, Verdict], name: str, label: Value) -> Trend:
 
 
 def direction_of(increasing: Verdict, decreasing: Verdict) -> Direction:
-    """Return the direction that two verdicts make.
+    """Return the direction that follows from two verdicts.
 
-    What is proved to be increasing is called so, even where it is open whether it is
-    constant.
+    "Increasing" is returned if proved, even if it is undecided whether it is constant.
     """
     up, down = increasing.status, decreasing.status
     if (up, down) == ("refuted", "refuted"):
         return "neither"
     if up == "proved":
         return "constant" if down == "proved" else "increasing"
-    return "decreasing" if down == "proved" else "open"
+    return "decreasing" if down == "proved" else "undecided"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         Trend,
     )
 
-INFLUENCE = "What can turn an answer, alone"
-"""The title of the section on all features."""
+INFLUENCE = "Predictions that flip when only one feature changes"
+"""The title of the section on the influence of all features."""
 
 
 def _grid(
@@ -40,24 +40,26 @@ def _grid(
 
 
 def amount(number: int | None) -> str:
-    """Return a number, or nothing where it is not known."""
+    """Return a number as text; empty if not known."""
     return "" if number is None else f"{number:,}"
 
 
 def part(number: int | None, total: int | None) -> str:
-    """Return a share in percent, or nothing where it is not known."""
+    """Return a share in percent; empty if not known."""
     return "" if number is None or not total else share(number, total)
 
 
 def influence_parts(audit: "Audit") -> tuple[str | Grid, ...]:
-    """Return how often each feature turns an answer, and which are dead."""
-    found = [one for one in audit.influence.values() if one.status != "dead"]
+    """Return how often each feature flips predictions, and which never do."""
+    influential = [
+        one for one in audit.influence.values() if one.status != "independent"
+    ]
     parts: list[str | Grid] = []
-    if found:
-        has_inputs = any(one.inputs is not None for one in found)
+    if influential:
+        has_inputs = any(one.inputs is not None for one in influential)
         header = ("", "rows", "", *(("inputs", "") if has_inputs else ()), "")
         rows = []
-        for one in found:
+        for one in influential:
             inputs = (amount(one.inputs), part(one.inputs, one.of_inputs))
             rows.append(
                 (
@@ -70,24 +72,24 @@ def influence_parts(audit: "Audit") -> tuple[str | Grid, ...]:
             )
         numbers = (False, *[True] * (len(header) - 2), False)
         parts.append(_grid(header, tuple(rows), numbers))
-    if audit.dead:
-        names = ", ".join(map(quoted, audit.dead))
-        parts.append(f"Dead, proved never to turn an answer: {names}.")
-    elif not any(one.status == "open" for one in found):
-        parts.append("No feature is dead: each turns some answer.")
+    if audit.independent_of:
+        names = ", ".join(map(quoted, audit.independent_of))
+        parts.append(f"Never flips a prediction (proved for every input): {names}.")
+    elif not any(one.status == "undecided" for one in influential):
+        parts.append("Every feature flips some prediction.")
     return tuple(parts)
 
 
 def _remark(audit: "Audit", status: str, of_rows: int | None) -> str:
-    said = ["open"] if status == "open" else []
+    remarks = ["undecided"] if status == "undecided" else []
     if of_rows is not None and of_rows != audit.rows:
-        said.append(f"of {of_rows:,} rows, drawn")
-    return "; ".join(said)
+        remarks.append(f"in a sample of {of_rows:,} rows")
+    return "; ".join(remarks)
 
 
-def monotone_parts(audit: "Audit") -> tuple[str | Grid, ...]:
-    """Return the direction of each ordered feature."""
-    trends = [each for by in audit.monotone.values() for each in by.values()]
+def monotonicity_parts(audit: "Audit") -> tuple[str | Grid, ...]:
+    """Return the monotonicity in each ordered feature."""
+    trends = [each for by in audit.monotonicity.values() for each in by.values()]
     if not trends:
         return ()
     has_classes = len(audit.classes) > 2
@@ -101,77 +103,84 @@ def monotone_parts(audit: "Audit") -> tuple[str | Grid, ...]:
         for trend in trends
     )
     toward = "the class named" if has_classes else label_text(audit.classes[1])
-    said = f"Toward {toward}; a context is one choice of all other features."
+    intro = (
+        f"Whether {toward} is gained or lost as a feature grows, for each combination "
+        f"of the other features."
+    )
     blank = ("",) * len(rows[0])
-    return said, _grid(blank, rows, (False,) * len(rows[0]))
+    return intro, _grid(blank, rows, (False,) * len(rows[0]))
 
 
 def _along(trend: "Trend") -> str:
-    """Say in how many contexts the class is gained and lost."""
+    """Return for how many combinations the class is gained and lost."""
     if trend.direction == "constant":
-        return "it alone neither gains nor loses the class"
-    said, is_counted = [], False
+        return "never gained or lost"
+    phrases, is_counted = [], False
     for verdict, verb, number in (
         (trend.decreasing, "gained", trend.rises),
         (trend.increasing, "lost", trend.falls),
     ):
         if verdict is None or verdict.status == "proved":
-            said.append(f"never {verb}")
-        elif verdict.status == "open":
-            said.append(f"open whether {verb}")
+            phrases.append(f"never {verb}")
+        elif verdict.status == "undecided":
+            phrases.append(f"undecided whether {verb}")
         elif number is None:
-            said.append(f"{verb} in some contexts")
+            phrases.append(f"{verb} for some combinations")
         else:
-            said.append(f"{verb} in {number:,}")
+            phrases.append(f"{verb} for {number:,}")
             is_counted = True
-    of = f" of {amount(trend.contexts)} contexts" if is_counted else ""
-    if is_counted and said[-1].startswith("never"):
-        said = [f"{said[0]}{of}", said[1]]
+    of = f" of {amount(trend.contexts)}" if is_counted else ""
+    if is_counted and phrases[-1].startswith("never"):
+        phrases = [f"{phrases[0]}{of}", phrases[1]]
         of = ""
-    return f"{label_text(trend.toward)} {', '.join(said)}{of}"
+    return f"{label_text(trend.toward)} {', '.join(phrases)}{of}"
 
 
 def protected_parts(audit: "Audit", top: int) -> tuple[str | Grid, ...]:
-    """Return what is said of each protected feature."""
+    """Return the effect of each protected feature."""
     parts: list[str | Grid] = []
-    for feature, found in audit.protected.items():
+    for feature, effect in audit.protected.items():
         name = quoted(feature)
         parts += [""] if parts else []
-        if found.status == "unseen":
+        if effect.status == "unseen":
             parts.append(
-                f"{name} is no feature of the model, which does not see it. Other "
-                f"features may still go along with it; the groups below show that."
+                f"{name} is not a feature of the model. Other features may still be "
+                f"correlated with it: see the outcomes by group below."
             )
-        elif found.status == "never":
-            parts.append(f"{name} alone never turns an answer: proved for every input.")
-        elif found.status == "open":
-            why = "" if found.verdict is None else f" ({found.verdict.reason})"
+        elif effect.status == "independent":
+            parts.append(f"{name} alone never flips a prediction (proved).")
+        elif effect.status == "undecided":
+            why = "" if effect.verdict is None else f" ({effect.verdict.reason})"
             parts.append(
-                f"{name} is open{why}: no input was found at which it alone turns the "
-                f"answer, and none is excluded."
+                f"{name} is undecided{why}: no input was found for which it alone "
+                f"flips the prediction, but there may be one."
             )
         else:
-            parts += _turning(audit, found, top)
+            parts += _flipping(audit, effect, top)
     return tuple(parts)
 
 
-def _turning(audit: "Audit", found: "Protected", top: int) -> list[str | Grid]:
-    """Say of how many, which way, and by which rules."""
-    verdict = found.verdict
+def _flipping(audit: "Audit", effect: "Protected", top: int) -> list[str | Grid]:
+    """Return how often a feature flips predictions, in which way, and rules."""
+    verdict = effect.verdict
     assert verdict is not None, "it was verified"
     amounts = []
-    if found.rows is not None and found.of_rows:
-        part = share(found.rows, found.of_rows)
-        amounts.append(f"of {found.rows:,} of {count(found.of_rows, 'row')} ({part})")
-    if found.inputs is not None and found.of_inputs:
-        part = share(found.inputs, found.of_inputs)
-        total = count(found.of_inputs, "input")
-        amounts.append(f"at {found.inputs:,} of {total} ({part})")
-    said = f": {', and '.join(amounts)}" if amounts else ""
-    parts: list[str | Grid] = [f"{quoted(found.feature)} alone turns the answer{said}."]
-    parts += [_ways(verdict)] if len(verdict.ways) > 1 or _is_telling(verdict) else []
-    parts += [] if len(parts) > 1 else _by_value(audit, found)
-    rules = found.rules
+    if effect.rows is not None and effect.of_rows:
+        part = share(effect.rows, effect.of_rows)
+        amounts.append(
+            f"for {effect.rows:,} of {count(effect.of_rows, 'row')} ({part})"
+        )
+    if effect.inputs is not None and effect.of_inputs:
+        part = share(effect.inputs, effect.of_inputs)
+        total = count(effect.of_inputs, "input")
+        amounts.append(f"for {effect.inputs:,} of {total} ({part})")
+    amounts_text = f": {', and '.join(amounts)}" if amounts else ""
+    parts: list[str | Grid] = [
+        f"{quoted(effect.feature)} alone flips the prediction{amounts_text}."
+    ]
+    parts += [_ways(verdict)] if len(verdict.ways) > 1 or _has_ways(verdict) else []
+    parts += [] if len(parts) > 1 else _by_value(audit, effect)
+    rules = effect.rules
     if rules is None:
         parts += _example(audit, verdict)
     elif top:
@@ -179,37 +188,37 @@ def _turning(audit: "Audit", found: "Protected", top: int) -> list[str | Grid]:
     return parts
 
 
-def _is_telling(verdict: Verdict) -> bool:
-    return any(way != "turns" for way in verdict.ways)
+def _has_ways(verdict: Verdict) -> bool:
+    return any(way != "flips" for way in verdict.ways)
 
 
 def _ways(verdict: Verdict) -> Grid:
-    """Return which answer each value gets, and how often that is so."""
+    """Return the prediction for each value, and how often that is so."""
     ways = sorted(verdict.ways, key=lambda way: -verdict.row_ways.get(way, 0))
     rows = tuple(
         (amount(verdict.row_ways.get(way, 0)), amount(verdict.ways[way]), way)
         for way in ways
     )
-    return _grid(("rows", "inputs", "answers"), rows, (True, True, False))
+    return _grid(("rows", "inputs", "predictions"), rows, (True, True, False))
 
 
-def _by_value(audit: "Audit", found: "Protected") -> list[str | Grid]:
-    """Return what the rows that turn would get with each value."""
-    if not found.answers:
+def _by_value(audit: "Audit", effect: "Protected") -> list[str | Grid]:
+    """Return the predictions that the flipped rows would get with each value."""
+    if not effect.predictions:
         return []
-    feature = audit.domain.feature(found.feature)
+    feature = audit.domain.feature(effect.feature)
     header = ("if all of these rows had", *map(label_text, audit.classes))
     rows = tuple(
         (value_words(feature, value), *(amount(n) for n in by_class.values()))
-        for value, by_class in found.answers.items()
+        for value, by_class in effect.predictions.items()
     )
     return [_grid(header, rows, (False, *[True] * len(audit.classes)))]
 
 
 def _rules(rules: RuleList, top: int) -> list[str | Grid]:
-    """Return the first rules of each way to turn."""
-    verb = "holds" if len(rules) == 1 else "hold"
-    first = "" if len(rules) == 1 else "; the first"
+    """Return the first rules of each way to flip."""
+    verb = "covers" if len(rules) == 1 else "cover"
+    first = "" if len(rules) == 1 else "; the first ones"
     parts: list[str | Grid] = [
         f"{count(len(rules), 'rule')} {verb} exactly these inputs{first}:"
     ]
@@ -235,12 +244,12 @@ def rule_words(rules: RuleList, rule: Rule) -> str:
 
 
 def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
-    """Return two inputs that differ in the feature alone, where there are no rules."""
-    found, answer = verdict.counterexample, verdict.answer
-    if not isinstance(found, tuple) or not isinstance(answer, tuple):
+    """Return two inputs that differ only in the feature, if there are no rules."""
+    inputs, predictions = verdict.counterexample, verdict.prediction
+    if not isinstance(inputs, tuple) or not isinstance(predictions, tuple):
         return []
-    one, other = found
-    where = "of this row" if verdict.distance == 0 else "here"
+    one, other = inputs
+    where = ", this row" if verdict.distance == 0 else ""
     shared = [name for name in one if one[name] == other[name]]
     rows = [
         (
@@ -251,27 +260,27 @@ def _example(audit: "Audit", verdict: Verdict) -> list[str | Grid]:
             ),
             label_text(label),
         )
-        for row, label in zip(found, answer, strict=True)
+        for row, label in zip(inputs, predictions, strict=True)
     ]
-    same = {name: one[name] for name in shared}
-    said = " · ".join(input_conditions(audit.domain, same))
+    shared_values = {name: one[name] for name in shared}
+    shared_text = " · ".join(input_conditions(audit.domain, shared_values))
     return [
-        f"For example {where}:",
-        _grid(("",), ((said,),), (False,)),
+        f"For example{where}:",
+        _grid(("",), ((shared_text,),), (False,)),
         _grid(("", ""), tuple(rows), (False, False)),
     ]
 
 
-_GROUPS = 10  # so many groups are shown
+_GROUPS = 10  # most groups shown
 
 
-def shares_parts(audit: "Audit") -> tuple[str | Grid, ...]:
-    """Return the classes of each group."""
+def group_parts(audit: "Audit") -> tuple[str | Grid, ...]:
+    """Return the outcomes of each group."""
     parts: list[str | Grid] = []
     shown = audit.classes[1:] if len(audit.classes) == 2 else audit.classes
-    for name, groups in audit.shares.items():
+    for name, groups in audit.groups.items():
         has_labels = any(group.labels is not None for group in groups)
-        header = (quoted(name), "rows", *(f"answered {label_text(c)}" for c in shown))
+        header = (quoted(name), "rows", *(f"predicted {label_text(c)}" for c in shown))
         if has_labels:
             header += tuple(f"labelled {label_text(c)}" for c in shown)
         largest = sorted(groups, key=lambda group: -group.rows)[:_GROUPS]
@@ -294,45 +303,45 @@ def _group(group: "Group", shown: tuple[Value, ...]) -> tuple[str, ...]:
 
 
 def fragile_parts(audit: "Audit") -> tuple[str | Grid, ...]:
-    """Return the rows with the smallest margins, and what turns them."""
+    """Return the rows with the smallest margins, and what flips them."""
     if not audit.fragile:
         return ()
-    said = "Rows, from 0, with the smallest margins, and the fewest changes that turn"
+    intro = "The rows (numbered from 0) with the smallest margins, and what flips them."
     rows = tuple(
         (
-            str(one.place),
-            f"× {one.times:,}" if one.times > 1 else "",
-            label_text(one.explanation.answer),
+            str(one.number),
+            f"× {one.count:,}" if one.count > 1 else "",
+            label_text(one.explanation.prediction),
             f"{one.explanation.margin:.2g}",
-            turned_by(one),
+            flip_text(one),
         )
         for one in audit.fragile
     )
-    header = ("row", "", "answer", "margin", "turns with")
-    return f"{said} each.", _grid(header, rows, (True, False, False, True, False))
+    header = ("row", "", "prediction", "margin", "flips with")
+    return intro, _grid(header, rows, (True, False, False, True, False))
 
 
-def turned_by(one: "FragileRow") -> str:
-    """Say what turns a row: the first of the fewest changes."""
-    found = one.explanation
-    if not found.changes:
-        return "nothing" if found.proved.fewest else "open"
-    more = len(found.changes) - 1
-    said = change_text(found, found.changes[0])
-    return f"{said} · or {count(more, 'other way')}" if more else said
+def flip_text(one: "FragileRow") -> str:
+    """Return what flips a row: the first counterfactual."""
+    explanation = one.explanation
+    if not explanation.counterfactuals:
+        return "nothing" if explanation.proved.fewest else "undecided"
+    more = len(explanation.counterfactuals) - 1
+    text = change_text(explanation, explanation.counterfactuals[0])
+    return f"{text} · or {count(more, 'other')}" if more else text
 
 
 def document_of(audit: "Audit", top: int) -> Document:
-    """Return the page, with the `top` rules of each way to turn."""
+    """Return the page, with the `top` rules of each way to flip."""
     top = whole_number("top", top)
-    asked = " or ".join(label_text(label) for label in audit.classes)
+    question = " or ".join(label_text(label) for label in audit.classes)
     sections = {
-        f"Audit: {asked}?": _head(audit),
+        f"Audit: {question}?": _head(audit),
         "Protected features": protected_parts(audit, top),
         INFLUENCE: influence_parts(audit),
-        "Which way the answer goes as a feature grows": monotone_parts(audit),
-        "What becomes of groups": shares_parts(audit),
-        "The most fragile rows": fragile_parts(audit),
+        "Monotonicity": monotonicity_parts(audit),
+        "Outcomes by group": group_parts(audit),
+        "Most fragile rows": fragile_parts(audit),
     }
     return Document(
         tuple(
@@ -348,25 +357,25 @@ def _part(part: str | Grid) -> Part:
 
 
 def _head(audit: "Audit") -> tuple[str | Grid, ...]:
-    """Return what was audited, and how sure it is."""
+    """Return what was audited, and how certain the results are."""
     size = [count(len(audit.domain.names), "feature")]
     inputs = audit.domain.n_numbers
     if inputs is not None:
         text = f"{inputs:,}" if inputs < 10**12 else f"{float(inputs):.1e}"
         size.append(f"{text} possible inputs")
     size.append(count(audit.rows, "row"))
-    how = "All inputs were looked at: what is said of them is proved, and counted."
-    if audit.how == "table" and audit.open:
-        how = "There are few enough inputs to look at each, but not in this time."
+    how = "Every input was evaluated, so the results are proved and counted."
+    if audit.how == "table" and audit.undecided:
+        how = "There was not enough time to evaluate every input."
     elif audit.how == "search":
         how = (
-            "The inputs are too many to look at each: they were searched, so what is "
-            "said of them is proved or open; rows are counted."
+            "There are too many inputs to evaluate each one. They were searched, so "
+            "results are proved or undecided; rows are counted."
         )
     parts: list[str | Grid] = [*audit.warnings, " · ".join(size), how]
-    if audit.open:
+    if audit.undecided:
         parts.append(
-            f"Still open (by default a minute is spent; --time or time= gives more): "
-            f"{', '.join(audit.open)}."
+            f"Undecided (the default limit is a minute; --time or time= sets another): "
+            f"{', '.join(audit.undecided)}."
         )
     return tuple(parts)

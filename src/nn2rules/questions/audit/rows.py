@@ -1,4 +1,4 @@
-"""What an audit says of rows: outcomes by group, and the most fragile rows."""
+"""Rows in an audit: outcomes by group, and the most fragile rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -26,16 +26,16 @@ from nn2rules.space import (
 )
 
 Part: TypeAlias = tuple[Value | tuple[float, float], str, NDArray[np.bool_]]
-"""A value, or a range of numbers, its text, and the rows that have it."""
+"""A value or a range of numbers, its text, and the rows that have it."""
 
-_FEW = 12  # so many different numbers are each a group; of more there are quarters
+_FEW = 12  # most distinct numbers that are a group each; more are cut into quarters
 
 
-def shares_of(
+def groups_of(
     network: Network, rows: GivenRows, data: Rows, name: str
 ) -> tuple[Group, ...]:
-    """Return the groups of a column, with the model's classes and the labels."""
-    answers = rows.answers(network)[rows.places]
+    """Return the groups of a column, with their predictions and labels."""
+    predictions = rows.answers(network)[rows.places]
     if name in network.domain.names:
         index = network.domain.index(name)
         numbers = None if rows.numbers is None else rows.numbers[:, index]
@@ -47,12 +47,14 @@ def shares_of(
         Group(
             value,
             text,
-            int(held.sum()),
-            _counted(network, answers[held]),
-            None if rows.labels is None else _counted(network, rows.labels[held]),
+            int(is_in_group.sum()),
+            _counted(network, predictions[is_in_group]),
+            None
+            if rows.labels is None
+            else _counted(network, rows.labels[is_in_group]),
         )
-        for value, text, held in parts
-        if held.any()
+        for value, text, is_in_group in parts
+        if is_in_group.any()
     )
 
 
@@ -75,32 +77,32 @@ def _parts(
 
 
 def _column_parts(cells: Sequence[object]) -> Iterator[Part]:
-    """Yield the groups of a column that the model does not see."""
-    plain = _numbers_of([value_of(cell) for cell in cells])
-    different = list(dict.fromkeys(plain))
-    known = [cell for cell in different if cell is not None]
-    if len(known) > _FEW and all(is_number(cell) for cell in known):
-        is_there = np.array([cell is not None for cell in plain])
-        numbers = [np.nan if cell is None else float(cell) for cell in plain]
+    """Yield the groups of a column that is not a feature of the model."""
+    cells_as_numbers = _numbers_of([value_of(cell) for cell in cells])
+    distinct = list(dict.fromkeys(cells_as_numbers))
+    values = [cell for cell in distinct if cell is not None]
+    if len(values) > _FEW and all(is_number(cell) for cell in values):
+        is_there = np.array([cell is not None for cell in cells_as_numbers])
+        numbers = [np.nan if cell is None else float(cell) for cell in cells_as_numbers]
         yield from _quarters(np.array(numbers), is_there)
-        known = []
-    places = {cell: place for place, cell in enumerate(different)}
-    own = np.array([places[cell] for cell in plain])
-    for cell in [*_sorted(known), *[None] * (None in places)]:
-        yield cell, label_text(cell), own == places[cell]
+        values = []
+    places = {cell: place for place, cell in enumerate(distinct)}
+    positions = np.array([places[cell] for cell in cells_as_numbers])
+    for cell in [*_sorted(values), *[None] * (None in places)]:
+        yield cell, label_text(cell), positions == places[cell]
 
 
 def _numbers_of(cells: list[Value]) -> list[Value]:
-    """Return cells of a file as numbers, if all of them read as such, or are empty."""
-    found: dict[Value, Value] = {}
+    """Return the cells of a file as numbers, if each of them is one or empty."""
+    numbers: dict[Value, Value] = {}
     for cell in dict.fromkeys(cells):
         if cell is None or cell == "":
-            found[cell] = None
+            numbers[cell] = None
             continue
-        found[cell] = number_of(cell) if isinstance(cell, str) else None
-        if found[cell] is None:
+        numbers[cell] = number_of(cell) if isinstance(cell, str) else None
+        if numbers[cell] is None:
             return [None if cell == "" else cell for cell in cells]
-    return [found[cell] for cell in cells]
+    return [numbers[cell] for cell in cells]
 
 
 def _sorted(cells: Sequence[Value]) -> list[Value]:
@@ -111,18 +113,21 @@ def _sorted(cells: Sequence[Value]) -> list[Value]:
 def _quarters(
     numbers: NDArray[np.float64], is_number_: NDArray[np.bool_]
 ) -> Iterator[Part]:
-    """Yield the numbers that occur or, of many, quarters of the rows."""
+    """Yield the numbers that occur or, if there are many, quarters of the rows."""
     occurring = numbers[is_number_]
     edges = np.unique(occurring)
     if len(edges) > _FEW:
         edges = np.unique(np.quantile(occurring, (0.25, 0.5, 0.75), method="nearest"))
     quarter = np.searchsorted(edges, numbers)
     for place in range(len(edges) + 1):
-        held = is_number_ & (quarter == place)
-        if held.any():
-            low, high = float(numbers[held].min()), float(numbers[held].max())
+        is_in_quarter = is_number_ & (quarter == place)
+        if is_in_quarter.any():
+            low, high = (
+                float(numbers[is_in_quarter].min()),
+                float(numbers[is_in_quarter].max()),
+            )
             ends = [label_text(plain_number(end)) for end in (low, high)]
-            yield (low, high), "–".join(dict.fromkeys(ends)), held
+            yield (low, high), "–".join(dict.fromkeys(ends)), is_in_quarter
 
 
 def fragile_rows(
@@ -133,38 +138,44 @@ def fragile_rows(
     impossible: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[FragileRow, ...]:
-    """Return the different rows with the smallest margins, each explained."""
+    """Return the distinct rows with the smallest margins, each explained."""
     codes, numbers = rows.distinct
     order = np.argsort(row_margins(network, rows), kind="stable")
     if impossible is not None:
         boxes, _ = read_impossible(network.domain, impossible, function=False)
-        given = np.ones(codes.shape) if numbers is None else numbers
-        order = order[~inside(network.domain, boxes, codes, given)[order]]
+        amounts = np.ones(codes.shape) if numbers is None else numbers
+        order = order[~inside(network.domain, boxes, codes, amounts)[order]]
     order = order[:number]
     if not len(order):
         return ()
-    amounts = None if numbers is None else numbers[order]
-    chosen = network.domain.decode(codes[order], amounts, accepted=True)
-    asked: dict[str, Any] = {"widen": False, "budget": meter.budget, "progress": False}
-    asked |= {"impossible": impossible, "n_jobs": n_jobs}
+    chosen_numbers = None if numbers is None else numbers[order]
+    chosen = network.domain.decode(codes[order], chosen_numbers, accepted=True)
+    options: dict[str, Any] = {
+        "widen": False,
+        "budget": meter.budget,
+        "progress": False,
+    }
+    options |= {"impossible": impossible, "n_jobs": n_jobs}
     try:
-        found = explain(network, chosen, **asked)
-    except BudgetExceededError:  # no time for a table: what is not known is open
-        found = explain(network, chosen, engine="search", **asked)
+        explanations = explain(network, chosen, **options)
+    except BudgetExceededError:  # no time for a table: the rest stays undecided
+        explanations = explain(network, chosen, engine="search", **options)
     firsts = [int(np.argmax(rows.places == place)) for place in order.tolist()]
     return tuple(
         FragileRow(first, int(rows.weights[place]), explanation)
-        for first, place, explanation in zip(firsts, order.tolist(), found, strict=True)
+        for first, place, explanation in zip(
+            firsts, order.tolist(), explanations, strict=True
+        )
     )
 
 
 def row_margins(network: Network, rows: GivenRows) -> NDArray[np.float64]:
-    """Return how far the scores of the different rows are from another answer."""
+    """Return the margins of the distinct rows."""
     scores = network.scores_codes(*rows.distinct)
-    answers = rows.answers(network)
-    found = np.zeros(len(answers))
+    predictions = rows.answers(network)
+    smallest = np.zeros(len(predictions))
     for index in range(len(network.classes)):
-        own = answers == index
-        if own.any():
-            found[own] = margins(network, index, scores[own])
-    return np.maximum(np.nan_to_num(found), 0.0)
+        is_class = predictions == index
+        if is_class.any():
+            smallest[is_class] = margins(network, index, scores[is_class])
+    return np.maximum(np.nan_to_num(smallest), 0.0)

@@ -2,16 +2,16 @@
 
 ::
 
-    implies({...}, class)         wherever conditions hold, the model answers a class
-    unreachable(class)            it never answers a class
-    probability_between(lo, hi)   the probability of a class stays between two numbers
-    independent_of("sex")         changing a feature alone never changes the answer
-    monotone("income")            the answer only goes one way as a feature grows
-    equivalent(rules)             it answers as rules do
-    subsumes(rules)               it answers as rules do wherever one of them decides
+    implies({...}, class)         where conditions hold, the model predicts a class
+    unreachable(class)            the model never predicts a class
+    probability_between(lo, hi)   the probability of a class is between two numbers
+    independent_of("sex")         changing a feature alone never flips the prediction
+    monotonic("income")           as a feature grows, a class is never lost
+    equivalent(rules)             the model predicts what rules do, on every input
+    subsumes(rules)               the model predicts what rules do where they cover
 
-Each can be said to hold only ``within`` some inputs. `read_claim` reads them from text,
-`read_book` from a file.
+Each can be restricted to some inputs with ``within``. `read_claim` reads a claim from
+text, `read_book` several from a file. Imports `files`, `rules` and everything below.
 """
 
 from nn2rules.questions.claims.claim import (
@@ -20,7 +20,7 @@ from nn2rules.questions.claims.claim import (
     Equivalent,
     Implies,
     IndependentOf,
-    Monotone,
+    Monotonic,
     ProbabilityBetween,
     Subsumes,
     Unreachable,
@@ -28,7 +28,7 @@ from nn2rules.questions.claims.claim import (
     equivalent,
     implies,
     independent_of,
-    monotone,
+    monotonic,
     probability_between,
     subsumes,
     unreachable,
@@ -41,7 +41,7 @@ __all__ = [
     "Equivalent",
     "Implies",
     "IndependentOf",
-    "Monotone",
+    "Monotonic",
     "ProbabilityBetween",
     "Subsumes",
     "Unreachable",
@@ -49,7 +49,7 @@ __all__ = [
     "equivalent",
     "implies",
     "independent_of",
-    "monotone",
+    "monotonic",
     "probability_between",
     "read_book",
     "read_claim",

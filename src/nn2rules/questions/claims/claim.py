@@ -1,6 +1,6 @@
 """Claims about a model, as values and in words.
 
-What they say is checked when a model is there.
+Names and values in a claim are checked once there is a model.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from nn2rules.space import Domain, Value, is_number
 
 @dataclass(frozen=True)
 class Implies:
-    """Wherever the conditions hold, the model answers `then`."""
+    """Where the conditions hold, the model predicts `then`."""
 
     conditions: Said
     then: Value
@@ -23,7 +23,7 @@ class Implies:
 
 @dataclass(frozen=True)
 class Unreachable:
-    """The model never answers `label`."""
+    """The model never predicts `label`."""
 
     label: Value
     within: Said = None
@@ -31,7 +31,7 @@ class Unreachable:
 
 @dataclass(frozen=True)
 class ProbabilityBetween:
-    """The model's probability of a class is nowhere below `low` or above `high`."""
+    """The probability of a class is never below `low` or above `high`."""
 
     low: float
     high: float
@@ -41,15 +41,15 @@ class ProbabilityBetween:
 
 @dataclass(frozen=True)
 class IndependentOf:
-    """Changing these features alone never changes the answer."""
+    """Changing only these features never flips the prediction."""
 
     features: tuple[str, ...]
     within: Said = None
 
 
 @dataclass(frozen=True)
-class Monotone:
-    """Increasing a feature alone never loses the answer `toward`."""
+class Monotonic:
+    """Increasing only this feature never loses the prediction `toward`."""
 
     feature: str
     increasing: bool = True
@@ -59,7 +59,7 @@ class Monotone:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """The model answers as rules do, their default included."""
+    """The model predicts what rules do, including their default."""
 
     rules: RuleList
     within: Said = None
@@ -67,7 +67,7 @@ class Equivalent:
 
 @dataclass(frozen=True)
 class Subsumes:
-    """The model answers as rules do wherever one of them decides."""
+    """The model predicts what rules do wherever one of them applies."""
 
     rules: RuleList
     within: Said = None
@@ -78,7 +78,7 @@ Claim: TypeAlias = (
     | Unreachable
     | ProbabilityBetween
     | IndependentOf
-    | Monotone
+    | Monotonic
     | Equivalent
     | Subsumes
 )
@@ -88,48 +88,48 @@ CLAIMS = (
     Unreachable,
     ProbabilityBetween,
     IndependentOf,
-    Monotone,
+    Monotonic,
     Equivalent,
     Subsumes,
 )
 
 
 def implies(conditions: Said, then: Value) -> Implies:
-    """Claim that the model answers `then` wherever conditions hold.
+    """Claim that the model predicts `then` where conditions hold.
 
     Parameters
     ----------
     conditions : dict from features to values, text, or sequence of Condition
-        A value, or a list of them; of a range of numbers also a tuple (low, high).
+        A value or a list of values; for a range of numbers also a tuple (low, high).
     then : class label
     """
     return Implies(conditions, then)
 
 
 def unreachable(label: Value, *, within: Said = None) -> Unreachable:
-    """Claim that the model never answers a class, where conditions hold."""
+    """Claim that the model never predicts a class: it is not reachable."""
     return Unreachable(label, within)
 
 
 def probability_between(
     low: float, high: float, *, of: Value = None, within: Said = None
 ) -> ProbabilityBetween:
-    """Claim that the probability of a class stays between two numbers.
+    """Claim that the probability of a class is between two numbers.
 
-    Of the second of two classes, unless another is named.
+    By default of the second of two classes.
     """
     for number in (low, high):
         if not is_number(number) or not 0 <= number <= 1:
             raise OptionError(f"a probability is a number from 0 to 1, not {number!r}")
     if low > high:
-        raise OptionError(f"no probability is between {low} and {high}")
+        raise OptionError(f"low={low} is above high={high}")
     return ProbabilityBetween(float(low), float(high), of, within)
 
 
 def independent_of(
     features: str | Sequence[str], *, within: Said = None
 ) -> IndependentOf:
-    """Claim that changing a feature, or some together, never changes the answer."""
+    """Claim that changing a feature, or several together, never flips a prediction."""
     names = (features,) if isinstance(features, str) else tuple(features)
     if not names or not all(isinstance(name, str) for name in names):
         raise OptionError(f"independent_of: {features!r}, expected names of features")
@@ -138,28 +138,27 @@ def independent_of(
     return IndependentOf(names, within)
 
 
-def monotone(
+def monotonic(
     feature: str, *, increasing: bool = True, toward: Value = None, within: Said = None
-) -> Monotone:
-    """Claim that the answer only goes one way as a feature grows.
+) -> Monotonic:
+    """Claim monotonicity: a prediction is never lost as a feature grows.
 
-    Increasing: once the answer is `toward`, by default the second of two classes,
-    raising the feature alone never turns it to another. Decreasing: lowering it does
-    not.
+    Increasing: where the prediction is `toward`, by default the second of two classes,
+    raising only this feature never flips it. Decreasing: lowering it does not.
     """
-    return Monotone(feature, bool(increasing), toward, within)
+    return Monotonic(feature, bool(increasing), toward, within)
 
 
 def equivalent(rules: RuleList, *, within: Said = None) -> Equivalent:
-    """Claim that the model answers as rules do, on every input."""
+    """Claim that the model predicts what rules do, on every input."""
     return Equivalent(_checked(rules), within)
 
 
 def subsumes(rules: RuleList, *, within: Said = None) -> Subsumes:
-    """Claim that the model answers as rules do wherever one of them decides.
+    """Claim that the model predicts what rules do wherever one of them applies.
 
-    Their default is no part of the claim. The rules of a list decide from the top,
-    those of a set each on its own.
+    Their default is not part of the claim. In a list, the first rule that covers an
+    input applies; in a set, every one does.
     """
     return Subsumes(_checked(rules), within)
 
@@ -171,7 +170,7 @@ def _checked(rules: object) -> RuleList:
 
 
 def claim_text(claim: Claim, domain: Domain) -> str:
-    """Return a claim as text, over a domain that it fits.
+    """Return a claim as text, for a domain with its features.
 
     Examples
     --------
@@ -183,14 +182,14 @@ def claim_text(claim: Claim, domain: Domain) -> str:
     'never ripe if color = red'
     """
     if isinstance(claim, Implies):
-        found = conditions_for(domain, claim.conditions, "implies")
-        return f"if {premise(domain, found)} then {label_text(claim.then)}"
-    found = conditions_for(domain, claim.within, "within")
-    where = f" if {premise(domain, found)}" if found else ""
-    return _said(claim) + where
+        conditions = conditions_for(domain, claim.conditions, "implies")
+        return f"if {premise(domain, conditions)} then {label_text(claim.then)}"
+    conditions = conditions_for(domain, claim.within, "within")
+    where = f" if {premise(domain, conditions)}" if conditions else ""
+    return _text_without_within(claim) + where
 
 
-def _said(claim: Claim) -> str:
+def _text_without_within(claim: Claim) -> str:
     if isinstance(claim, Unreachable):
         return f"never {label_text(claim.label)}"
     if isinstance(claim, ProbabilityBetween):
@@ -198,7 +197,7 @@ def _said(claim: Claim) -> str:
         return f"probability{of} between {claim.low!r} and {claim.high!r}"
     if isinstance(claim, IndependentOf):
         return f"independent of {', '.join(map(quoted, claim.features))}"
-    if isinstance(claim, Monotone):
+    if isinstance(claim, Monotonic):
         way = "increasing" if claim.increasing else "decreasing"
         toward = "" if claim.toward is None else f" toward {label_text(claim.toward)}"
         return f"{way} in {quoted(claim.feature)}{toward}"

@@ -1,4 +1,4 @@
-"""Claims read from text, and books of claims: files with one on each line."""
+"""Read claims from text, and books of claims from files."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from nn2rules.questions.claims.claim import (
     Subsumes,
     Unreachable,
     independent_of,
-    monotone,
+    monotonic,
     probability_between,
 )
 from nn2rules.space import Condition, Domain, Value, text_of
@@ -25,7 +25,7 @@ _KINDS = (
     "equivalent to, subsumes"
 )
 
-_EQUIVALENT, _SUBSUMES = ("equivalent", "to"), ("subsumes",)  # these name a file
+_EQUIVALENT, _SUBSUMES = ("equivalent", "to"), ("subsumes",)  # these name a rules file
 
 Found = tuple[Claim, int]
 
@@ -57,7 +57,7 @@ def read_claim(text: str, domain: Domain, classes: Sequence[Value]) -> Claim:
 
 
 def file_in(text: str) -> tuple[str, int, int] | None:
-    """Return the file that the text of a claim names, and where its name is.
+    """Return the file that a claim names, and where in the text its name is.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def file_in(text: str) -> tuple[str, int, int] | None:
 
 
 class _ClaimReader:
-    """Reads one claim, in all ways that it can be read."""
+    """Reads one claim, in every way in which it can be read."""
 
     def __init__(self, text: str, domain: Domain, classes: Sequence[Value]) -> None:
         self.scanner, self.domain, self.classes = Scanner(text), domain, classes
@@ -85,7 +85,7 @@ class _ClaimReader:
         self._labels = longest_first(spelled)
 
     def claims(self) -> Iterator[Found]:
-        """Yield the claims that the text can be."""
+        """Yield every claim that the text can mean."""
         word, start = self.scanner.word, 0
         is_known = False
         for words, read in (
@@ -106,12 +106,12 @@ class _ClaimReader:
             self.scanner.fail(start, f"a claim begins with one of: {_KINDS}")
 
     def _rule(self, place: int) -> Iterator[Found]:
-        for found, stop in self._conditions.conditions(place):
+        for parsed, stop in self._conditions.conditions(place):
             then = self.scanner.word(stop, "then")
             if then is None:
                 self.scanner.fail(stop, "expected 'and' or 'then'")
                 continue
-            conditions = self._conditions.checked(found)
+            conditions = self._conditions.checked(parsed)
             denied = self.scanner.word(then, "not")
             if denied is not None:
                 for label, end in self._label(denied):
@@ -153,10 +153,10 @@ class _ClaimReader:
             name = self.domain.names[index]
             for toward, end in self._optional("toward", stop):
                 for where, last in self._where(end):
-                    made = monotone(
+                    claim = monotonic(
                         name, increasing=increasing, toward=toward, within=where
                     )
-                    yield made, last
+                    yield claim, last
         if not is_found:
             self._conditions.refuse_name(place)
 
@@ -164,7 +164,7 @@ class _ClaimReader:
         yield from self._increasing(place, increasing=False)
 
     def _optional(self, word: str, place: int) -> Iterator[tuple[Value, int]]:
-        """Yield the class behind a word, or None where there is no such word."""
+        """Yield the class after a word, or None if there is no such word."""
         start = self.scanner.word(place, word)
         if start is None:
             yield None, place
@@ -198,53 +198,55 @@ class _ClaimReader:
                 yield Subsumes(load_rules(path), where), end
 
     def _path(self, place: int) -> Iterator[tuple[str, int]]:
-        found = self.scanner.quoted(place)
-        if found is None:
+        path_and_end = self.scanner.quoted(place)
+        if path_and_end is None:
             self.scanner.fail(place, 'expected a rules file, as in "rules.json"')
         else:
-            yield found
+            yield path_and_end
 
     def _where(self, place: int) -> Iterator[tuple[Where, int]]:
-        """Yield the conditions behind "if"; None where there are none."""
+        """Yield the conditions after "if"; None if there are none."""
         start = self.scanner.word(place, "if")
         if start is None:
             yield None, place
             return
-        for found, stop in self._conditions.conditions(start):
-            yield self._conditions.checked(found), stop
+        for parsed, stop in self._conditions.conditions(start):
+            yield self._conditions.checked(parsed), stop
 
     def _label(self, place: int) -> Iterator[tuple[Value, int]]:
-        found = self.scanner.quoted(place)
+        quoted = self.scanner.quoted(place)
         is_found = False
-        if found is not None:
+        if quoted is not None:
             for label in self.classes:
-                if text_of(label) == found[0]:
+                if text_of(label) == quoted[0]:
                     is_found = True
-                    yield label, found[1]
+                    yield label, quoted[1]
         for index, stop in self.scanner.known(place, self._labels):
             is_found = True
             yield self.classes[index], stop
         if not is_found:
             word = self.scanner.shown(place)
-            known = ", ".join(label_text(label) for label in self.classes)
-            reason = f"there is no class {word}; there are {known}"
-            self.scanner.fail(place, reason if word else f"expected one of {known}")
+            class_texts = ", ".join(label_text(label) for label in self.classes)
+            reason = f"there is no class {word}; there are {class_texts}"
+            self.scanner.fail(
+                place, reason if word else f"expected one of {class_texts}"
+            )
 
 
 def read_book(path: str | os.PathLike[str], *, files: bool = False) -> dict[str, str]:
     """Return the claims of a file, as text, by their names.
 
-    A CSV, Excel or Parquet file has a column ``claim`` and, if claims are to have
-    names, a column ``name``. A JSON file has a list of texts, or of objects with
-    ``claim`` and ``name``. What has no name is numbered.
+    A CSV, Excel or Parquet file has a column ``claim`` and optionally a column
+    ``name``. A JSON file has a list of texts, or of objects with ``claim`` and
+    ``name``. Claims without a name are numbered.
 
     Parameters
     ----------
     path : str or path
     files : bool
-        Whether claims may name rules files, as in ``equivalent to "rules.json"``. Such
-        a file must be in the folder of the book, or below it; its name is relative to
-        that folder, and becomes a full path in the claim that is returned.
+        Whether claims may name rules files, as in ``equivalent to "rules.json"``. The
+        file must be in the folder of the book or below; its name is relative to that
+        folder, and becomes a full path in the returned claim.
 
     Raises
     ------
@@ -262,32 +264,34 @@ def read_book(path: str | os.PathLike[str], *, files: bool = False) -> dict[str,
         names = table.texts("name") if "name" in table.header else [""] * len(claims)
         pairs = list(zip(names, claims, strict=True))
     if not pairs:
-        raise FormatError(f"{path}: there is no claim in it")
+        raise FormatError(f"{path}: there are no claims in it")
     book: dict[str, str] = {}
     for number, (name, claim) in enumerate(pairs, 1):
-        own = name or str(number)
-        if own in book:
-            raise FormatError(f"{path}: two claims are named {own!r}")
+        claim_name = name or str(number)
+        if claim_name in book:
+            raise FormatError(f"{path}: two claims are named {claim_name!r}")
         try:
-            book[own] = _with_its_file(claim, Path(path).parent, is_allowed=files)
+            book[claim_name] = _with_its_file(
+                claim, Path(path).parent, is_allowed=files
+            )
         except FormatError as error:
-            raise FormatError(f"{path}: claim {own!r} {error}") from None
+            raise FormatError(f"{path}: claim {claim_name!r} {error}") from None
     return book
 
 
 def _with_its_file(claim: str, folder: Path, *, is_allowed: bool) -> str:
-    """Return a claim with the full path of the file it names, if it may name one.
+    """Return a claim with the full path of the file it names, if that is allowed.
 
-    A book may come from a stranger, who must not choose which files are opened.
+    A book may come from someone who must not choose which files are opened.
     """
-    found = file_in(claim)
-    if found is None:
+    named_file = file_in(claim)
+    if named_file is None:
         return claim
-    name, start, stop = found
+    name, start, stop = named_file
     if not is_allowed:
         raise FormatError(
-            f"names the file {name!r}, and a book opens files only if you allow it, "
-            f"with files=True (--book-files)"
+            f"names the file {name!r}, but a book may open files only with files=True "
+            f"(--claim-files)"
         )
     home = os.path.realpath(folder)
     target = os.path.realpath(os.path.join(home, name)) if "\0" not in name else ""

@@ -1,9 +1,10 @@
-"""Where two differ, box by box, on domains of any size.
+"""Compare two models box by box, on domains of any size.
 
-A box on which one side has one answer is asked of the other side; what differs all over
-is a piece, and all else is divided. Where that ends, the pieces hold exactly the inputs
-on which the two differ. Where the budget ends first, what was found is still true. Then
-the pieces are made wide, so that few boxes hold all of them.
+Where one model makes a single prediction on a box, the other one is asked about it. A
+box on which they differ everywhere is a piece; other boxes are divided. Once that ends,
+the pieces contain exactly the inputs on which the two differ. If the budget ends first,
+the pieces found are still correct. Finally, pieces are widened, so that few boxes
+contain all of them.
 """
 
 from dataclasses import dataclass, field
@@ -15,22 +16,22 @@ from numpy.typing import NDArray
 from nn2rules.engine import Meter
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.questions.compare.differences import (
-    Covering,
-    Found,
+    DifferenceBoxes,
+    EngineResult,
     Pair,
     Point,
-    nothing,
+    no_difference,
     ready,
 )
 from nn2rules.questions.compare.predictors import (
-    ELSEWHERE,
-    NOTHING,
-    Look,
-    NetworkLook,
-    RulesLook,
-    Side,
+    NEVER,
+    OTHER_RULE,
+    BoxPredictor,
+    NetworkBoxPredictor,
+    Predictor,
+    RulesBoxPredictor,
+    box_predictor_of,
     is_different,
-    look_of,
 )
 from nn2rules.rules import covered
 from nn2rules.space import (
@@ -47,21 +48,26 @@ from nn2rules.space import (
     readable_inputs,
 )
 
-_HALVINGS = 8  # of what is left of a range, on the way to where it ends
+_HALVINGS = 8  # steps in which the end of a range is searched
 
 
 class Widening:
-    """Widens boxes, feature by feature, as long as both sides keep their answers."""
+    """Widens boxes, feature by feature, while both predictions stay the same."""
 
-    def __init__(self, domain: Domain, looks: tuple[Look, Look], seed: int) -> None:
-        self.domain, self.looks = domain, looks
+    def __init__(
+        self,
+        domain: Domain,
+        box_predictors: tuple[BoxPredictor, BoxPredictor],
+        seed: int,
+    ) -> None:
+        self.domain, self.box_predictors = domain, box_predictors
         self.order = np.random.default_rng(seed).permutation(len(domain.features))
 
     def widened(self, box: Box, pair: Pair) -> Box:
-        """Return a box around one, all of whose inputs have the same pair of answers.
+        """Return a larger box whose inputs all have the same pair of predictions.
 
-        First features are freed altogether, then single values are added, and ranges
-        are made longer.
+        Features are freed entirely if possible; then single values are added, and
+        ranges are extended.
         """
         box = box[0].copy(), box[1].copy()
         for feature in self.order.tolist():
@@ -72,8 +78,8 @@ class Widening:
         return box
 
     def _is_pair(self, box: Box, pair: Pair) -> bool:
-        both = zip(self.looks, pair, strict=True)
-        return all(look.is_all(box, place) for look, place in both)
+        both = zip(self.box_predictors, pair, strict=True)
+        return all(predict_box.is_all(box, place) for predict_box, place in both)
 
     def _free(self, box: Box, pair: Pair, feature: int) -> None:
         block, limits = self._block(feature), self.domain.limits[:, feature]
@@ -103,11 +109,11 @@ class Widening:
                     box[1][:, feature] = limits
 
     def _lengthen(self, box: Box, pair: Pair, feature: int) -> None:
-        """Move both ends of a range outwards, by ever smaller steps."""
+        """Move both ends of a range outwards, in smaller and smaller steps."""
         ranged = int(self.domain.ranges[feature])
         if ranged < 0 or not box[0][ranged]:
             return
-        own = self.domain.features[feature]
+        feature_of_range = self.domain.features[feature]
         for end, step in ((0, -1), (1, 1)):
             wall = float(self.domain.limits[end, feature])
             for _ in range(_HALVINGS):
@@ -116,18 +122,18 @@ class Widening:
                     break
                 aim = at / 2 + wall / 2
                 aim = roundest(aim, aim / 2 + wall / 2)
-                if own.whole:
+                if feature_of_range.whole:
                     aim = float(np.floor(aim) if step < 0 else np.ceil(aim))
-                aim = wall if aim == at else aim  # no number lies between
+                aim = wall if aim == at else aim  # there is no number in between
                 slab = box[0].copy(), box[1].copy()
                 slab[0][self._block(feature)] = False
                 slab[0][ranged] = True
                 slab[1][end, feature] = aim
-                slab[1][1 - end, feature] = _next_to(own, at, step)
+                slab[1][1 - end, feature] = _next_to(feature_of_range, at, step)
                 if self._is_pair(slab, pair):
                     box[1][end, feature] = aim
                 else:
-                    wall = _next_to(own, aim, -step)
+                    wall = _next_to(feature_of_range, aim, -step)
 
     def _block(self, feature: int) -> slice:
         return slice(
@@ -136,7 +142,7 @@ class Widening:
 
 
 def roundest(one: float, other: float) -> float:
-    """Return a number from one to another that has few digits.
+    """Return a number between two numbers that has few digits.
 
     Examples
     --------
@@ -148,49 +154,49 @@ def roundest(one: float, other: float) -> float:
         return one
     first = -int(np.floor(np.log10(max(abs(low), abs(high))))) - 1
     for digits in range(first, first + 17):
-        found = round(low / 2 + high / 2, digits)
-        if low <= found <= high:
-            return float(found)
+        candidate = round(low / 2 + high / 2, digits)
+        if low <= candidate <= high:
+            return float(candidate)
     return one
 
 
 def few_boxes(
     widening: Widening, boxes: list[Box], pairs: list[Pair]
 ) -> tuple[list[Box], list[Pair]]:
-    """Return few boxes that hold all of the given ones, and their pairs of answers.
+    """Return few boxes that contain all of these, and their pairs of predictions.
 
-    If the budget ends first, the rest stay as they are.
+    If the budget ends first, the remaining boxes are not widened.
     """
-    domain, found = widening.domain, list[Box]()
+    domain, widened = widening.domain, list[Box]()
     kept: list[Pair] = []
     order = sorted(range(len(boxes)), key=lambda index: -int(boxes[index][0].sum()))
     is_spent = False
     for index in order:
         box, pair = boxes[index], pairs[index]
-        if containing(domain, _stacked(domain, found), box).any():
+        if containing(domain, _stacked(domain, widened), box).any():
             continue
         if not is_spent:
             try:
                 box = widening.widened(box, pair)
             except BudgetExceededError:
                 is_spent = True
-        found.append(box)
+        widened.append(box)
         kept.append(pair)
-    needed = _needed(domain, found, [boxes[index] for index in order])
-    return [found[i] for i in needed], [kept[i] for i in needed]
+    needed = _needed(domain, widened, [boxes[index] for index in order])
+    return [widened[i] for i in needed], [kept[i] for i in needed]
 
 
-def _needed(domain: Domain, found: list[Box], boxes: list[Box]) -> list[int]:
-    """Return which boxes are needed to hold all that are given; the last go first."""
-    if not found:
+def _needed(domain: Domain, widened: list[Box], boxes: list[Box]) -> list[int]:
+    """Return which boxes are needed to contain all; the last are dropped first."""
+    if not widened:
         return []
-    stacked = _stacked(domain, found)
-    held = np.array([containing(domain, stacked, box) for box in boxes])
-    counts, needed = held.sum(axis=1), []
-    for index in reversed(range(len(found))):
-        own = held[:, index]
-        if (counts[own] > 1).all():
-            counts -= own
+    stacked = _stacked(domain, widened)
+    is_contained = np.array([containing(domain, stacked, box) for box in boxes])
+    counts, needed = is_contained.sum(axis=1), []
+    for index in reversed(range(len(widened))):
+        is_inside = is_contained[:, index]
+        if (counts[is_inside] > 1).all():
+            counts -= is_inside
         else:
             needed.append(index)
     return needed[::-1]
@@ -202,43 +208,45 @@ def _stacked(domain: Domain, boxes: list[Box]) -> Boxes:
 
 
 def _next_to(feature: Feature, number: float, step: int) -> float:
-    """Return the number of a range next above one, or below if `step` is negative."""
+    """Return the next number above in a range, or below if `step` is negative."""
     following = next_number if step > 0 else previous_number
     return float(following(number, whole=feature.whole))
 
 
-_DRAWN = 4096  # inputs that are tried before anything else
+_DRAWN = 4096  # random inputs that are tried first
 
 
-class Seeds:
-    """Inputs on which two sides differ, and what they answer there."""
+class DifferingInputs:
+    """Inputs on which the two differ, and both predictions there."""
 
-    def __init__(self, domain: Domain, sides: tuple[Side, Side], skipped: int) -> None:
-        self.domain, self.sides, self.skipped = domain, sides, skipped
+    def __init__(
+        self, domain: Domain, predictors: tuple[Predictor, Predictor], skipped: int
+    ) -> None:
+        self.domain, self.predictors, self.skipped = domain, predictors, skipped
         self.points: list[Point] = []
         self.pairs: list[Pair] = []
 
     @property
     def first(self) -> Point | None:
-        """One of them, of those that were tried last."""
+        """One of the inputs that were tried last."""
         return self.points[-1] if self.points else None
 
     def try_inputs(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None
     ) -> None:
-        """Keep those of some inputs on which the two differ."""
+        """Keep the inputs on which the two differ."""
         try:
-            old, new = (side.answers(codes, numbers) for side in self.sides)
-        except UndecidedError:  # no arithmetic tells the answer of one of them
+            old, new = (one.predict(codes, numbers) for one in self.predictors)
+        except UndecidedError:  # no arithmetic can predict one of them
             return
         for row in np.flatnonzero(is_different(old, new, self.skipped))[::-1].tolist():
-            own = None if numbers is None else numbers[row]
-            self.points.append((codes[row], own))
+            row_numbers = None if numbers is None else numbers[row]
+            self.points.append((codes[row], row_numbers))
             self.pairs.append((int(old[row]), int(new[row])))
 
     def boxes(self) -> list[tuple[Box, Pair]]:
-        """Return them as boxes, those that came last first."""
-        found = []
+        """Return them as boxes, the last ones first."""
+        boxes = []
         for (codes, numbers), pair in zip(self.points, self.pairs, strict=True):
             allowed = np.zeros(int(self.domain.offsets[-1]), dtype=np.bool_)
             allowed[self.domain.offsets[:-1] + codes] = True
@@ -246,18 +254,18 @@ class Seeds:
             if numbers is not None:
                 is_number = self.domain.offsets[:-1] + codes == self.domain.ranges
                 ends[:, is_number] = numbers[is_number]
-            found.append(((allowed, ends), pair))
-        return found[::-1]
+            boxes.append(((allowed, ends), pair))
+        return boxes[::-1]
 
 
-_WIDENING = 0.4  # of the time is left for it
+_WIDENING = 0.4  # share of the time that is kept for it
 
-_ROWS, _PIECES = 200, 200  # so many are widened where not all is known
+_ROWS, _PIECES = 200, 200  # most that are widened if pieces are missing
 
 
 @dataclass(eq=False)
 class Pieces:
-    """Boxes on which two sides differ, found so far."""
+    """The boxes found so far on which the two differ."""
 
     boxes: list[Box] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
@@ -267,50 +275,53 @@ class Pieces:
 
 def compare_by_search(
     domain: Domain,
-    sides: tuple[Side, Side],
+    predictors: tuple[Predictor, Predictor],
     meter: Meter,
     *,
     seed: int,
     rows: Point | None,
-    skipped: int = NOTHING,
-) -> Found:
-    """Compare two sides on a domain of any size; `rows` are inputs to begin with.
+    skipped: int = NEVER,
+) -> EngineResult:
+    """Compare two predictors on a domain of any size; `rows` are tried first.
 
-    Inputs to which one of them answers `skipped` are left out.
+    Inputs for which one of them predicts `skipped` are left out.
     """
     pieces, most = Pieces(), meter.budget.boxes
-    seeds = Seeds(domain, sides, skipped)
+    differing = DifferingInputs(domain, predictors, skipped)
     drawn = readable_inputs(domain, _DRAWN, np.random.default_rng(seed))
-    seeds.try_inputs(drawn.codes, drawn.numbers if domain.has_ranges else None)
+    differing.try_inputs(drawn.codes, drawn.numbers if domain.has_ranges else None)
     if rows is not None:
-        seeds.try_inputs(*rows)
-    pieces.example = seeds.first
+        differing.try_inputs(*rows)
+    pieces.example = differing.first
     try:
-        looks = look_of(sides[0], meter), look_of(sides[1], meter)
+        box_predictors = (
+            box_predictor_of(predictors[0], meter),
+            box_predictor_of(predictors[1], meter),
+        )
     except BudgetExceededError:
         pieces.is_complete = False
-        found = nothing(domain, None, "search")
-        return found if seeds.first is None else _found(domain, pieces, [], [])
+        result = no_difference(domain, None, "search")
+        return result if differing.first is None else _found(domain, pieces, [], [])
     try:
         with meter.leaving(_WIDENING):
-            Exploring(domain, looks, pieces, meter, skipped).explore()
+            BoxSearch(domain, box_predictors, pieces, meter, skipped).explore()
     except BudgetExceededError:
         pieces.is_complete = False
     if pieces.example is None:
-        return nothing(domain, True if pieces.is_complete else None, "search")
-    for look in looks:
-        look.meter = meter.part(most or 1 << 40)
-    widening = Widening(domain, looks, seed)
+        return no_difference(domain, True if pieces.is_complete else None, "search")
+    for predict_box in box_predictors:
+        predict_box.meter = meter.part(most or 1 << 40)
+    widening = Widening(domain, box_predictors, seed)
     if pieces.is_complete:
         boxes, pairs = few_boxes(widening, pieces.boxes, pieces.pairs)
     else:
-        boxes, pairs = _some(widening, pieces, seeds)
+        boxes, pairs = _widened_sample(widening, pieces, differing)
     return _found(domain, pieces, boxes, pairs)
 
 
 def _found(
     domain: Domain, pieces: Pieces, boxes: list[Box], pairs: list[Pair]
-) -> Found:
+) -> EngineResult:
     cut, allowed = cut_at_ends(domain, _stacked(domain, boxes))
     sizes = [number_size(domain, box) for box in pieces.boxes]
     counts: dict[Pair, int] | None = None
@@ -319,8 +330,8 @@ def _found(
         for pair, size in zip(pieces.pairs, sizes, strict=True):
             counts[pair] += size or 0
     at_least = _least(counts, cut, allowed)
-    covering = Covering(cut, allowed, pairs, pieces.is_complete)
-    return Found(
+    covering = DifferenceBoxes(cut, allowed, pairs, pieces.is_complete)
+    return EngineResult(
         False,
         "search",
         counts if pieces.is_complete else None,
@@ -335,61 +346,65 @@ def _least(
 ) -> int:
     """Return the minimum number of inputs that differ: in the pieces, or in the rules.
 
-    Rules are wider than the pieces from which they were grown, and may overlap.
+    Rules are wider than the pieces they were grown from, and may overlap.
     """
     if counts is None or domain.n_numbers is None:
         return 1
-    part = covered(domain, boxes)  # in units of its own, which divide the inputs evenly
+    part = covered(domain, boxes)  # in units that divide the inputs evenly
     in_rules = part.lower * domain.n_numbers // part.total
     return max(1, sum(counts.values()), in_rules)
 
 
-def _some(
-    widening: Widening, pieces: Pieces, seeds: Seeds
+def _widened_sample(
+    widening: Widening, pieces: Pieces, differing: DifferingInputs
 ) -> tuple[list[Box], list[Pair]]:
-    """Widen differing rows, and the largest pieces, where not all is known."""
+    """Widen differing rows and the largest pieces, if pieces are missing."""
     order = sorted(
         range(len(pieces.boxes)),
         key=lambda index: -float(pieces.boxes[index][0].sum()),
     )
-    starts = [*seeds.boxes()[:_ROWS]]
+    starts = [*differing.boxes()[:_ROWS]]
     starts += [(pieces.boxes[i], pieces.pairs[i]) for i in order[:_PIECES]]
     return few_boxes(widening, [box for box, _ in starts], [p for _, p in starts])
 
 
-class Exploring:
-    """Divides the domain until each part is the same on both sides, or different."""
+class BoxSearch:
+    """Divides the domain until each part is equal for both, or different."""
 
     def __init__(
         self,
         domain: Domain,
-        looks: tuple[Look, Look],
+        box_predictors: tuple[BoxPredictor, BoxPredictor],
         pieces: Pieces,
         meter: Meter,
         skipped: int,
     ) -> None:
         self.domain, self.pieces, self.meter = domain, pieces, meter
         self.skipped = skipped
-        # Rules are looked at first, for they answer at once.
-        self.is_turned = isinstance(looks[1], RulesLook)
-        self.first, self.second = looks[::-1] if self.is_turned else looks
+        # Rules come first, because they are fast.
+        self.is_reversed = isinstance(box_predictors[1], RulesBoxPredictor)
+        self.first, self.second = (
+            box_predictors[::-1] if self.is_reversed else box_predictors
+        )
         self.everything = np.ones(int(domain.offsets[-1]), dtype=np.bool_)
 
     def explore(self) -> None:
         """Find all pieces."""
-        whole = self.everything, self.domain.limits
+        domain_box = self.everything, self.domain.limits
         first, second = self.first, self.second
-        if not isinstance(first, RulesLook) or not isinstance(second, NetworkLook):
-            self._divide(whole)
+        if not isinstance(first, RulesBoxPredictor) or not isinstance(
+            second, NetworkBoxPredictor
+        ):
+            self._divide(domain_box)
             return
-        n_rules = len(first.side.places)
+        n_rules = len(first.predictor.positions)
         for rule in range(n_rules + 1):
-            if first.answer(rule) == self.skipped:
+            if first.prediction_of(rule) == self.skipped:
                 continue
-            roots = [whole]
+            roots = [domain_box]
             if rule < n_rules:
-                own = np.flatnonzero(first.of_rule == rule)
-                roots = [(first.parts.allowed[i], first.parts.ends[i]) for i in own]
+                parts = np.flatnonzero(first.of_rule == rule)
+                roots = [(first.parts.allowed[i], first.parts.ends[i]) for i in parts]
             before = int((first.of_rule < rule).sum())
             for root in roots:
                 if not self._is_same(first, second, rule, root, before):
@@ -398,18 +413,23 @@ class Exploring:
         first.only = None
 
     def _is_same(
-        self, rules: RulesLook, network: NetworkLook, rule: int, root: Box, before: int
+        self,
+        rules: RulesBoxPredictor,
+        network: NetworkBoxPredictor,
+        rule: int,
+        root: Box,
+        before: int,
     ) -> bool:
-        """Tell whether a network says what a rule does, where none before it holds."""
-        place = rules.answer(rule)
-        if place not in network.places:
+        """Tell whether a network agrees with a rule, where no rule before it covers."""
+        place = rules.prediction_of(rule)
+        if place not in network.positions:
             return False
         above = Boxes(rules.parts.allowed[:before], rules.parts.ends[:before])
-        index = network.places.index(place)
+        index = network.positions.index(place)
         try:
             answer = network.oracle.ask(root[0], index, ends=root[1], ignoring=above)
         except (BudgetExceededError, UndecidedError):
-            self.meter.spend()  # it may be no more than this one question
+            self.meter.spend()  # raises if the whole budget is spent
             return False
         if not answer.proved:
             self._note(answer.counterexample, answer.numbers)
@@ -419,29 +439,32 @@ class Exploring:
         waiting: list[tuple[Box, int | None]] = [(root, None)]
         while waiting:
             self.meter.spend(1)
-            box, known = waiting.pop()
-            if known is None:
-                known, parts = self.first.look(box)
-                if known is None:
+            box, first_class = waiting.pop()
+            if first_class is None:
+                first_class, parts = self.first.predict_box(box)
+                if first_class is None:
                     self.pieces.is_complete &= bool(parts)
                     waiting += [(part, None) for part in parts]
                     continue
-            is_left_out = known in (ELSEWHERE, self.skipped)
-            if is_left_out or self._is_equal(box, known):
+            is_left_out = first_class in (OTHER_RULE, self.skipped)
+            if is_left_out or self._is_equal(box, first_class):
                 continue
-            other, parts = self.second.look(box)
-            if other is None:
+            second_class, parts = self.second.predict_box(box)
+            if second_class is None:
                 self.pieces.is_complete &= bool(parts)
-                waiting += [(part, known) for part in parts]
-            elif other not in (known, self.skipped):
-                self._add(box, known, other)
+                waiting += [(part, first_class) for part in parts]
+            elif second_class not in (first_class, self.skipped):
+                self._add(box, first_class, second_class)
 
-    def _is_equal(self, box: Box, known: int) -> bool:
-        """Tell whether a network answers as is known of the other side on a box."""
+    def _is_equal(self, box: Box, expected: int) -> bool:
+        """Tell whether a network predicts what the other one does on a box."""
         second = self.second
-        if not isinstance(second, NetworkLook) or known not in second.places:
+        if (
+            not isinstance(second, NetworkBoxPredictor)
+            or expected not in second.positions
+        ):
             return False
-        index = second.places.index(known)
+        index = second.positions.index(expected)
         try:
             answer = second.oracle.ask(box[0], index, ends=box[1])
         except (BudgetExceededError, UndecidedError):
@@ -458,7 +481,7 @@ class Exploring:
             self.pieces.example = codes, numbers if self.domain.has_ranges else None
 
     def _add(self, box: Box, first: int, second: int) -> None:
-        pair = (second, first) if self.is_turned else (first, second)
+        pair = (second, first) if self.is_reversed else (first, second)
         self.pieces.boxes.append(box)
         self.pieces.pairs.append(pair)
         if self.pieces.example is None:

@@ -1,4 +1,4 @@
-"""Where two differ, input by input, and rules that hold exactly these inputs."""
+"""Compare two models input by input, and make rules that cover the differences."""
 
 from dataclasses import dataclass
 
@@ -8,28 +8,37 @@ from numpy.typing import NDArray
 from nn2rules.engine import Meter, interruptible
 from nn2rules.errors import BudgetExceededError
 from nn2rules.extraction import Limits, Rules, Work, effort_of, rule_set
-from nn2rules.questions.compare.differences import Covering, Found, Pair, nothing
-from nn2rules.questions.compare.predictors import Side, is_different
+from nn2rules.questions.compare.differences import (
+    DifferenceBoxes,
+    EngineResult,
+    Pair,
+    no_difference,
+)
+from nn2rules.questions.compare.predictors import Predictor, is_different
 from nn2rules.space import Domain, counts_of_values
 
 
 def compare_tables(
-    domain: Domain, sides: tuple[Side, Side], how: Limits, meter: Meter, skipped: int
-) -> Found:
-    """Compare the answers to every input of a domain, but where one is `skipped`."""
+    domain: Domain,
+    predictors: tuple[Predictor, Predictor],
+    limits: Limits,
+    meter: Meter,
+    skipped: int,
+) -> EngineResult:
+    """Compare the predictions for every input, except where one is `skipped`."""
     try:
-        old, new = (side.table(meter, how.n_jobs) for side in sides)
+        old, new = (one.table(meter, limits.n_jobs) for one in predictors)
     except BudgetExceededError:
-        return nothing(domain, None, "table")
+        return no_difference(domain, None, "table")
     where = np.flatnonzero(is_different(old, new, skipped))
     if not len(where):
-        return nothing(domain, True, "table")
+        return no_difference(domain, True, "table")
     both = 256 * old[where].astype(np.int64) + new[where]
     different, kinds = np.unique(both, return_inverse=True)
     pairs = [divmod(pair, 256) for pair in different.tolist()]
-    table = Differing(domain, where, kinds, pairs, how)
+    table = TableDifferences(domain, where, kinds, pairs, limits)
     inputs = table.counted()
-    return Found(
+    return EngineResult(
         False,
         "table",
         inputs,
@@ -40,29 +49,29 @@ def compare_tables(
 
 
 @dataclass(frozen=True, eq=False)
-class Differing:
-    """The inputs on which two sides differ.
+class TableDifferences:
+    """The inputs on which the two differ.
 
     Attributes
     ----------
     domain : Domain
-        Ranges of rules are cut into parts, each of which stands for its numbers.
+        Ranges of rules are cut into parts, each of which is one input.
     where : ndarray of int
         The numbers of the inputs.
     kinds : ndarray of int
-        Of each, which of the `pairs` it is.
+        Which of the `pairs` each input has.
     pairs : list of Pair
-    how : Limits
+    limits : Limits
     """
 
     domain: Domain
     where: NDArray[np.int64]
     kinds: NDArray[np.int64]
     pairs: list[Pair]
-    how: Limits
+    limits: Limits
 
     def counted(self) -> dict[Pair, int] | None:
-        """Count the inputs of each pair; None where numbers are real."""
+        """Count the inputs of each pair; None with ranges of real numbers."""
         weights = [counts_of_values(feature) for feature in self.domain.features]
         if None in weights:
             return None
@@ -71,15 +80,17 @@ class Differing:
             return dict(zip(self.pairs, counts, strict=True))
         codes = self.domain.codes_of(self.where)
         amounts = np.ones(len(codes), dtype=object)
-        for index, own in enumerate(weights):
-            amounts = amounts * np.array(own, dtype=object)[codes[:, index]]
+        for index, weights_of_feature in enumerate(weights):
+            amounts = (
+                amounts * np.array(weights_of_feature, dtype=object)[codes[:, index]]
+            )
         return {
             pair: int(np.sum(amounts[self.kinds == kind]))
             for kind, pair in enumerate(self.pairs)
         }
 
     def example(self) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-        """Return the first input, in the uncut domain."""
+        """Return the first input, as codes and numbers of the uncut domain."""
         codes = self.domain.codes_of(self.where[:1])[0]
         if not self.domain.has_ranges:
             return codes, None
@@ -93,26 +104,26 @@ class Differing:
             codes[index] = max(0, codes[index] - (feature.n_plain - 1))
         return codes, numbers
 
-    def covering(self) -> Covering:
-        """Return boxes that hold these inputs and no others, as few as can be."""
-        meter, domain = Meter(self.how.spendable), self.domain
-        effort = effort_of(self.how.effort, domain.n_inputs)
-        work = Work(effort, self.how.seed, meter, self.how.n_jobs)
+    def covering(self) -> DifferenceBoxes:
+        """Return few boxes that contain exactly these inputs."""
+        meter, domain = Meter(self.limits.spendable), self.domain
+        effort = effort_of(self.limits.effort, domain.n_inputs)
+        work = Work(effort, self.limits.seed, meter, self.limits.n_jobs)
         boxes = [np.zeros((0, int(domain.offsets[-1])), dtype=np.bool_)]
         pairs: list[Pair] = []
         table, is_complete = np.zeros(domain.n_inputs, dtype=np.uint8), True
         with interruptible(meter):
             for kind, pair in enumerate(self.pairs):
-                own = self.where[self.kinds == kind]
-                table[own] = 1
+                inputs_of_kind = self.where[self.kinds == kind]
+                table[inputs_of_kind] = 1
                 try:
                     part = rule_set(table, domain.sizes, work, wanted=[1], default=0)
                 except BudgetExceededError:
                     part, is_complete = meter.kept(), False
-                table[own] = 0
+                table[inputs_of_kind] = 0
                 if isinstance(part, Rules):
                     boxes.append(part.boxes)
                     pairs += [pair] * len(part)
                 if not is_complete:
                     break
-        return Covering(domain, np.concatenate(boxes), pairs, is_complete)
+        return DifferenceBoxes(domain, np.concatenate(boxes), pairs, is_complete)

@@ -1,13 +1,12 @@
-"""Whether the two are one function by their weights or rules, without a search.
+"""Canonical forms: whether two models are equal by their weights or rules alone.
 
-The form of a network is worked out in fractions: what does not count is taken out, and
-what can be written in several ways is written in one. Networks of one form are equal
-everywhere, also where no table or search would ever end. The converse is not true:
-networks of different forms may be equal.
+The form of a network is computed in exact fractions. Networks with the same form are
+equal everywhere, even where no table or search would ever end. The converse does not
+hold: networks with different forms may be equal.
 
-These are taken out: the order of hidden units, units that say the same, units nobody
-listens to, the scale of units whose activation passes it on, a sign where the
-activation is odd, what all values of a feature add alike, and the scale of the scores.
+The form does not depend on the order of hidden units, duplicate units, units without an
+effect, the scale of units whose activation is homogeneous, signs where the activation
+is odd, a constant that all values of a feature add, or the scale of the scores.
 """
 
 from fractions import Fraction
@@ -16,7 +15,11 @@ from typing import TypeAlias
 import numpy as np
 
 from nn2rules.network import Network
-from nn2rules.questions.compare.predictors import NetworkSide, RulesSide, Side
+from nn2rules.questions.compare.predictors import (
+    NetworkPredictor,
+    Predictor,
+    RulesPredictor,
+)
 from nn2rules.space import Domain
 
 Row: TypeAlias = tuple[Fraction, ...]
@@ -30,13 +33,13 @@ _ODD = ("identity", "tanh", "hard_tanh")
 _MOST_WEIGHTS = 1 << 18
 
 
-def is_written_the_same(old: Side, new: Side) -> bool:
-    """Tell whether two sides are seen to be equal by what they are made of."""
-    if isinstance(old, NetworkSide) and isinstance(new, NetworkSide):
+def is_seen_equal(old: Predictor, new: Predictor) -> bool:
+    """Tell whether two predictors are equal by their weights or rules."""
+    if isinstance(old, NetworkPredictor) and isinstance(new, NetworkPredictor):
         return is_same_function(old.network, new.network)
-    if isinstance(old, RulesSide) and isinstance(new, RulesSide):
-        same = np.array_equal(old.boxes, new.boxes) and old.rest == new.rest
-        return same and np.array_equal(old.places, new.places)
+    if isinstance(old, RulesPredictor) and isinstance(new, RulesPredictor):
+        same = np.array_equal(old.boxes, new.boxes) and old.uncovered == new.uncovered
+        return same and np.array_equal(old.positions, new.positions)
     return False
 
 
@@ -53,25 +56,25 @@ def form_of(network: Network) -> Form:
     """Return the form of a network."""
     into, bias = _fractions(network, 0)
     into, bias = _without_gauge(network.domain, into, bias)
-    made: list[object] = []
+    layers: list[object] = []
     for index, layer in enumerate(network.layers[:-1]):
         after, after_bias = _fractions(network, index + 1)
         kind = layer.activation, layer.slope
         units: dict[tuple[Row, Fraction], Row] = {}
-        for unit, own in enumerate(bias):
+        for unit, unit_bias in enumerate(bias):
             column = tuple(row[unit] for row in into)
             out = after[unit]
             if not any(out):
                 continue
-            scale = _scale(layer.activation, (*column, own))
-            key = tuple(number / scale for number in column), own / scale
+            scale = _scale(layer.activation, (*column, unit_bias))
+            key = tuple(number / scale for number in column), unit_bias / scale
             passed = _passed(layer.activation, scale, out)
-            known = units.get(key, tuple(Fraction(0) for _ in out))
-            units[key] = tuple(a + b for a, b in zip(known, passed, strict=True))
+            total = units.get(key, tuple(Fraction(0) for _ in out))
+            units[key] = tuple(a + b for a, b in zip(total, passed, strict=True))
         kept = sorted(item for item in units.items() if any(item[1]))
-        made.append((kind, tuple(key for key, _ in kept)))
+        layers.append((kind, tuple(key for key, _ in kept)))
         into, bias = [out for _, out in kept], after_bias
-    return (*made, _decision(network, into, bias))
+    return (*layers, _decision(network, into, bias))
 
 
 def _fractions(network: Network, index: int) -> tuple[list[Row], list[Fraction]]:
@@ -83,26 +86,26 @@ def _fractions(network: Network, index: int) -> tuple[list[Row], list[Fraction]]
 def _without_gauge(
     domain: Domain, rows: list[Row], bias: list[Fraction]
 ) -> tuple[list[Row], list[Fraction]]:
-    """Let the first value of each feature add nothing; the bias adds it instead.
+    """Move the contribution of the first value of each feature into the bias.
 
-    Not of a range, whose numbers are factors.
+    Ranges are left alone, because their weights multiply numbers.
     """
-    found, total = list(rows), list(bias)
+    centred, total = list(rows), list(bias)
     for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
         if feature.limits is None:
             first = rows[start]
             total = [a + b for a, b in zip(total, first, strict=True)]
             for column in range(start, start + len(feature)):
                 both = zip(rows[column], first, strict=True)
-                found[column] = tuple(a - b for a, b in both)
-    return found, total
+                centred[column] = tuple(a - b for a, b in both)
+    return centred, total
 
 
 def _scale(activation: str, numbers: Row) -> Fraction:
-    """Return the factor of a unit's weights that its activation passes on.
+    """Return the factor of a unit's weights that can be moved behind its activation.
 
-    The sign of the first number that is not 0, and the largest magnitude, where these
-    are passed on.
+    This is the largest magnitude, and the sign of the first number that is not 0, where
+    the activation permits it.
     """
     first = next((number for number in numbers if number), None)
     if first is None:
@@ -112,20 +115,20 @@ def _scale(activation: str, numbers: Row) -> Fraction:
 
 
 def _passed(activation: str, scale: Fraction, out: Row) -> Row:
-    """Return the weights behind a unit once its own are divided by a scale."""
+    """Return the outgoing weights of a unit whose own are divided by a scale."""
     if activation in _SCALED or activation in _ODD:
         return tuple(scale * weight for weight in out)
     return out
 
 
 def _decision(network: Network, rows: list[Row], bias: list[Fraction]) -> Form:
-    """Return what is decided of the last hidden units: differences of scores."""
+    """Return the output layer in canonical form: differences of scores."""
     limit = None
     lines = [*rows, tuple(bias)]
     if not network.is_binary:
         lines = [tuple(score - row[0] for score in row[1:]) for row in lines]
     elif network.threshold != 0.5:
-        limit = network.threshold  # whose logit is no fraction, so scores keep theirs
+        limit = network.threshold  # its logit is not a fraction
     numbers = [number for row in lines for number in row]
     size = max(map(abs, numbers), default=Fraction(0))
     if limit is None and size:

@@ -1,4 +1,4 @@
-"""Two domains become one: where they differ, and what they have in common."""
+"""The common domain of two models: how their domains differ, and what they share."""
 
 import math
 from bisect import bisect_right
@@ -17,11 +17,11 @@ from nn2rules.space import UNKNOWN, Domain, Feature, Lookup, Value, text_of
 _NAMED = 5  # values that a sentence names
 
 Codes = tuple[int, int]
-"""Which value something is of the old feature, and of the new one."""
+"""The codes of a value in the old feature and in the new one."""
 
 
 def common_feature(old: Feature, new: Feature) -> tuple[Feature | None, str]:
-    """Return what two features of one name have in common, and how they differ.
+    """Return what two features of one name share, and how they differ.
 
     Raises
     ------
@@ -35,37 +35,37 @@ def common_feature(old: Feature, new: Feature) -> tuple[Feature | None, str]:
             f"new one; read both with the same values for it (domain=)"
         )
     if old.limits is not None:
-        found, difference = _common_range(old, new)
+        shared, difference = _common_range(old, new)
     elif old.edges is not None:
-        found, difference = _common_bins(old, new)
+        shared, difference = _common_bins(old, new)
     elif old.groups is not None or new.groups is not None:
-        found, difference = _common_groups(old, new)
+        shared, difference = _common_groups(old, new)
     else:
-        found, difference = _common_values(old, new)
+        shared, difference = _common_values(old, new)
     refused = tuple(dict.fromkeys([*old.not_missing, *new.not_missing]))
-    if found is not None and found.not_missing != refused:
-        found = replace(found, not_missing=refused)
-    return found, difference
+    if shared is not None and shared.not_missing != refused:
+        shared = replace(shared, not_missing=refused)
+    return shared, difference
 
 
-def codes_in(own: Feature, common: Feature) -> list[int]:
-    """Return which value of a feature each value is of what it has in common.
+def codes_in(feature: Feature, common: Feature) -> list[int]:
+    """Return the code in a feature of each value of the shared feature.
 
-    Both may be ranges, or bins, cut at different numbers; the second more finely.
+    Both may be ranges or bins with different cuts; the shared one is cut more finely.
     """
-    lookup = Lookup(own)
+    lookup = Lookup(feature)
     n_bins = 0 if common.edges is None else common.n_plain
     codes = []
     if common.edges is not None:
         first = -math.inf if common.limits is None else common.limits[0]
-        assert own.edges is not None, "both have numbers"
-        codes = [bisect_right(own.edges, start) for start in (first, *common.edges)]
+        assert feature.edges is not None, "both have numbers"
+        codes = [bisect_right(feature.edges, start) for start in (first, *common.edges)]
     for code, value in enumerate(common.values[n_bins:], n_bins):
         if common.other is not None and value == common.other:
-            codes.append(own.values.index(own.other))
+            codes.append(feature.values.index(feature.other))
         else:
-            words = () if common.groups is None else common.groups[code]
-            codes.append(lookup[words[0] if words else value])
+            categories = () if common.groups is None else common.groups[code]
+            codes.append(lookup[categories[0] if categories else value])
     return codes
 
 
@@ -93,7 +93,7 @@ def _common_range(old: Feature, new: Feature) -> tuple[Feature | None, str]:
     difference = f"feature {old.name!r} goes from {ends[0]} in the old one, {ends[1]} "
     difference += "in the new one"
     if old.limits == new.limits:
-        difference = f"feature {old.name!r} has other values beside its range"
+        difference = f"feature {old.name!r} has other special values"
     mixed = [*_numbers_of_other(old, new), *_numbers_of_other(new, old)]
     if mixed:
         texts = ", ".join(map(text_of, mixed))
@@ -103,7 +103,7 @@ def _common_range(old: Feature, new: Feature) -> tuple[Feature | None, str]:
         )
     if low > high:
         return (Feature(old.name, tuple(beside)) if beside else None), difference
-    found = Feature.real(
+    shared = Feature.real(
         old.name,
         low,
         high,
@@ -111,7 +111,7 @@ def _common_range(old: Feature, new: Feature) -> tuple[Feature | None, str]:
         special=[value for value in beside if value is not None],
         missing=None in beside,
     )
-    return found, difference
+    return shared, difference
 
 
 def _numbers_of_other(one: Feature, other: Feature) -> list[Value]:
@@ -127,35 +127,37 @@ def _common_bins(old: Feature, new: Feature) -> tuple[Feature, str]:
     has_other = old.other is not None and new.other is not None
     if is_cut_so and rests[0] == rests[1] and old.other == new.other:
         return old, ""
-    whole = old.whole or new.whole
+    is_whole = old.whole or new.whole
     edges = {*(old.edges or ()), *(new.edges or ())}
-    if whole:  # the numbers from an edge on are those from the next whole one on
+    if is_whole:  # the numbers from an edge on are those from the next whole one on
         edges = {math.ceil(edge) for edge in edges}
-    missing = all(None in rest for rest in rests)
-    found = Feature.bins(old.name, tuple(sorted(edges)), missing=missing, whole=whole)
+    missing = all(None in uncovered for uncovered in rests)
+    shared = Feature.bins(
+        old.name, tuple(sorted(edges)), missing=missing, whole=is_whole
+    )
     if has_other:
-        other = unused(str(old.other), [text_of(value) for value in found.values])
-        found = replace(found, values=(*found.values, other), other=other)
-    return found, f"feature {old.name!r}: {', '.join(_bin_differences(old, new))}"
+        other = unused(str(old.other), [text_of(value) for value in shared.values])
+        shared = replace(shared, values=(*shared.values, other), other=other)
+    return shared, f"feature {old.name!r}: {', '.join(_bin_differences(old, new))}"
 
 
 def _bin_differences(old: Feature, new: Feature) -> list[str]:
-    found = []
+    differences = []
     if old.edges != new.edges:
         cuts = [", ".join(map(str, f.edges or ())) for f in (old, new)]
-        found.append(
+        differences.append(
             f"the bins are cut at {cuts[0]} in the old one, {cuts[1]} in the new one"
         )
     if old.whole != new.whole:
-        found.append("only one of the two takes whole numbers alone")
+        differences.append("only one of the two is limited to whole numbers")
     if (None in old.values) != (None in new.values):
-        found.append("only one of the two can be missing")
+        differences.append("only one of the two can be missing")
     if (old.other is None) != (new.other is None):
-        found.append("only one of the two takes any other value")
-    return found or ["the two name other values differently"]
+        differences.append("only one of the two accepts other values")
+    return differences or ["the two name other values differently"]
 
 
-# Words, one by one or in groups
+# Categories, one by one or in groups
 
 
 def _common_values(old: Feature, new: Feature) -> tuple[Feature | None, str]:
@@ -165,20 +167,20 @@ def _common_values(old: Feature, new: Feature) -> tuple[Feature | None, str]:
         if _unlisted(one, other)
     ]
     if (old.other is None) != (new.other is None):
-        differences.append("only one of the two takes any other value")
+        differences.append("only one of the two accepts other values")
     if not differences and old.other == new.other:
         return old, ""
     difference = f"feature {old.name!r}: {', '.join(differences)}" * bool(differences)
-    words, others, _ = _common_words(old, new)
-    values = [group[0] for codes, group in words.items() if codes != others]
+    categories, others, _ = _common_categories(old, new)
+    values = [group[0] for codes, group in categories.items() if codes != others]
     if not values and others is None:
         return None, difference
-    rest = [value for value in values if value is None]
+    uncovered = [value for value in values if value is None]
     values = [value for value in values if value is not None]
     other = None
     if others is not None:
-        other = unused(str(old.other), [text_of(v) for v in (*values, *rest)])
-    values = [*values, *rest, *([] if other is None else [other])]
+        other = unused(str(old.other), [text_of(v) for v in (*values, *uncovered)])
+    values = [*values, *uncovered, *([] if other is None else [other])]
     is_of_old = all(value in old.values for value in values)
     labels = None
     if old.labels is not None and is_of_old:
@@ -194,46 +196,46 @@ def _common_values(old: Feature, new: Feature) -> tuple[Feature | None, str]:
 
 
 def _common_groups(old: Feature, new: Feature) -> tuple[Feature | None, str]:
-    """Return groups of words so small that each lies in one value of both features."""
+    """Return groups of categories that each lie in one value of both features."""
     if old == new:
         return old, ""
-    words, others, unknown = _common_words(old, new)
+    categories, others, unknown = _common_categories(old, new)
     differences = []
     if unknown:
-        texts = ", ".join(label_text(word) for word in unknown[:_NAMED])
-        differences.append(f"only one of the two knows {texts}")
+        texts = ", ".join(label_text(category) for category in unknown[:_NAMED])
+        differences.append(f"only one of the two has {texts}")
     if (old.other is None) != (new.other is None):
-        differences.append("only one of the two takes any other value")
+        differences.append("only one of the two accepts other values")
     difference = f"feature {old.name!r}: {', '.join(differences)}" * bool(differences)
-    if not words:
+    if not categories:
         return None, difference
-    place = None if others is None else list(words).index(others)
-    return Feature.grouped(old.name, list(words.values()), other=place), difference
+    place = None if others is None else list(categories).index(others)
+    return Feature.grouped(old.name, list(categories.values()), other=place), difference
 
 
-def _common_words(
+def _common_categories(
     old: Feature, new: Feature
 ) -> tuple[dict[Codes, list[Value]], Codes | None, list[Value]]:
-    """Return the words that both know, the codes of others, and all other words.
+    """Return the shared categories, the codes of other values, and the rest.
 
-    Words are by their codes in both. Of words that read the same there is one.
+    Categories are keyed by their codes in both. Of equal texts only one is kept.
     """
     lookups = [Lookup(old), Lookup(new)]
-    words: dict[Codes, list[Value]] = {}
+    categories: dict[Codes, list[Value]] = {}
     unknown: list[Value] = []
-    for word in dict.fromkeys([*old.words, *new.words]):
-        codes = (lookups[0][word], lookups[1][word])
+    for category in dict.fromkeys([*old.words, *new.words]):
+        codes = (lookups[0][category], lookups[1][category])
         if UNKNOWN in codes:
-            unknown.append(word)
+            unknown.append(category)
             continue
-        same = words.setdefault(codes, [])
-        if text_of(word) not in map(text_of, same):
-            same.append(word)
+        same = categories.setdefault(codes, [])
+        if text_of(category) not in map(text_of, same):
+            same.append(category)
     others = None
     if old.other is not None and new.other is not None:
         others = (old.values.index(old.other), new.values.index(new.other))
-        words.setdefault(others, [])
-    return words, others, unknown
+        categories.setdefault(others, [])
+    return categories, others, unknown
 
 
 def _listed(one: Feature, other: Feature) -> str:
@@ -244,36 +246,36 @@ def _listed(one: Feature, other: Feature) -> str:
 
 
 def _unlisted(one: Feature, other: Feature) -> Sequence[Value]:
-    """Return the values that only the first of two features lists."""
+    """Return the values that only the first of two features has."""
     lookup = Lookup(other)
-    rest = UNKNOWN if other.other is None else other.values.index(other.other)
+    uncovered = UNKNOWN if other.other is None else other.values.index(other.other)
     return [
         value
         for value in one.values
         if lookup[value] == UNKNOWN
-        or (lookup[value] == rest and text_of(value) != other.other)
+        or (lookup[value] == uncovered and text_of(value) != other.other)
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """The domain on which two are compared, and how their own domains differ.
+class SharedDomain:
+    """The domain on which two models are compared, and how their own domains differ.
 
     Attributes
     ----------
     domain : Domain
-        All features of both; of each feature the values that both know. What does not
-        have a feature does not look at it.
+        All features of both, each with the values that both have. A model without a
+        feature ignores it.
     differences : tuple of str
-        A sentence for each feature that is not the same in both.
+        A sentence for each feature that differs.
     """
 
     domain: Domain
     differences: tuple[str, ...]
 
 
-def meeting_of(old: Domain, new: Domain, *, common: bool) -> Meeting:
-    """Return where two domains meet.
+def shared_domain_of(old: Domain, new: Domain, *, common: bool) -> SharedDomain:
+    """Return the shared domain of two domains.
 
     Raises
     ------
@@ -282,55 +284,59 @@ def meeting_of(old: Domain, new: Domain, *, common: bool) -> Meeting:
     """
     old, new = old.uncut, new.uncut
     features: list[Feature | None] = []
-    said: list[str] = []
+    differences: list[str] = []
     for feature in old.features:
-        found: Feature | None = feature
+        shared: Feature | None = feature
         difference = ""
         if feature.name in new.names:
-            found, difference = common_feature(feature, new.feature(feature.name))
-        features.append(found)
-        said += [difference] if difference else []
+            shared, difference = common_feature(feature, new.feature(feature.name))
+        features.append(shared)
+        differences += [difference] if difference else []
     features += [feature for feature in new.features if feature.name not in old.names]
-    said += _features_of_one("old", old, new) + _features_of_one("new", new, old)
-    if said and not common:
+    differences += _features_of_one("old", old, new) + _features_of_one("new", new, old)
+    if differences and not common:
         raise DomainError(
-            f"the two have different domains: {'; '.join(said)}; with common=True "
-            f"(--common) they are compared on what they have in common"
+            f"the two have different domains: {'; '.join(differences)}; with "
+            f"common=True (--common) they are compared on what they share"
         )
-    empty = [name for name, met in zip(old.names, features, strict=False) if not met]
+    empty = [
+        name for name, shared in zip(old.names, features, strict=False) if not shared
+    ]
     if empty:
         raise DomainError(
-            f"the two have nothing in common in the feature {empty[0]!r}, so no input "
-            f"belongs to both: {'; '.join(said)}"
+            f"the two share no value of feature {empty[0]!r}, so there is no input to "
+            f"compare: {'; '.join(differences)}"
         )
-    return Meeting(Domain(tuple(f for f in features if f is not None)), tuple(said))
+    return SharedDomain(
+        Domain(tuple(f for f in features if f is not None)), tuple(differences)
+    )
 
 
-def _features_of_one(side: str, own: Domain, other: Domain) -> list[str]:
-    """Say which features only one of two domains has."""
-    names = [repr(name) for name in own.names if name not in other.names]
+def _features_of_one(side: str, domain: Domain, other: Domain) -> list[str]:
+    """Return a sentence on the features that only one of two domains has."""
+    names = [repr(name) for name in domain.names if name not in other.names]
     noun = "feature" if len(names) == 1 else "features"
     return [f"only the {side} one has the {noun} {', '.join(names)}"] if names else []
 
 
-def columns_of(own: Domain, met: Domain) -> NDArray[np.int64]:
-    """Return the column of each value of `met` in another domain; -1 if it has none."""
-    found: list[int] = []
-    for feature in met.features:
-        if feature.name not in own.names:
-            found += [-1] * len(feature)
+def columns_of(domain: Domain, shared: Domain) -> NDArray[np.int64]:
+    """Return the column of each shared value in another domain, or -1."""
+    columns: list[int] = []
+    for feature in shared.features:
+        if feature.name not in domain.names:
+            columns += [-1] * len(feature)
             continue
-        start = own.offsets_of[feature.name]
-        codes = codes_in(own.feature(feature.name), feature)
-        found += [start + code for code in codes]
-    return np.array(found, dtype=np.int64)
+        start = domain.offsets_of[feature.name]
+        codes = codes_in(domain.feature(feature.name), feature)
+        columns += [start + code for code in codes]
+    return np.array(columns, dtype=np.int64)
 
 
 def network_on(domain: Domain, network: Network) -> Network:
-    """Return a network on the inputs of another domain that it knows.
+    """Return a network on the shared domain.
 
-    The tables of the first layer are those of the values that are left; of features
-    that the network does not have they are 0.
+    The first layer keeps the weights of the shared values. Features that the network
+    does not have get weight 0.
     """
     if domain == network.domain:
         return network
@@ -345,8 +351,8 @@ def rules_on(
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return the boxes of rules on another domain, and the positions of their classes.
 
-    Its ranges are cut where those of the rules are, or elsewhere, too. Rules that hold
-    for none of its inputs are left out.
+    Its ranges are cut at least where the rules need it. Rules that cover none of its
+    inputs are left out.
     """
     columns = columns_of(rules.domain, domain)
     boxes = rules.boxes[:, columns] | (columns < 0)
@@ -355,17 +361,19 @@ def rules_on(
 
 
 def cut_for(domain: Domain, *several: RuleList) -> Domain:
-    """Return a domain with its ranges cut wherever rules cut theirs."""
+    """Return a domain whose ranges are cut wherever the rules cut theirs."""
     edges: dict[str, list[float]] = {}
     for feature in domain.features:
         if feature.limits is None:
             continue
         low, high = feature.limits
-        own = [
+        edges_of_rules = [
             edge
             for rules in several
             if feature.name in rules.domain.names
             for edge in rules.domain.feature(feature.name).edges or ()
         ]
-        edges[feature.name] = sorted({edge for edge in own if low < edge <= high})
+        edges[feature.name] = sorted(
+            {edge for edge in edges_of_rules if low < edge <= high}
+        )
     return domain.cut(edges)

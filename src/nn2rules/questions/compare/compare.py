@@ -1,4 +1,4 @@
-"""Compare two models: read both, bring them together, choose the engine."""
+"""Compare two models: read both, find their common domain, choose the engine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,71 +26,74 @@ from nn2rules.models import ModelOutput, read_network
 from nn2rules.network import Network
 from nn2rules.questions.compare.by_search import compare_by_search
 from nn2rules.questions.compare.by_table import compare_tables
-from nn2rules.questions.compare.canonical_form import is_written_the_same
-from nn2rules.questions.compare.common_domain import Meeting, meeting_of
+from nn2rules.questions.compare.canonical_form import is_seen_equal
+from nn2rules.questions.compare.common_domain import SharedDomain, shared_domain_of
 from nn2rules.questions.compare.differences import (
-    Covering,
+    DifferenceBoxes,
     DifferentRows,
-    Found,
+    EngineResult,
     Pair,
     Point,
     different_rows,
     left_out,
-    nothing,
+    no_difference,
     rows_on,
 )
-from nn2rules.questions.compare.page import labelled
+from nn2rules.questions.compare.page import labels_of_pair
 from nn2rules.questions.compare.predictors import (
-    NOTHING,
-    NetworkSide,
-    Side,
+    NEVER,
+    NetworkPredictor,
+    Predictor,
     labels_of,
-    place_of,
-    sides_of,
+    position_of,
+    predictors_of,
     table_domain,
 )
 from nn2rules.questions.compare.result import Comparison
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Rows, Value, refuse_curves, text_of
 
-_OPEN = {
-    False: "The {} rules claim nothing where none of them holds: there they answer “no "
-    "rule”, which is another answer than any class.",
-    True: "Inputs for which none of the {} rules holds are left out: the rules claim "
-    "nothing about them.",
+_UNCOVERED = {
+    False: "The {} rules claim nothing about inputs that they do not cover. These "
+    "count as “no rule”, which differs from every class.",
+    True: "Inputs that the {} rules do not cover are left out: the rules claim nothing "
+    "about them.",
 }
 
 
 def notes_on(
-    both: tuple[Network | RuleList, Network | RuleList], met: Meeting, *, decided: bool
+    both: tuple[Network | RuleList, Network | RuleList],
+    shared: SharedDomain,
+    *,
+    covered_only: bool,
 ) -> list[str]:
-    """Say what a reader must know of the two."""
+    """Return what a reader must know about the two."""
     notes = []
-    if met.differences:
+    if shared.differences:
         notes.append(
-            f"Compared on what both know, for their domains differ: "
-            f"{'; '.join(met.differences)}."
+            f"Their domains differ, so they are compared on what they share: "
+            f"{'; '.join(shared.differences)}."
         )
     for name, one, beside in (("old", *both), ("new", *both[::-1])):
-        own = [c for c in one.classes if not _has(beside.classes, c)]
-        if own:
-            verb = "class" if len(own) == 1 else "classes"
-            shown = ", ".join(map(text_of, own))
+        only_classes = [c for c in one.classes if not _has(beside.classes, c)]
+        if only_classes:
+            verb = "class" if len(only_classes) == 1 else "classes"
+            shown = ", ".join(map(text_of, only_classes))
             notes.append(f"Only the {name} one has the {verb} {shown}.")
         if isinstance(one, RuleList) and one.scope == "support":
-            notes.append(_OPEN[decided].format(name))
+            notes.append(_UNCOVERED[covered_only].format(name))
     return notes
 
 
 def _has(labels: Sequence[Value], label: Value) -> bool:
     try:
-        place_of(labels, label)
+        position_of(labels, label)
     except ValueError:
         return False
     return True
 
 
-_MOST_BOXES = 1 << 18  # for a search without a limit: some twenty seconds
+_MOST_BOXES = 1 << 18  # for a search without a limit: about twenty seconds
 
 
 def compare(
@@ -105,7 +108,7 @@ def compare(
     output: ModelOutput | None = None,
     other: bool | Sequence[str] = False,
     common: bool = False,
-    decided: bool = False,
+    covered_only: bool = False,
     effort: int = 1,
     seed: int = 0,
     engine: Literal["auto", "table", "search"] = "auto",
@@ -114,39 +117,40 @@ def compare(
     n_jobs: int | None = None,
     progress: ProgressOption = None,
 ) -> Comparison:
-    """Tell whether two decide the same on every input, and if not, where.
+    """Tell whether two models predict the same on every input, and if not, where.
 
     Parameters
     ----------
     old, new : model, Network or RuleList
         Two models, a model and rules, or two rule lists. Models are what `extract`
-        takes. Rules of scope "support" claim nothing where none of them holds; there
-        they answer *no rule*, which no class is equal to.
+        takes. Rules of scope "support" claim nothing about inputs that they do not
+        cover; these count as *no rule*, which differs from every class.
     data : frame or list of dicts, optional
-        Rows on which differences are counted, too. They say what the features of
-        models can be.
-    domain, encode, classes, threshold, gives, other
-        How models are read, both of them; see `read_network`. Read two models one by
-        one where that is not the same for both.
+        Rows on which differences are counted as well. They also show what values the
+        features of models can have.
+    domain, encode, classes, threshold, output, other
+        How both models are read; see `read_network`. If the options differ, read the
+        models one by one first.
     common : bool
-        Whether to compare what both know, if their domains differ: values that both
-        have, and parts of ranges. What does not have a feature does not look at it.
-    decided : bool
-        Whether to leave out the inputs about which rules claim nothing: is a set right
-        wherever one of its rules holds?
+        If the domains differ, compare what they share: common values, and common parts
+        of ranges. A model without some feature ignores it.
+    covered_only : bool
+        Leave out inputs that rules do not cover: are the rules right wherever they
+        claim something?
     effort, seed
-        How hard to look for few rules, where every input is in a table.
+        How hard to look for few rules, with a table of all inputs.
     engine : {"auto", "table", "search"}
-        Input by input, or box by box; by default the first where it is small enough.
+        Compare input by input, or box by box; by default the first if there are few
+        enough inputs.
     budget : Budget, optional
-        Limits on time, boxes and memory. Where one is reached, what is known by then
-        is returned: `equal` is None where nothing is. A search without a limit on
-        time or boxes ends after some 260,000 boxes.
+        Limits on time, boxes and memory. If one is reached, the result has what is
+        known by then; `equal` is None if that is undecided. A search without a limit on
+        time or boxes ends after about 260,000 boxes.
     time : float, optional
-        A budget of so many seconds. Rules that are looked for when they are asked for
-        have as many again.
+        Seconds, instead of a budget. Rules are made on first use, with the same time
+        again.
     n_jobs : int, optional
-        How many threads; the result is the same whatever their number.
+        The number of threads; the result does not depend on it.
     progress : callable or False, optional
         As in `extract`.
 
@@ -157,8 +161,8 @@ def compare(
     Raises
     ------
     DomainError
-        If the two have different features or values, unless `common` is true, or no
-        class in common; the message says what differs.
+        If the two have different features or values and `common` is false, or if they
+        have no class in common. The message states what differs.
 
     Examples
     --------
@@ -166,47 +170,61 @@ def compare(
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> rules = nn2rules.extract(network)
     >>> print(nn2rules.compare(network, rules))
-    Equal on all 6 inputs: proved, compared one by one.
+    Equal on all 6 inputs: proved by comparing them one by one.
     >>> found = nn2rules.compare(network, rules.take([]))
     >>> found.equal, found.inputs, found.counterexample
     (False, 2, {'color': 'red', 'size': 'medium'})
     >>> [(rule.old, rule.new, rule.inputs) for rule in found.rules]
     [('ripe', 'unripe', 2)]
     """
-    told = progress_callback(progress)
-    how = Limits(effort, seed, n_jobs, budget, told, time)
-    meter = how.meter()
+    progress_bar = progress_callback(progress)
+    limits = Limits(effort, seed, n_jobs, budget, progress_bar, time)
+    meter = limits.meter()
     check_engine(engine)
-    said = {
+    model_options = {
         "encode": encode,
         "classes": classes,
         "threshold": threshold,
         "output": output,
         "other": other,
     }
-    both = _read(old, new, data, domain, said)
-    met = meeting_of(both[0].domain, both[1].domain, common=common)
+    both = _read(old, new, data, domain, model_options)
+    shared = shared_domain_of(both[0].domain, both[1].domain, common=common)
     labels = labels_of(both[0].classes, both[1].classes)
-    sides = sides_of(met.domain, both, labels)
-    skipped = len(labels) if decided else NOTHING
-    rows, outside = (None, 0) if data is None else rows_on(met, data)
-    with closing_progress(told):
-        different = None if rows is None else different_rows(sides, rows, skipped)
-        by_table = _is_table(engine, sides, how)
+    predictors = predictors_of(shared.domain, both, labels)
+    skipped = len(labels) if covered_only else NEVER
+    rows, outside = (None, 0) if data is None else rows_on(shared, data)
+    with closing_progress(progress_bar):
+        different = None if rows is None else different_rows(predictors, rows, skipped)
+        by_table = _is_table(engine, predictors, limits)
         if not by_table:
             compile_for(meter, "search", "halves")
         with session(meter, n_jobs=n_jobs):
-            found = _found(
-                met.domain, sides, how, meter, different, skipped, by_table=by_table
+            result = _found(
+                shared.domain,
+                predictors,
+                limits,
+                meter,
+                different,
+                skipped,
+                by_table=by_table,
             )
     notes = (
-        *notes_on(both, met, decided=decided),
+        *notes_on(both, shared, covered_only=covered_only),
         *([] if not outside else [left_out(outside, rows)]),
     )
-    is_open = any(isinstance(one, RuleList) and one.scope == "support" for one in both)
-    decided = decided and is_open
+    leaves_inputs = any(
+        isinstance(one, RuleList) and one.scope == "support" for one in both
+    )
+    covered_only = covered_only and leaves_inputs
     return _comparison(
-        met.domain, sides, labels, notes, found, different, decided=decided
+        shared.domain,
+        predictors,
+        labels,
+        notes,
+        result,
+        different,
+        covered_only=covered_only,
     )
 
 
@@ -215,113 +233,123 @@ def _read(
     new: object,
     data: Rows,
     domain: Domain | Mapping[str, Any] | None,
-    said: dict[str, Any],
+    model_options: dict[str, Any],
 ) -> tuple[Network | RuleList, Network | RuleList]:
-    """Read what are models; where nothing says their domain, it is the other's."""
-    found: list[Network | RuleList] = []
+    """Read the models; without other information a model has the other's domain."""
+    read: list[Network | RuleList] = []
     for one, beside in ((old, new), (new, old)):
         if isinstance(one, Network | RuleList):
-            found.append(one)
+            read.append(one)
             continue
-        own = domain
+        model_domain = domain
         if data is None and isinstance(beside, Network | RuleList):
-            own = domain or beside.domain
-        found.append(read_network(one, data=data, domain=own, **said))
-    for side in found:
-        refuse_curves(side.domain.features, "compare")
-    return found[0], found[1]
+            model_domain = domain or beside.domain
+        network = read_network(one, data=data, domain=model_domain, **model_options)
+        read.append(network)
+    for one in read:
+        refuse_curves(one.domain.features, "compare")
+    return read[0], read[1]
 
 
-def _is_table(engine: str, sides: tuple[Side, Side], how: Limits) -> bool:
-    """Tell whether every input is compared with the others, one by one."""
-    domain = table_domain(sides)
+def _is_table(
+    engine: str, predictors: tuple[Predictor, Predictor], limits: Limits
+) -> bool:
+    """Tell whether inputs are compared one by one."""
+    domain = table_domain(predictors)
     if engine == "table" and domain is None:
         raise UnsupportedModelError(
-            "a table lists every input, and a feature of these is a range of numbers, "
-            "or there are too many features or classes; use the engine 'search'"
+            "a table lists every input, but here a feature is a range of numbers, or "
+            "there are too many features or classes; use engine='search'"
         )
     n_inputs = None if domain is None else domain.n_inputs
-    return uses_table(engine, n_inputs, COMPARED_INPUTS, how.spendable.memory)
+    return uses_table(engine, n_inputs, COMPARED_INPUTS, limits.spendable.memory)
 
 
 def _found(
     domain: Domain,
-    sides: tuple[Side, Side],
-    how: Limits,
+    predictors: tuple[Predictor, Predictor],
+    limits: Limits,
     meter: Meter,
     different: DifferentRows | None,
     skipped: int,
     *,
     by_table: bool,
-) -> Found:
-    """Compare two sides with the engine that was chosen."""
-    listed = table_domain(sides)
+) -> EngineResult:
+    """Compare the two with the chosen engine."""
+    listed = table_domain(predictors)
     if by_table and listed is not None:
-        found = compare_tables(
-            listed, sides, replace(how, progress=None), meter, skipped
+        result = compare_tables(
+            listed, predictors, replace(limits, progress=None), meter, skipped
         )
-        if found.equal is not False or listed.n_inputs <= COVERED_INPUTS:
-            return found
-        quietly = replace(how, progress=None)
-        later = partial(_covered, domain, sides, quietly, None, different, skipped)
-        return replace(found, covering=later)
-    return _searched(domain, sides, how, meter, different, skipped)
+        if result.equal is not False or listed.n_inputs <= COVERED_INPUTS:
+            return result
+        quietly = replace(limits, progress=None)
+        later = partial(_covered, domain, predictors, quietly, None, different, skipped)
+        return replace(result, covering=later)
+    return _searched(domain, predictors, limits, meter, different, skipped)
 
 
-def _covered(*asked: Any) -> Covering:
-    """Search for what a table was too large to make rules of."""
+def _covered(*asked: Any) -> DifferenceBoxes:
+    """Search for the differences, where a table is too large to make rules from."""
     return _searched(*asked).covering()
 
 
 def _searched(
     domain: Domain,
-    sides: tuple[Side, Side],
-    how: Limits,
+    predictors: tuple[Predictor, Predictor],
+    limits: Limits,
     meter: Meter | None,
     different: DifferentRows | None,
     skipped: int,
-) -> Found:
-    """Compare two sides by search, after a look at their weights."""
-    meter, (old, new) = meter or Meter(how.spendable), sides
-    if is_written_the_same(old, new):
-        is_network = isinstance(old, NetworkSide)
-        return nothing(domain, True, "weights" if is_network else "rules")
+) -> EngineResult:
+    """Compare the two by search, unless their weights or rules show the result."""
+    meter, (old, new) = meter or Meter(limits.spendable), predictors
+    if is_seen_equal(old, new):
+        is_network = isinstance(old, NetworkPredictor)
+        return no_difference(domain, True, "weights" if is_network else "rules")
     if meter.budget.seconds is None and meter.budget.boxes is None:
         meter.budget = replace(meter.budget, boxes=_MOST_BOXES)
     rows: Point | None = None
     if different is not None and len(different.codes):
         rows = different.codes, different.numbers
     return compare_by_search(
-        domain, sides, meter, seed=how.seed, rows=rows, skipped=skipped
+        domain, predictors, meter, seed=limits.seed, rows=rows, skipped=skipped
     )
 
 
 def _comparison(
     domain: Domain,
-    sides: tuple[Side, Side],
+    predictors: tuple[Predictor, Predictor],
     labels: tuple[Value, ...],
     notes: Sequence[str],
-    found: Found,
+    result: EngineResult,
     different: DifferentRows | None,
     *,
-    decided: bool,
+    covered_only: bool,
 ) -> Comparison:
-    point, pair = found.example, None
+    point, pair = result.example, None
     if different is not None and different.pairs:
         numbers = None if different.numbers is None else different.numbers[0]
         point = different.codes[0], numbers
     example = None
     if point is not None:
         codes, numbers = point[0][np.newaxis], point[1]
-        own = None if numbers is None else numbers[np.newaxis]
-        example = domain.decode(codes, own)[0]
-        pair = _pair(sides, codes, own)
-    answers = None if pair is None else labelled(labels, pair)
+        row_numbers = None if numbers is None else numbers[np.newaxis]
+        example = domain.decode(codes, row_numbers)[0]
+        pair = _pair(predictors, codes, row_numbers)
+    predictions = None if pair is None else labels_of_pair(labels, pair)
     return Comparison(
-        domain, labels, tuple(notes), example, answers, decided, found, different
+        domain,
+        labels,
+        tuple(notes),
+        example,
+        predictions,
+        covered_only,
+        result,
+        different,
     )
 
 
-def _pair(sides: tuple[Side, Side], codes: Any, numbers: Any) -> Pair:
-    old, new = (int(side.answers(codes, numbers)[0]) for side in sides)
+def _pair(predictors: tuple[Predictor, Predictor], codes: Any, numbers: Any) -> Pair:
+    old, new = (int(one.predict(codes, numbers)[0]) for one in predictors)
     return old, new

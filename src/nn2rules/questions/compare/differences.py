@@ -1,4 +1,4 @@
-"""What differs between the two: inputs, boxes of them, and rows of data."""
+"""What differs between two models: the inputs, boxes and rows that engines find."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from numpy.typing import NDArray
 
 from nn2rules.language import count
 from nn2rules.models import GivenRows
-from nn2rules.questions.compare.common_domain import Meeting
-from nn2rules.questions.compare.predictors import Side, is_different
+from nn2rules.questions.compare.common_domain import SharedDomain
+from nn2rules.questions.compare.predictors import Predictor, is_different
 from nn2rules.space import Domain, Rows, picked_rows
 
 Pair: TypeAlias = tuple[int, int]
-"""The answers of the old side and of the new one, which are not the same."""
+"""The old prediction and the new one, which differ."""
 
 Point: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64] | None]
-"""Inputs, or one: codes of the uncut domain and, where there are ranges, numbers."""
+"""One or several inputs: codes of the uncut domain and, with ranges, numbers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Covering:
-    """Boxes on which two sides differ.
+class DifferenceBoxes:
+    """Boxes on which the two differ.
 
     Attributes
     ----------
     domain : Domain
-        Its ranges are cut where the boxes need it.
+        A domain whose ranges are cut where the boxes need it.
     boxes : ndarray of bool, shape (n_boxes, n_columns)
     pairs : list of Pair
-        The answers to all inputs of a box.
+        The predictions for all inputs of each box.
     is_complete : bool
-        Whether the boxes hold every input on which the two differ.
+        Whether the boxes contain every input on which the two differ.
     """
 
     domain: Domain
@@ -43,23 +43,23 @@ class Covering:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Whether two sides are equal, and where they are not.
+class EngineResult:
+    """Whether the two are equal, and where they are not.
 
     Attributes
     ----------
     equal : bool or None
-        None if the budget was spent before that was known.
+        None if the budget was spent first.
     how : {"table", "search", "weights", "rules"}
-        How it was found out.
+        How the result is known.
     inputs : dict from Pair to int, or None
-        On how many inputs the answers differ so; None where nobody knows.
+        The number of inputs with each pair of predictions; None if not counted.
     at_least : int
-        At least so many inputs differ.
+        The minimum number of inputs that differ.
     example : Point or None
         An input on which they differ.
     covering : callable
-        Returns boxes on which they differ, which may take a while.
+        Returns the boxes on which they differ; this may take a while.
     """
 
     equal: bool | None
@@ -67,32 +67,34 @@ class Found:
     inputs: dict[Pair, int] | None
     at_least: int
     example: Point | None
-    covering: Callable[[], Covering]
+    covering: Callable[[], DifferenceBoxes]
 
 
-def nothing(domain: Domain, equal: bool | None, how: str) -> Found:
-    """Return a result without a difference: there is none, or none was found."""
+def no_difference(domain: Domain, equal: bool | None, how: str) -> EngineResult:
+    """Return a result without differences: there are none, or none was found."""
     boxes = np.zeros((0, int(domain.offsets[-1])), dtype=np.bool_)
-    covering = Covering(domain, boxes, [], equal is True)
-    return Found(equal, how, {} if equal else None, 0, None, partial(ready, covering))
+    covering = DifferenceBoxes(domain, boxes, [], equal is True)
+    return EngineResult(
+        equal, how, {} if equal else None, 0, None, partial(ready, covering)
+    )
 
 
-def ready(covering: Covering) -> Covering:
-    """Return boxes that are there already; by name, so that it can be pickled."""
+def ready(covering: DifferenceBoxes) -> DifferenceBoxes:
+    """Return boxes that exist already; a named function, so that it can be pickled."""
     return covering
 
 
 @dataclass(frozen=True, eq=False)
 class DifferentRows:
-    """The different rows of data on which two differ, out of `n_rows`.
+    """The distinct rows of data on which the two differ, out of `n_rows`.
 
     Attributes
     ----------
     n_rows : int
     codes, numbers
-        As `Domain.inputs_of` gives them, each row once.
+        The distinct rows, as from `Domain.inputs_of`.
     weights : ndarray of int
-        How often each occurs.
+        How often each row occurs.
     pairs : list of Pair
     """
 
@@ -103,36 +105,38 @@ class DifferentRows:
     pairs: list[Pair]
 
 
-def rows_on(met: Meeting, data: Rows) -> tuple[GivenRows, int]:
-    """Read rows; those outside of what both know are left out, and counted."""
-    if not met.differences:
-        return GivenRows(met.domain, *met.domain.inputs_of(data)), 0
-    codes = met.domain.encode(data, unknown="mark")
+def rows_on(shared: SharedDomain, data: Rows) -> tuple[GivenRows, int]:
+    """Read rows; those outside the shared domain are left out and counted."""
+    if not shared.differences:
+        return GivenRows(shared.domain, *shared.domain.inputs_of(data)), 0
+    codes = shared.domain.encode(data, unknown="mark")
     inside = np.flatnonzero((codes >= 0).all(axis=1))
     if len(inside) < len(codes):
         data = picked_rows(data, inside)
-    rows = GivenRows(met.domain, *met.domain.inputs_of(data))
+    rows = GivenRows(shared.domain, *shared.domain.inputs_of(data))
     return rows, len(codes) - len(inside)
 
 
 def left_out(outside: int, rows: GivenRows | None) -> str:
-    """Say how many rows were left out."""
+    """Return a sentence on the rows that were left out."""
     n_rows = outside + (0 if rows is None else len(rows))
     return (
-        f"{outside:,} of {count(n_rows, 'row')} lie outside of what both know, and are "
-        f"left out."
+        f"{outside:,} of {count(n_rows, 'row')} are outside the shared domain and left "
+        f"out."
     )
 
 
 def different_rows(
-    sides: tuple[Side, Side], rows: GivenRows, skipped: int
+    predictors: tuple[Predictor, Predictor], rows: GivenRows, skipped: int
 ) -> DifferentRows:
-    """Return the rows on which two sides differ."""
+    """Return the rows on which the two differ."""
     codes, numbers = rows.distinct
     if not len(codes):
         return DifferentRows(0, codes, numbers, rows.weights, [])
-    old, new = (side.answers(codes, numbers) for side in sides)
+    old, new = (one.predict(codes, numbers) for one in predictors)
     where = np.flatnonzero(is_different(old, new, skipped))
     pairs = [*zip(old[where].tolist(), new[where].tolist(), strict=True)]
-    own = None if numbers is None else numbers[where]
-    return DifferentRows(len(rows), codes[where], own, rows.weights[where], pairs)
+    row_numbers = None if numbers is None else numbers[where]
+    return DifferentRows(
+        len(rows), codes[where], row_numbers, rows.weights[where], pairs
+    )

@@ -1,7 +1,7 @@
-"""What each of the two predicts: for inputs, for all inputs, and all over a box.
+"""What each of the two predicts: for some inputs, for all inputs, and for a box.
 
-The two are a network or rules, brought to their common domain. They predict positions
-of classes among those of both; where rules claim nothing, one more, *no rule*.
+Each is a network or rules, on the common domain. Predictions are positions among the
+classes of both, and one more for *no rule*, where rules claim nothing.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ from nn2rules.space import (
     text_of,
 )
 
-NOTHING = -2
-"""In place of an answer: no side gives it."""
+NEVER = -2
+"""In place of a prediction that neither one ever makes."""
 
 Codes: TypeAlias = NDArray[np.int64]
 
@@ -39,95 +39,98 @@ _MOST_DIMENSIONS = 64  # of an array, in numpy
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkSide:
-    """A network; `places` are the positions of its classes among those of both."""
+class NetworkPredictor:
+    """A network; `positions` are those of its classes among the classes of both."""
 
     network: Network
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
 
-    def answers(self, codes: Codes, numbers: NDArray[np.float64] | None) -> Codes:
-        """Return the answers to inputs of the common domain."""
-        return self.places[self.network.predict_codes(codes, numbers)]
+    def predict(self, codes: Codes, numbers: NDArray[np.float64] | None) -> Codes:
+        """Return the predictions for inputs of the common domain."""
+        return self.positions[self.network.predict_codes(codes, numbers)]
 
     def table(self, meter: Meter, n_jobs: int | None) -> NDArray[np.uint8]:
-        """Return the answers to every input."""
-        meter.spend()  # the answer must not depend on what was asked before
+        """Return the prediction for every input."""
+        meter.spend()  # results must not depend on what was asked before
         table = table_of(self.network, meter=meter, n_jobs=n_jobs)
-        return self.places.astype(np.uint8)[table.classes]
+        return self.positions.astype(np.uint8)[table.classes]
 
 
 @dataclass(frozen=True, eq=False)
-class RulesSide:
-    """Rules on a domain cut where they, or those of the other side, need it.
+class RulesPredictor:
+    """Rules on a domain whose ranges are cut where the rules of either one need it.
 
     Attributes
     ----------
     domain : Domain
     boxes : ndarray of bool, shape (n_rules, n_columns)
-    places : ndarray of int
-        For each rule its answer, among the classes of both sides.
-    rest : int
-        The answer where no rule holds: the default, or *no rule*.
+    positions : ndarray of int
+        The class of each rule, among the classes of both.
+    uncovered : int
+        The prediction where no rule applies: the default, or *no rule*.
     """
 
     domain: Domain
     boxes: NDArray[np.bool_]
-    places: NDArray[np.int64]
-    rest: int
+    positions: NDArray[np.int64]
+    uncovered: int
 
-    def answers(self, codes: Codes, numbers: NDArray[np.float64] | None) -> Codes:
-        """Return the answers to inputs of the common domain."""
+    def predict(self, codes: Codes, numbers: NDArray[np.float64] | None) -> Codes:
+        """Return the predictions for inputs of the common domain."""
         cut = codes if numbers is None else cut_codes(self.domain, codes, numbers)
         fired = first_match(bit_rows(self.boxes), cut, self.domain.offsets)
-        assert NO_RULE == -1, "what is left is found at the end"
-        return np.append(self.places, self.rest)[fired]
+        assert NO_RULE == -1, "inputs that no rule covers use the last entry"
+        return np.append(self.positions, self.uncovered)[fired]
 
     def table(self, meter: Meter, _n_jobs: int | None) -> NDArray[np.uint8]:
-        """Return the answers to every input, ranges counted by their parts."""
-        found = np.full(self.domain.sizes, self.rest, dtype=np.uint8)
-        for box, place in zip(self.boxes[::-1], self.places[::-1], strict=True):
+        """Return the prediction for every input; a part of a range is one input."""
+        predictions = np.full(self.domain.sizes, self.uncovered, dtype=np.uint8)
+        for box, place in zip(self.boxes[::-1], self.positions[::-1], strict=True):
             meter.spend()
             parts = np.split(box, self.domain.offsets[1:-1])
-            found[np.ix_(*parts)] = place
-        return found.ravel()
+            predictions[np.ix_(*parts)] = place
+        return predictions.ravel()
 
 
-Side: TypeAlias = NetworkSide | RulesSide
+Predictor: TypeAlias = NetworkPredictor | RulesPredictor
 
 
-def sides_of(
-    domain: Domain, given: Sequence[Network | RuleList], labels: Sequence[Value]
-) -> tuple[Side, Side]:
-    """Return both sides, on the domain that they have in common."""
-    several = [one for one in given if isinstance(one, RuleList)]
+def predictors_of(
+    domain: Domain, models: Sequence[Network | RuleList], labels: Sequence[Value]
+) -> tuple[Predictor, Predictor]:
+    """Return both predictors, on the common domain."""
+    several = [one for one in models if isinstance(one, RuleList)]
     cut = cut_for(domain, *several)
-    found: list[Side] = []
-    for one in given:
-        places = np.array([place_of(labels, c) for c in one.classes], dtype=np.int64)
+    predictors: list[Predictor] = []
+    for one in models:
+        positions = np.array(
+            [position_of(labels, c) for c in one.classes], dtype=np.int64
+        )
         if isinstance(one, Network):
-            found.append(NetworkSide(network_on(domain, one), places))
+            predictors.append(NetworkPredictor(network_on(domain, one), positions))
             continue
         boxes, answers = rules_on(cut, one)
-        is_open = one.scope == "support"
-        rest = len(labels) if is_open else int(places[one.classes.index(one.default)])
-        found.append(RulesSide(cut, boxes, places[answers], rest))
-    return found[0], found[1]
+        uncovered = len(labels)
+        if one.scope == "domain":
+            uncovered = int(positions[one.classes.index(one.default)])
+        predictors.append(RulesPredictor(cut, boxes, positions[answers], uncovered))
+    return predictors[0], predictors[1]
 
 
 def is_different(
     old: NDArray[Any], new: NDArray[Any], skipped: int
 ) -> NDArray[np.bool_]:
-    """Tell which answers differ, leaving out those where a side says `skipped`."""
+    """Tell which predictions differ; those that are `skipped` never do."""
     return np.asarray((old != new) & (old != skipped) & (new != skipped))
 
 
 def labels_of(old: Sequence[Value], new: Sequence[Value]) -> tuple[Value, ...]:
     """Return the classes of both, those of the old one first.
 
-    Classes are the same if they are equal, or read the same, as 1 and "1".
+    Classes are the same if they are equal, or equal as text, such as 1 and "1".
     """
-    known = {text_of(label) for label in old}
-    added = [label for label in new if label not in old and text_of(label) not in known]
+    texts = {text_of(label) for label in old}
+    added = [label for label in new if label not in old and text_of(label) not in texts]
     if len(added) == len(new):
         shown = [", ".join(map(text_of, labels)) for labels in (old, new)]
         raise DomainError(
@@ -137,70 +140,70 @@ def labels_of(old: Sequence[Value], new: Sequence[Value]) -> tuple[Value, ...]:
     return (*old, *added)
 
 
-def place_of(labels: Sequence[Value], label: Value) -> int:
-    """Return where a class stands among those of both."""
+def position_of(labels: Sequence[Value], label: Value) -> int:
+    """Return the position of a class among those of both."""
     if label in labels:
         return labels.index(label)
-    return [text_of(known) for known in labels].index(text_of(label))
+    return [text_of(other) for other in labels].index(text_of(label))
 
 
-def table_domain(sides: tuple[Side, Side]) -> Domain | None:
-    """Return the domain whose inputs a table of both can list, or None.
+def table_domain(predictors: tuple[Predictor, Predictor]) -> Domain | None:
+    """Return the domain whose inputs a table can list for both, or None.
 
-    With a network no feature may be a range; ranges of rules are cut into parts.
+    A network must not have ranges; ranges of rules are cut into parts.
     """
-    for side in sides:
-        if isinstance(side, RulesSide):
+    for one in predictors:
+        if isinstance(one, RulesPredictor):
             continue
-        if side.network.domain.has_ranges or array_obstacle(side.network):
+        if one.network.domain.has_ranges or array_obstacle(one.network):
             return None
-    domain = next((s.domain for s in sides if isinstance(s, RulesSide)), None)
+    domain = next((s.domain for s in predictors if isinstance(s, RulesPredictor)), None)
     if domain is None:
-        assert isinstance(sides[0], NetworkSide), "neither has rules"
-        domain = sides[0].network.domain
-    n_answers = 1 + max(_most(side) for side in sides)
+        assert isinstance(predictors[0], NetworkPredictor), "neither has rules"
+        domain = predictors[0].network.domain
+    n_answers = 1 + max(_most(one) for one in predictors)
     is_small = len(domain.sizes) <= _MOST_DIMENSIONS and n_answers < 1 << 8
     return domain if is_small else None
 
 
-def _most(side: Side) -> int:
-    """Return the largest answer of a side."""
-    rest = side.rest if isinstance(side, RulesSide) else 0
-    return max(rest, int(side.places.max(initial=0)))
+def _most(predictor: Predictor) -> int:
+    """Return the largest prediction of a predictor."""
+    uncovered = predictor.uncovered if isinstance(predictor, RulesPredictor) else 0
+    return max(uncovered, int(predictor.positions.max(initial=0)))
 
 
-ELSEWHERE = -1
-"""In place of an answer: another rule than the one that is asked about decides."""
+OTHER_RULE = -1
+"""In place of a prediction: another rule than the one asked about determines it."""
 
-_QUESTION = 2000  # boxes for a question that may be left without an answer
+_QUESTION = 2000  # boxes for a question that may stay undecided
 
 
-class NetworkLook:
-    """Looks at boxes with the bounds of a network, and asks its oracle."""
+class NetworkBoxPredictor:
+    """Predicts boxes with the bounds of a network, and with a search."""
 
-    def __init__(self, side: NetworkSide, meter: Meter) -> None:
-        self.side, self.meter = side, meter
-        self.oracle = Oracle(side.network, meter)
-        self.places: list[int] = side.places.tolist()
+    def __init__(self, predictor: NetworkPredictor, meter: Meter) -> None:
+        self.predictor, self.meter = predictor, meter
+        self.oracle = Oracle(predictor.network, meter)
+        self.positions: list[int] = predictor.positions.tolist()
         self._halving = Halving(self.oracle)
 
-    def look(self, box: Box) -> tuple[int | None, list[Box]]:
-        """Return the answer all over a box if the bounds show it, or else two halves.
+    def predict_box(self, box: Box) -> tuple[int | None, list[Box]]:
+        """Return the prediction for a whole box if the bounds show it, or two halves.
 
-        Neither where no arithmetic tells the class of a single input.
+        Neither if no arithmetic can tell the class of a single input.
         """
         index, halves = self._halving.look(box)
-        return None if index is None else self.places[index], halves
+        return None if index is None else self.positions[index], halves
 
     def is_all(self, box: Box, place: int) -> bool:
-        """Tell whether every input of a box is seen to have an answer.
+        """Tell whether every input of a box is proved to have a prediction.
 
-        A question that takes long counts as one whose answer is no.
+        A question that takes too long counts as no.
         """
-        if place not in self.places:
+        if place not in self.positions:
             return False
         self.oracle.meter = self.meter.part(_QUESTION)
-        index = self.places.index(place)
+        index = self.positions.index(place)
         try:
             return self.oracle.ask(box[0], index, ends=box[1]).proved
         except (BudgetExceededError, UndecidedError):
@@ -210,62 +213,64 @@ class NetworkLook:
             self.oracle.meter = self.meter
 
 
-class RulesLook:
-    """Looks at boxes with rules.
+class RulesBoxPredictor:
+    """Predicts boxes with rules.
 
     Attributes
     ----------
     parts : Boxes
-        The boxes of the rules in the uncut domain, in order; several for one rule if
-        it allows several ranges.
+        The boxes of the rules in the uncut domain, in order; a rule that allows several
+        ranges has several.
     of_rule : ndarray of int
-        The rule that each belongs to.
+        The rule of each box.
     only : int or None
-        The one rule that is asked about; the number of rules stands for the rest.
+        The one rule that is asked about; the number of rules means that none covers.
     """
 
-    def __init__(self, side: RulesSide, meter: Meter) -> None:
-        self.side, self.meter = side, meter
-        self.uncut: Domain = side.domain.uncut
+    def __init__(self, predictor: RulesPredictor, meter: Meter) -> None:
+        self.predictor, self.meter = predictor, meter
+        self.uncut: Domain = predictor.domain.uncut
         split = []
-        for box in side.boxes:
-            meter.spend()  # of a long list this takes a while
-            split.append(parts_of(side.domain, box))
+        for box in predictor.boxes:
+            meter.spend()  # this takes a while for a long list
+            split.append(parts_of(predictor.domain, box))
         self.parts = joined(self.uncut, split)
         lengths = [len(part.allowed) for part in split]
         self.of_rule = np.repeat(np.arange(len(split)), lengths)
         self.only: int | None = None
 
-    def answer(self, rule: int) -> int:
-        """Return the answer of a rule, or that of the rest."""
-        is_rest = rule == len(self.side.places)
-        return self.side.rest if is_rest else int(self.side.places[rule])
+    def prediction_of(self, rule: int) -> int:
+        """Return the prediction of a rule, or that where no rule covers."""
+        is_rest = rule == len(self.predictor.positions)
+        return (
+            self.predictor.uncovered if is_rest else int(self.predictor.positions[rule])
+        )
 
-    def look(self, box: Box) -> tuple[int | None, list[Box]]:
-        """Return the answer all over a box, or else the parts a rule makes of it."""
+    def predict_box(self, box: Box) -> tuple[int | None, list[Box]]:
+        """Return the prediction for a whole box, or parts cut off by a rule."""
         is_met = meeting(self.uncut, self.parts, box)
-        found = int(np.argmax(is_met)) if is_met.any() else -1
-        if found < 0:
-            return self._said(len(self.side.places)), []
-        part = self.parts.allowed[found], self.parts.ends[found]
+        first_met = int(np.argmax(is_met)) if is_met.any() else -1
+        if first_met < 0:
+            return self._prediction_unless_other(len(self.predictor.positions)), []
+        part = self.parts.allowed[first_met], self.parts.ends[first_met]
         pieces = divided(self.uncut, box, part)
         if pieces is None:
-            return self._said(int(self.of_rule[found])), []
+            return self._prediction_unless_other(int(self.of_rule[first_met])), []
         return None, pieces
 
-    def _said(self, rule: int) -> int:
-        return self.answer(rule) if self.only in (None, rule) else ELSEWHERE
+    def _prediction_unless_other(self, rule: int) -> int:
+        return self.prediction_of(rule) if self.only in (None, rule) else OTHER_RULE
 
     def is_all(self, box: Box, place: int) -> bool:
-        """Tell whether every input of a box is seen to have an answer.
+        """Tell whether every input of a box is proved to have a prediction.
 
-        A question that takes long counts as one whose answer is no.
+        A question that takes too long counts as no.
         """
         self.only, waiting, n_looks = None, [box], 0
         while waiting:
             n_looks += 1
-            found, parts = self.look(waiting.pop())
-            if n_looks > _QUESTION or (found is not None and found != place):
+            predicted, parts = self.predict_box(waiting.pop())
+            if n_looks > _QUESTION or (predicted is not None and predicted != place):
                 self.meter.spend(n_looks)
                 return False
             waiting += parts
@@ -273,20 +278,20 @@ class RulesLook:
         return True
 
 
-Look: TypeAlias = NetworkLook | RulesLook
+BoxPredictor: TypeAlias = NetworkBoxPredictor | RulesBoxPredictor
 
 
-def look_of(side: Side, meter: Meter) -> Look:
-    """Return who looks at boxes for a side."""
-    if isinstance(side, NetworkSide):
-        return NetworkLook(side, meter)
-    return RulesLook(side, meter)
+def box_predictor_of(predictor: Predictor, meter: Meter) -> BoxPredictor:
+    """Return what predicts boxes for a predictor."""
+    if isinstance(predictor, NetworkPredictor):
+        return NetworkBoxPredictor(predictor, meter)
+    return RulesBoxPredictor(predictor, meter)
 
 
 def divided(domain: Domain, box: Box, part: Box) -> list[Box] | None:
-    """Divide a box on one feature, so that a piece is inside of another box there.
+    """Divide a box on one feature, so that a piece is inside another box there.
 
-    The feature that leaves most outside is taken. None if the box is all inside.
+    The feature with the largest part outside is taken. None if the box is all inside.
     """
     best, least = None, 1.0
     for feature in range(len(domain.features)):
@@ -297,30 +302,30 @@ def divided(domain: Domain, box: Box, part: Box) -> list[Box] | None:
 
 
 def _share_inside(domain: Domain, box: Box, part: Box, feature: int) -> float:
-    """Return which share of the values that a box allows another one allows, too."""
+    """Return the share of the values of a box that another box allows as well."""
     start, stop = domain.offsets[feature], domain.offsets[feature + 1]
-    own, ranged = box[0][start:stop], int(domain.ranges[feature])
-    both = float((own & part[0][start:stop]).sum())
-    if ranged >= 0 and own[0] and part[0][ranged]:
+    allowed, ranged = box[0][start:stop], int(domain.ranges[feature])
+    both = float((allowed & part[0][start:stop]).sum())
+    if ranged >= 0 and allowed[0] and part[0][ranged]:
         low, high = box[1][:, feature].tolist()
         first, last = max(low, part[1][0, feature]), min(high, part[1][1, feature])
         if first > low or last < high:
             both -= 1.0 - max(0.0, (last - first) / (high - low)) / 2
-    return both / float(own.sum())
+    return both / float(allowed.sum())
 
 
 def _pieces(domain: Domain, box: Box, part: Box, feature: int) -> list[Box]:
-    """Divide a box on a feature: numbers and other values apart, then both."""
+    """Divide a box on a feature: numbers from other values first, then either."""
     start, stop = int(domain.offsets[feature]), int(domain.offsets[feature + 1])
-    ranged, own = int(domain.ranges[feature]), box[0][start:stop]
-    if ranged >= 0 and own[0]:
-        if own[1:].any():
-            numbers = np.zeros_like(own)
+    ranged, allowed = int(domain.ranges[feature]), box[0][start:stop]
+    if ranged >= 0 and allowed[0]:
+        if allowed[1:].any():
+            numbers = np.zeros_like(allowed)
             numbers[0] = True
-            return [_with(box, start, numbers), _with(box, start, own & ~numbers)]
+            return [_with(box, start, numbers), _with(box, start, allowed & ~numbers)]
         return _cut(domain.features[feature], box, part, feature)
-    inside = own & part[0][start:stop]
-    return [_with(box, start, inside), _with(box, start, own & ~inside)]
+    inside = allowed & part[0][start:stop]
+    return [_with(box, start, inside), _with(box, start, allowed & ~inside)]
 
 
 def _with(box: Box, start: int, block: NDArray[np.bool_]) -> Box:
@@ -338,9 +343,9 @@ def _cut(feature: Feature, box: Box, part: Box, index: int) -> list[Box]:
         spans.append((low, previous_number(first, whole=feature.whole)))
     if last < high:
         spans.append((next_number(last, whole=feature.whole), high))
-    found = []
+    parts = []
     for span in spans:
         ends = box[1].copy()
         ends[:, index] = span
-        found.append((box[0].copy(), ends))
-    return found
+        parts.append((box[0].copy(), ends))
+    return parts

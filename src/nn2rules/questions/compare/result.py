@@ -1,4 +1,4 @@
-"""The result of a comparison: equal, or where two differ, as rules."""
+"""The result of a comparison: equal, or rules that show where two models differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 from nn2rules.extraction import most_first
 from nn2rules.language import unused
 from nn2rules.output import Backend, Document, Result, frame_of, text_of
-from nn2rules.questions.compare.differences import Covering, DifferentRows, Found, Pair
+from nn2rules.questions.compare.differences import (
+    DifferenceBoxes,
+    DifferentRows,
+    EngineResult,
+    Pair,
+)
 from nn2rules.questions.compare.page import (
-    changed_text,
+    change_text,
     columns_of,
     document_of,
     json_of,
-    labelled,
+    labels_of_pair,
 )
 from nn2rules.rules import Facts, RuleList, Top
 from nn2rules.space import (
@@ -32,19 +37,19 @@ from nn2rules.space import (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A rule: wherever its conditions hold, the old answer and the new one are these.
+    """A rule: wherever its conditions hold, these are the old and the new prediction.
 
     Attributes
     ----------
     name : str
     conditions : tuple of Condition
-        In the order of the features; a feature without one is unrestricted.
+        In the order of the features; a feature without a condition is unrestricted.
     old, new : class label, or None
-        None where rules that are compared claim nothing: no rule holds.
+        None for *no rule*: the compared rules claim nothing there.
     inputs : int or None
-        The number of inputs for which it holds, where they can be counted.
+        The number of inputs that it covers, if they can be counted.
     rows : int or None
-        The number of rows for which it holds, if there are any.
+        The number of rows that it covers, if there are rows.
     """
 
     name: str
@@ -57,7 +62,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How often an old answer became a new one; see `Difference`."""
+    """How often an old prediction became a new one; see `Difference`."""
 
     old: Value
     new: Value
@@ -67,47 +72,46 @@ class Change:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """Whether two decide the same, and where they do not.
+    """Whether two models predict the same, and where they do not.
 
     Attributes
     ----------
     domain : Domain
-        On which they were compared.
+        The domain on which they were compared.
     labels : tuple of class labels
-        Those of both.
+        The classes of both.
     notes : tuple of str
-        What a reader must know: how the two differ in classes or features, and where
-        rules claim nothing.
+        How the two differ in classes or features, and where rules claim nothing.
     counterexample : dict from features to values, or None
         An input on which they differ: a row of the data, if one does.
-    answers : (old, new), or None
-        The answers to it; None among them where no rule holds.
-    decided : bool
-        Whether inputs about which rules claim nothing were left out.
+    predictions : (old, new), or None
+        The predictions for it; None where no rule covers it.
+    covered_only : bool
+        Whether inputs that rules do not cover were left out.
     """
 
     domain: Domain
     labels: tuple[Value, ...]
     notes: tuple[str, ...]
     counterexample: dict[str, Value] | None
-    answers: tuple[Value, Value] | None
-    decided: bool
-    _found: Found
+    predictions: tuple[Value, Value] | None
+    covered_only: bool
+    _found: EngineResult
     _rows: DifferentRows | None
 
     @property
     def equal(self) -> bool | None:
-        """Whether both answer the same on every input, proved; None if that is open."""
+        """Whether both predict the same on every input (proved); None if undecided."""
         return self._found.equal
 
     @property
     def how(self) -> str:
-        """How that is known: by "table" or "search", or by "weights" or "rules"."""
+        """How that is known: "table" or "search", or "weights" or "rules"."""
         return self._found.how
 
     @property
     def inputs(self) -> int | None:
-        """On how many inputs they differ; None where that is not known or countable."""
+        """The number of inputs on which they differ; None if not known or countable."""
         counts = self._found.inputs
         if counts is None or self.n_inputs is None:
             return None
@@ -115,7 +119,7 @@ class Comparison(Result):
 
     @property
     def at_least(self) -> int:
-        """At least so many inputs differ."""
+        """The minimum number of inputs that differ."""
         return self._found.at_least
 
     @property
@@ -125,19 +129,19 @@ class Comparison(Result):
 
     @property
     def rows(self) -> int | None:
-        """On how many rows of the data they differ, if there are any."""
+        """The number of rows of the data on which they differ, if there are rows."""
         return None if self._rows is None else int(self._rows.weights.sum())
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows were compared."""
+        """The number of rows compared."""
         return None if self._rows is None else self._rows.n_rows
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What became of each old answer, and how often, where that is known.
+        """Which old predictions became which new ones, and how often.
 
-        Without counts of all inputs, those changes are listed that were seen.
+        If inputs are not counted, these are the changes that were seen.
         """
         counts = self._found.inputs
         rows: dict[Pair, int] = {}
@@ -152,7 +156,7 @@ class Comparison(Result):
         is_counted = counts is not None and self.n_inputs is not None
         return tuple(
             Change(
-                *labelled(self.labels, pair),
+                *labels_of_pair(self.labels, pair),
                 (counts or {}).get(pair, 0) if is_counted else None,
                 None if self._rows is None else rows.get(pair, 0),
             )
@@ -160,43 +164,49 @@ class Comparison(Result):
         )
 
     @cached_property
-    def _covering(self) -> Covering:
+    def _covering(self) -> DifferenceBoxes:
         return self._found.covering()
 
     @property
     def complete(self) -> bool:
-        """Whether the rules hold every input on which the two differ."""
+        """Whether the rules cover every input on which the two differ."""
         return self._covering.is_complete
 
     @cached_property
     def rules(self) -> tuple[Difference, ...]:
-        """Where they differ: few rules, each true on its own, in any order.
+        """Where they differ: few rules that each hold on their own, in any order.
 
-        They are looked for when they are first asked for. Those of a change stand
-        together; of these the ones come first that hold most rows, or inputs.
+        They are made on first use. The rules of a change are next to each other, those
+        that cover most rows or inputs first.
         """
-        found = self.rule_list
-        if found is None:
+        rule_list = self.rule_list
+        if rule_list is None:
             return ()
         order = self._order
-        pairs = [labelled(self.labels, self._covering.pairs[index]) for index in order]
+        pairs = [
+            labels_of_pair(self.labels, self._covering.pairs[index]) for index in order
+        ]
         return tuple(
             Difference(rule.name, rule.conditions, *pair, rule.inputs, rule.support)
-            for rule, pair in zip(found.rules, pairs, strict=True)
+            for rule, pair in zip(rule_list.rules, pairs, strict=True)
         )
+
+    def _labels_of(self, index: int) -> tuple[Value, Value]:
+        """Return the old and the new label of a box."""
+        return labels_of_pair(self.labels, self._covering.pairs[index])
 
     @cached_property
     def rule_list(self) -> RuleList | None:
-        """The same rules as a `RuleList`, to answer rows with: a class is a change.
+        """The same rules as a `RuleList` whose classes are changes.
 
-        What no rule holds is "same" if the rules are complete, and open if not. None
-        if there is no rule.
+        Rows that no rule covers get "same" if the rules are complete; otherwise nothing
+        is claimed about them. None if there are no rules.
         """
         covering, order = self._covering, self._order
         if not len(order):
             return None
         pairs = sorted(set(covering.pairs))
-        texts = [changed_text(*labelled(self.labels, pair)) for pair in pairs]
+        texts = [change_text(*labels_of_pair(self.labels, pair)) for pair in pairs]
         same = unused("same", texts)
         rows, sizes = self._rows_held, self._sizes
         return RuleList.from_boxes(
@@ -222,7 +232,7 @@ class Comparison(Result):
 
     @cached_property
     def _held(self) -> list[NDArray[np.bool_]] | None:
-        """For each box which of the differing rows it holds: no others can be."""
+        """Which of the differing rows each box contains; it contains no others."""
         if self._rows is None:
             return None
         covering, codes = self._covering, self._rows.codes
@@ -238,7 +248,7 @@ class Comparison(Result):
 
     @cached_property
     def _order(self) -> list[int]:
-        """The order of the boxes: by change, then what holds most."""
+        """The order of the boxes: by change, then by the number of rows or inputs."""
         covering, sizes = self._covering, self._sizes
         widths: Sequence[int] = covering.boxes.sum(axis=1).tolist()
         by_size = sorted(
@@ -256,9 +266,9 @@ class Comparison(Result):
         Parameters
         ----------
         top : "most", "all" or int
-            Of each change, the first rules, all, or so many.
+            For each change, the first rules, all of them, or this many.
         width : int
-            How wide lines are at most.
+            The maximum width of lines.
         """
         return text_of(self.document(top), width)
 
@@ -267,7 +277,7 @@ class Comparison(Result):
         return document_of(self, top)
 
     def __repr__(self) -> str:
-        words = {True: "equal", False: "different", None: "open"}
+        words = {True: "equal", False: "different", None: "undecided"}
         return f"<Comparison: {words[self.equal]}>"
 
     def to_dict(self) -> Mapping[str, Any]:

@@ -1,15 +1,15 @@
-"""On how many inputs of the whole domain rules predict what a model does.
+"""The fidelity of rules to a model on the whole domain.
 
-An input that no rule covers has no part in it, and is counted beside it. What is said
-is as strong as can be, and says how strong it is:
+Inputs that no rule covers are counted apart. The result is as certain as possible, and
+states how it is known:
 
-1. *counted*, where every input can be asked;
-2. *proved*, where the certificate is of these very rules and of this very network, and
-   no input of a sample contradicts it;
-3. *sampled*, an estimate from random inputs, elsewhere.
+1. *counted*: every input was evaluated;
+2. *proved*: there is a certificate for exactly these rules and this network, and no
+   input of a sample contradicts it;
+3. *sampled*: an estimate from random inputs.
 
-Inputs are left out as impossible only where such a certificate lists them, and the
-number of these is told.
+Inputs are left out as impossible only if such a certificate lists them; their number is
+reported.
 """
 
 import math
@@ -29,7 +29,7 @@ from nn2rules.questions.evaluate.predictions import (
     Codes,
     Translation,
     class_positions,
-    model_answers,
+    model_predictions,
     rows_like,
     translation,
 )
@@ -46,10 +46,10 @@ from nn2rules.space import (
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Inputs that were compared, and how many were left out, as impossible.
+class ComparedInputs:
+    """Inputs that were compared, and how many were left out as impossible.
 
-    No rule covers `uncovered` of them; `different` holds those of the others whose
+    No rule covers `uncovered` of them. `different` are the covered inputs whose
     predictions differ.
     """
 
@@ -60,15 +60,15 @@ class Compared:
 
     @property
     def same(self) -> int:
-        """On how many covered inputs the predictions are the same."""
+        """The number of covered inputs with the same prediction."""
         return self.inputs - self.uncovered - len(self.different)
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
-    """Rules, and what is proved of them: the certificate, or nothing.
+class CertifiedRules:
+    """Rules with what is proved of them: their certificate, or an empty one.
 
-    `left_out` holds the boxes of inputs that cannot occur.
+    `left_out` are the boxes of impossible inputs.
     """
 
     rules: RuleList
@@ -79,78 +79,78 @@ class Claims:
         """Tell which inputs can occur."""
         return ~inside_any(self.rules.domain, self.left_out, codes)
 
-    def proved(self, sample: Compared) -> DomainFidelity | None:
-        """Return what is proved; None if nothing, or if the sample denies it."""
+    def proved(self, sample: ComparedInputs) -> DomainFidelity | None:
+        """Return what is proved; None if nothing, or if the sample contradicts it."""
         if not self.certificate.is_given:
             return None
         if self.rules.domain.has_ranges:
-            return self._endless(sample)
+            return self._uncountable(sample)
         if not self._is_counted():
             return None
         inputs = self.rules.n_possible
         left_out = self.rules.domain.n_inputs - inputs
         if self.rules.scope == "support":
-            covered = self._decided(sample)
+            covered = self._determined(sample)
             if covered is None:
                 return None
             uncovered = inputs - covered
             return DomainFidelity(
                 1.0, 1.0, "proved", covered, inputs, 1.0, left_out, uncovered
             )
-        known = self._same(sample)
-        if known is None:
+        n_same = self._same(sample)
+        if n_same is None:
             return None
-        low = _part(known, inputs)
-        return DomainFidelity(low, low, "proved", known, inputs, 1.0, left_out)
+        low = _part(n_same, inputs)
+        return DomainFidelity(low, low, "proved", n_same, inputs, 1.0, left_out)
 
-    def _endless(self, sample: Compared) -> DomainFidelity | None:
-        """Return what is proved where inputs cannot be counted: of all, or nothing."""
+    def _uncountable(self, sample: ComparedInputs) -> DomainFidelity | None:
+        """Return what is proved if inputs cannot be counted: everything, or nothing."""
         is_whole = self.rules.scope == "domain" and not len(self.left_out)
         is_proved = is_whole and self.certificate.is_complete
         if not is_proved or len(sample.different):
             return None
         return DomainFidelity(1.0, 1.0, "proved", None, None)
 
-    def _decided(self, sample: Compared) -> int | None:
-        """Return how many inputs rules decide, each of which is right."""
-        decided = [facts.inputs or 0 for facts in self.rules.facts]
-        return (
-            None if len(sample.different) or not all(decided) else sum(decided) or None
-        )
-
-    def _same(self, sample: Compared) -> int | None:
-        """Return on how many inputs rules for the whole domain are right."""
-        # The search proves every rule, and has nothing to count.
-        known, different = self.certificate, self.certificate.different
-        if known.engine == "search" and not known.is_approximate:
-            different = 0
-        found = len(np.unique(sample.different, axis=0))
-        if different is None or not known.is_complete:
+    def _determined(self, sample: ComparedInputs) -> int | None:
+        """Return how many inputs the rules determine, all of them correctly."""
+        inputs_of_rules = [facts.inputs or 0 for facts in self.rules.facts]
+        if len(sample.different) or not all(inputs_of_rules):
             return None
-        return None if found > different else self.rules.n_possible - different
+        return sum(inputs_of_rules) or None
+
+    def _same(self, sample: ComparedInputs) -> int | None:
+        """Return on how many inputs rules for the whole domain are correct."""
+        # A search proves every rule, so there are no differences to count.
+        certificate, different = self.certificate, self.certificate.different
+        if certificate.engine == "search" and not certificate.is_approximate:
+            different = 0
+        n_seen = len(np.unique(sample.different, axis=0))
+        if different is None or not certificate.is_complete:
+            return None
+        return None if n_seen > different else self.rules.n_possible - different
 
     def _is_counted(self) -> bool:
-        """Tell whether it is known how many inputs can occur, and whether any can."""
-        known = self.certificate
-        is_known = not known.has_impossible or known.possible is not None
+        """Tell whether the number of possible inputs is known and above 0."""
+        certificate = self.certificate
+        is_known = not certificate.has_impossible or certificate.possible is not None
         return is_known and self.rules.n_possible > 0
 
 
-def claims_of(rules: RuleList, network: Network | None) -> Claims:
-    """Return what is proved of rules about this network; nothing of another model."""
-    known = certificate_of(rules)
-    is_theirs = network is not None and known.rules == rules.digest
-    if not is_theirs or known.network != network_digest(network):  # type: ignore[arg-type]
-        known = Certificate()
-    return Claims(rules, known, _impossible(rules, known))
+def certified_rules(rules: RuleList, network: Network | None) -> CertifiedRules:
+    """Return what is proved of rules for this network; nothing for another model."""
+    certificate = certificate_of(rules)
+    is_theirs = network is not None and certificate.rules == rules.digest
+    if not is_theirs or certificate.network != network_digest(network):  # type: ignore[arg-type]
+        certificate = Certificate()
+    return CertifiedRules(rules, certificate, _impossible(rules, certificate))
 
 
-def _impossible(rules: RuleList, known: Certificate) -> NDArray[np.bool_]:
+def _impossible(rules: RuleList, certificate: Certificate) -> NDArray[np.bool_]:
     """Return the boxes of inputs that a certificate lists as impossible.
 
-    None where it only says that they were given as a function: then all can occur.
+    No boxes if they were a function, which is not stored: then all inputs count.
     """
-    listed = known.impossible
+    listed = certificate.impossible
     if not isinstance(listed, list):
         listed = []
     try:
@@ -167,7 +167,7 @@ def _impossible(rules: RuleList, known: Certificate) -> NDArray[np.bool_]:
 
 
 def _part(same: int, inputs: int) -> float:
-    """Return a share, below 1 unless it is 1, however many inputs there are."""
+    """Return a share that is 1 only if it is exact, regardless of rounding."""
     part = same / inputs
     return math.nextafter(1.0, 0.0) if part == 1 and same < inputs else part
 
@@ -178,48 +178,50 @@ _CONFIDENCE = 0.95
 def domain_fidelity(
     rules: RuleList, model: Any, rows: Rows, *, samples: int, seed: int
 ) -> DomainFidelity | None:
-    """Measure the rules on the whole domain, as surely as can be.
+    """Measure the rules on the whole domain, with the strongest method possible.
 
     Parameters
     ----------
     rules : RuleList
     model : Network, or anything with predict
-        A model that an adapter reads is compared as the network it is.
+        A model that can be read as a network is evaluated as one.
     rows : frame or list of dicts
-        Rows of the kind that the model takes.
+        Rows in the form that the model takes.
     samples : int
-        How many inputs to draw where there are too many to ask them all. With 0 none
-        are.
+        How many inputs to draw if there are too many to evaluate all. With 0 none are.
     seed : int
 
     Returns
     -------
-    DomainFidelity, or None if nothing is known: nothing may be drawn, or inputs of the
-    domain cannot be given to the model.
+    DomainFidelity, or None if nothing is known: no inputs may be drawn, or they cannot
+    be given to the model.
     """
     if isinstance(model, RuleList) and model.scope == "support":
         return None  # it may not cover every input
     random = np.random.default_rng(seed)
     network = _network_of(model)
     if network is None:
-        return _by_asking(rules, model, rows, samples, random)
+        return _by_predict(rules, model, rows, samples, random)
     translate = translation(network, rules)
     if translate is None:
         return None
-    positions, claims = class_positions(network, rules), claims_of(rules, network)
+    positions, certified = (
+        class_positions(network, rules),
+        certified_rules(rules, network),
+    )
     domain, n_classes = network.domain, len(network.classes)
     n_inputs = None if domain.has_ranges else domain.n_inputs
     is_small = uses_table("auto", n_inputs, COVERED_INPUTS, Budget().memory)
     if is_small and n_classes <= MOST_CLASSES:
-        return _counted(claims, _every_answer(network, translate, positions))
+        return _counted(certified, _every_prediction(network, translate, positions))
     drawn = inputs_by_volume(domain, samples, random)
-    answers = positions[network.predict_codes(*drawn)]
-    sample = _compare(claims, translate(*drawn), answers)
-    return claims.proved(sample) or _sampled(sample)
+    predictions = positions[network.predict_codes(*drawn)]
+    sample = _compare(certified, translate(*drawn), predictions)
+    return certified.proved(sample) or _sampled(sample)
 
 
 def _network_of(model: Any) -> Network | None:
-    """Return the network that a model is, or None where it cannot be read as one."""
+    """Return the network of a model, or None if it cannot be read as one."""
     try:
         return read_network(model)
     except Nn2RulesError:
@@ -229,21 +231,23 @@ def _network_of(model: Any) -> Network | None:
 # Comparing
 
 
-def _compare(claims: Claims, codes: Codes, answers: Codes) -> Compared:
-    """Compare the predictions of the rules with the model's `answers`."""
-    rules, possible = claims.rules, claims.possible(codes)
+def _compare(
+    certified: CertifiedRules, codes: Codes, predictions: Codes
+) -> ComparedInputs:
+    """Compare the predictions of the rules with those of the model."""
+    rules, possible = certified.rules, certified.possible(codes)
     n_drawn = len(codes)
-    codes, answers = codes[possible], answers[possible]
-    given, is_covered = rules.predictions(codes)
-    wrong = (given != answers) & is_covered
+    codes, predictions = codes[possible], predictions[possible]
+    predicted, is_covered = rules.predictions(codes)
+    wrong = (predicted != predictions) & is_covered
     n_uncovered = len(codes) - int(is_covered.sum())
-    return Compared(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
+    return ComparedInputs(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
 
 
-def _every_answer(
+def _every_prediction(
     network: Network, translate: Translation, positions: Codes
 ) -> Iterable[tuple[Codes, Codes]]:
-    """Yield every input, in the codes of the rules, and the network's answer."""
+    """Yield every input, in the codes of the rules, and the network's prediction."""
     classes, start = table_of(network).classes, 0
     for codes in network.domain.inputs():
         stop = start + len(codes)
@@ -251,14 +255,14 @@ def _every_answer(
         start = stop
 
 
-def _by_asking(
+def _by_predict(
     rules: RuleList,
     model: Any,
     rows: Rows,
     samples: int,
     random: np.random.Generator,
 ) -> DomainFidelity | None:
-    """Ask a model that is no network, about every input or about random ones."""
+    """Evaluate a model that is not a network, on all inputs or random ones."""
     domain = rules.domain
     if samples == 0:
         return None
@@ -269,20 +273,20 @@ def _by_asking(
     inputs = rows_like(rows, domain, codes, numbers)
     if inputs is None:
         return None
-    answers = model_answers(model, rules, inputs, len(codes))
-    claims = claims_of(rules, None)
+    predictions = model_predictions(model, rules, inputs, len(codes))
+    certified = certified_rules(rules, None)
     if every:
-        return _counted(claims, [(codes, answers)])
-    return _sampled(_compare(claims, codes, answers))
+        return _counted(certified, [(codes, predictions)])
+    return _sampled(_compare(certified, codes, predictions))
 
 
-# What follows
+# Results
 
 
 def _counted(
-    claims: Claims, answered: Iterable[tuple[Codes, Codes]]
+    certified: CertifiedRules, answered: Iterable[tuple[Codes, Codes]]
 ) -> DomainFidelity | None:
-    parts = [_compare(claims, codes, answers) for codes, answers in answered]
+    parts = [_compare(certified, codes, predictions) for codes, predictions in answered]
     inputs, same = sum(p.inputs for p in parts), sum(p.same for p in parts)
     if inputs == 0:
         return None
@@ -297,7 +301,7 @@ def _counted(
     )
 
 
-def _sampled(sample: Compared) -> DomainFidelity | None:
+def _sampled(sample: ComparedInputs) -> DomainFidelity | None:
     if sample.inputs == 0:
         return None
     low, high = wilson(sample.same, sample.inputs - sample.uncovered)

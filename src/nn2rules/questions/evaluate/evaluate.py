@@ -1,4 +1,4 @@
-"""Evaluate rules: compare them with a model and with labels, row by row."""
+"""Evaluate rules: compare them with a model and with true labels, row by row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from nn2rules.questions.evaluate.domain_fidelity import domain_fidelity
 from nn2rules.questions.evaluate.predictions import (
     Codes,
     label_positions,
-    model_answers,
+    model_predictions,
 )
 from nn2rules.questions.evaluate.result import ClassEvaluation, Evaluation, RowFigures
 from nn2rules.rules import NO_RULE, RuleList, bit_rows
@@ -21,60 +21,59 @@ _CHUNK = 1 << 15  # rows at a time
 
 
 def evaluate(
-    rules: RuleList,
     model: Any,
+    rules: RuleList,
     X: Rows,  # noqa: N803 (scikit-learn's name)
     y: Any = None,
     *,
     samples: int = 100_000,
     seed: int = 0,
 ) -> Evaluation:
-    """Measure how well rules stand for a model, and how well they do on their own.
+    """Measure the fidelity of rules to a model, and their accuracy on labels.
 
     Parameters
     ----------
-    rules : RuleList
     model : Network, or anything with predict
-        It is given `X` as it is, and must answer a class label for each row.
+        It gets `X` unchanged, and must predict a class label for each row.
+    rules : RuleList
     X : frame or list of dicts
         Rows of data; see `Domain.encode`.
     y : sequence of class labels, optional
-        The true class of each row. The text of a CSV file finds the class it spells.
+        The true class of each row; texts from a CSV file match the class they spell.
     samples : int
-        How many inputs of the domain to draw at random where they are too many to ask
-        about all of them. With 0 none are drawn.
+        How many inputs of the domain to draw at random if there are too many to
+        evaluate all. With 0 none are drawn.
     seed : int
         The same seed draws the same inputs.
 
     Returns
     -------
     Evaluation
-        `on_covered` has the figures for rows that the rules cover, those to which
-        `rules.predict` gives a class. Rules of scope "support" leave other rows out:
-        nothing is proved of the default there, and only `with_unproved_default` counts
-        it.
+        `on_covered` has the figures for the rows that the rules cover, for which
+        `rules.predict` gives a class. For rules of scope "support" nothing is proved
+        about the default on other rows; only `with_unproved_default` counts it.
 
     Raises
     ------
     RowsError
         If there are no rows, or a column is missing.
     OptionError
-        If a label, or an answer of the model, is no class of the rules, or their number
-        is not that of the rows.
+        If a label or a prediction of the model is not a class of the rules, or their
+        number is not that of the rows.
     UnsupportedModelError
         If the model has no predict method.
 
     Notes
     -----
-    Takes O(rows × features) for each 64 rules. A network of up to 4,194,304 inputs is
-    asked about every one of them.
+    Takes O(rows × features) for every 64 rules. A network with up to 4,194,304 inputs
+    is evaluated on every one of them.
 
     Examples
     --------
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> rows = [{"color": "red", "size": "big"}, {"color": "yellow", "size": "big"}]
-    >>> found = evaluate(nn2rules.extract(network), network, rows, ["ripe", "ripe"])
+    >>> found = evaluate(network, nn2rules.extract(network), rows, ["ripe", "ripe"])
     >>> found.covered_share, found.on_covered.fidelity, found.on_covered.accuracy
     (1.0, 1.0, 0.5)
     >>> print(found.domain)
@@ -83,54 +82,55 @@ def evaluate(
     _check(rules, samples, seed)
     codes = rules.domain.encode(X)
     if not len(codes):
-        raise RowsError("there are no rows; an evaluation needs at least one")
+        raise RowsError("there are no rows to evaluate; give at least one")
     truth = None if y is None else label_positions(rules, y, len(codes), "y")
-    wanted = model_answers(model, rules, X, len(codes))
+    expected = model_predictions(model, rules, X, len(codes))
     fired = rules.match(codes)
-    given, is_covered = rules.predictions_by(fired)
-    compared, holding = _Compared(rules, given, wanted, truth), _holding(rules, codes)
+    predicted, is_covered = rules.predictions_by(fired)
+    compared = _ClassesOfRows(rules, predicted, expected, truth)
+    n_covering = _n_covering(rules, codes)
     return Evaluation(
         scope=rules.scope,
         n_rows=len(codes),
-        model_right=None if truth is None else int((wanted == truth).sum()),
+        model_right=None if truth is None else int((expected == truth).sum()),
         on_covered=compared.figures(is_covered),
         with_unproved_default=(
             None if is_covered.all() else compared.figures(np.full(len(codes), True))
         ),
-        decided=_decided(rules, fired),
-        overlapping=int((holding > 1).sum()),
-        holding=int(holding.sum()),
+        determined=_determined(rules, fired),
+        overlapping=int((n_covering > 1).sum()),
+        covering=int(n_covering.sum()),
         **_sizes(rules),
         domain=domain_fidelity(rules, model, X, samples=samples, seed=seed),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
-    """The classes that rules, model and labels give each row, by position."""
+class _ClassesOfRows:
+    """The classes that rules, model and labels give each row, as positions."""
 
     rules: RuleList
-    given: Codes
-    wanted: Codes
+    predicted: Codes
+    expected: Codes
     truth: Codes | None
 
     def figures(self, rows: NDArray[np.bool_]) -> RowFigures:
         """Count on these rows."""
-        given, wanted = self.given[rows], self.wanted[rows]
+        predicted, expected = self.predicted[rows], self.expected[rows]
         truth = None if self.truth is None else self.truth[rows]
-        same = given == wanted
+        same = predicted == expected
         right = model_right = same_where_right = None
         if truth is not None:
-            right = int((given == truth).sum())
-            model_right = int((wanted == truth).sum())
-            same_where_right = int((same & (wanted == truth)).sum())
+            right = int((predicted == truth).sum())
+            model_right = int((expected == truth).sum())
+            same_where_right = int((same & (expected == truth)).sum())
         return RowFigures(
-            n_rows=len(given),
+            n_rows=len(predicted),
             same=int(same.sum()),
             right=right,
             model_right=model_right,
             same_where_right=same_where_right,
-            by_class=_by_class(self.rules, given, wanted, truth),
+            by_class=_by_class(self.rules, predicted, expected, truth),
         )
 
 
@@ -138,34 +138,34 @@ def _check(rules: Any, samples: int, seed: int) -> None:
     if not isinstance(rules, RuleList):
         raise OptionError(
             f"rules: a {type(rules).__name__}, expected a RuleList; evaluate takes the "
-            f"rules, then the model, then the rows"
+            f"model, then the rules, then the rows"
         )
     whole_number("samples", samples)
     whole_number("seed", seed)
 
 
-def _decided(rules: RuleList, fired: Codes) -> tuple[int, ...]:
-    """Return how many rows the first k rules decide, for k from 0 to all."""
+def _determined(rules: RuleList, fired: Codes) -> tuple[int, ...]:
+    """Return how many rows the first k rules determine, for k from 0 to all."""
     by_rule = np.bincount(fired[fired != NO_RULE], minlength=len(rules))
     return (0, *np.cumsum(by_rule).tolist())
 
 
-def _holding(rules: RuleList, codes: Codes) -> NDArray[np.int64]:
-    """Return how many rules hold for each row, by bits; see `rules.matching`."""
+def _n_covering(rules: RuleList, codes: Codes) -> NDArray[np.int64]:
+    """Return how many rules cover each row, by bits; see `rules.matching`."""
     bits, offsets = bit_rows(rules.boxes), rules.domain.offsets
-    found = np.zeros(len(codes), dtype=np.int64)
+    counts = np.zeros(len(codes), dtype=np.int64)
     for start in range(0, len(codes), _CHUNK):
         columns = codes[start : start + _CHUNK] + offsets[:-1]
         for word in bits:
             both = word[columns[:, 0]]
             for feature in range(1, columns.shape[1]):
                 both &= word[columns[:, feature]]
-            found[start : start + _CHUNK] += np.bitwise_count(both)
-    return found
+            counts[start : start + _CHUNK] += np.bitwise_count(both)
+    return counts
 
 
 def _sizes(rules: RuleList) -> dict[str, int]:
-    """Return how many conditions and values there are; all values are no condition."""
+    """Return the numbers of conditions and values; all values are not a condition."""
     starts = rules.domain.offsets[:-1]
     allowed = np.add.reduceat(rules.boxes.astype(np.int64), starts, axis=1)
     restricted = allowed < np.array(rules.domain.sizes)
@@ -183,25 +183,25 @@ def _sizes(rules: RuleList) -> dict[str, int]:
 
 
 def _by_class(
-    rules: RuleList, given: Codes, wanted: Codes, truth: Codes | None
+    rules: RuleList, predicted: Codes, expected: Codes, truth: Codes | None
 ) -> tuple[ClassEvaluation, ...]:
-    """Count for each class the answers of the rules (`given`) and of the model."""
-    found = []
+    """Count the predictions of the rules and of the model for each class."""
+    classes = []
     for position, label in enumerate(rules.classes):
-        ours, theirs = given == position, wanted == position
+        is_predicted, is_expected = predicted == position, expected == position
         labelled = right = None
         if truth is not None:
             labelled = int((truth == position).sum())
-            right = int((ours & (truth == position)).sum())
-        found.append(
+            right = int((is_predicted & (truth == position)).sum())
+        classes.append(
             ClassEvaluation(
                 label,
                 n_rules=int((rules.answers == position).sum()),
-                n_rows=int(theirs.sum()),
-                same=int((ours & theirs).sum()),
-                answered=int(ours.sum()),
+                n_rows=int(is_expected.sum()),
+                same=int((is_predicted & is_expected).sum()),
+                predicted=int(is_predicted.sum()),
                 labelled=labelled,
                 right=right,
             )
         )
-    return tuple(found)
+    return tuple(classes)

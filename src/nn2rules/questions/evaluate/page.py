@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nn2rules.questions.evaluate.result import Evaluation
 
 SHARES = (0.9, 0.95, 0.99, 1.0)
-"""The shares of rows of which a report says how many rules decide them."""
+"""The shares of rows for which the page shows how many rules are needed."""
 
 _NOTHING = "–"
 
@@ -23,90 +23,90 @@ def steps(n_rules: int) -> list[int]:
     >>> steps(37), steps(5), steps(0)
     ([1, 2, 5, 10, 20, 37], [1, 2, 5], [])
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for power in counting():
         for digit in (1, 2, 5):
             if digit * 10**power >= n_rules:
-                return [*found, n_rules] if n_rules else []
-            found.append(digit * 10**power)
+                return [*numbers, n_rules] if n_rules else []
+            numbers.append(digit * 10**power)
     raise AssertionError("the steps grow beyond every number")
 
 
-def document_of(found: "Evaluation") -> Document:
+def document_of(evaluation: "Evaluation") -> Document:
     """Return an evaluation as people read it."""
-    tables = [Grid(_summary(found), (False, False), counts_characters=True)]
-    for rows in _tables(found):
+    tables = [Grid(_summary(evaluation), (False, False), counts_characters=True)]
+    for rows in _tables(evaluation):
         numbers = (False, *[True] * (len(rows[0]) - 1))
         shown = tuple(map(tuple, rows))
         tables.append(Grid(shown, numbers, counts_characters=True))
     return Document(tuple((table,) for table in tables))
 
 
-def _tables(found: "Evaluation") -> list[list[list[str]]]:
+def _tables(evaluation: "Evaluation") -> list[list[list[str]]]:
     """Return the tables of numbers."""
-    tables = [_classes(found)]
-    if found.n_rules:
-        tables += [_first_rules(found), _rules_needed(found)]
+    tables = [_classes(evaluation)]
+    if evaluation.n_rules:
+        tables += [_first_rules(evaluation), _rules_needed(evaluation)]
     return tables
 
 
-def _summary(found: "Evaluation") -> tuple[tuple[str, str], ...]:
-    rows, size = found.n_rows, f"{found.n_rules:,}"
-    if found.conditions_per_rule is not None:
-        mean, most = found.conditions_per_rule, found.most_conditions
+def _summary(evaluation: "Evaluation") -> tuple[tuple[str, str], ...]:
+    rows, size = evaluation.n_rows, f"{evaluation.n_rules:,}"
+    if evaluation.conditions_per_rule is not None:
+        mean, most = evaluation.conditions_per_rule, evaluation.most_conditions
         size += f"; {mean:.1f} conditions each, {most} at most"
-    if found.values_per_condition is not None:
-        size += f"; {found.values_per_condition:.1f} values in a condition"
-    several, mean = share(found.overlapping, rows), found.rules_per_row
+    if evaluation.values_per_condition is not None:
+        size += f"; {evaluation.values_per_condition:.1f} values in a condition"
+    several, mean = share(evaluation.overlapping, rows), evaluation.rules_per_row
     lines = {
         "rules": size,
-        **_coverage(found),
-        "overlap": f"{several} of rows; {mean:.1f} rules hold for a row",
-        "fidelity": _of_rows(found, found.on_covered.same),
-        **_where(found),
-        "  in the domain": str(found.domain or "not measured"),
-        **_accuracy(found),
-        **_with_default(found),
+        **_coverage(evaluation),
+        "overlap": f"{several} of rows; {mean:.1f} rules cover a row",
+        "fidelity": _of_rows(evaluation, evaluation.on_covered.same),
+        **_where(evaluation),
+        "  in the domain": str(evaluation.domain or "not measured"),
+        **_accuracy(evaluation),
+        **_with_default(evaluation),
     }
     return tuple(lines.items())
 
 
-def _coverage(found: "Evaluation") -> dict[str, str]:
+def _coverage(evaluation: "Evaluation") -> dict[str, str]:
     """Return how many rows are covered."""
-    covered, rows = found.n_covered, found.n_rows
-    if not found.n_uncovered:
-        decided = f"{share(found.decided[-1], rows)} decided by a rule"
-        return {"rows": f"{rows:,}; {decided}", "covered": "100% of rows"}
+    covered, rows = evaluation.n_covered, evaluation.n_rows
+    if not evaluation.n_uncovered:
+        determined = f"{share(evaluation.determined[-1], rows)} determined by a rule"
+        return {"rows": f"{rows:,}; {determined}", "covered": f"{share(1, 1)} of rows"}
     return {
         "rows": f"{rows:,}",
         "covered": f"{share(covered, rows)} of rows ({covered:,} of {rows:,}); "
-        f"for the other {found.n_uncovered:,} nothing is predicted",
+        f"the other {evaluation.n_uncovered:,} have no prediction",
     }
 
 
-def _of_rows(found: "Evaluation", part: int | None) -> str:
+def _of_rows(evaluation: "Evaluation", part: int | None) -> str:
     """Return a share of the rows that are covered."""
-    which = "covered rows" if found.n_uncovered else "rows"
-    return f"{_share(part, found.n_covered)} of {which}"
+    which = "covered rows" if evaluation.n_uncovered else "rows"
+    return f"{_share(part, evaluation.n_covered)} of {which}"
 
 
-def _accuracy(found: "Evaluation") -> dict[str, str]:
+def _accuracy(evaluation: "Evaluation") -> dict[str, str]:
     """Return the accuracy of the rules, and of the model on the same rows."""
-    covered = found.on_covered
-    if found.model_right is None:
+    covered = evaluation.on_covered
+    if evaluation.model_right is None:
         return {}
-    model = _of_rows(found, covered.model_right)
-    if found.n_uncovered:
-        model += f"; {_share(found.model_right, found.n_rows)} of all rows"
+    model = _of_rows(evaluation, covered.model_right)
+    if evaluation.n_uncovered:
+        model += f"; {_share(evaluation.model_right, evaluation.n_rows)} of all rows"
     return {
-        "accuracy of the rules": _of_rows(found, covered.right),
+        "accuracy of the rules": _of_rows(evaluation, covered.right),
         "accuracy of the model": model,
     }
 
 
-def _with_default(found: "Evaluation") -> dict[str, str]:
-    """Return what the default would add, which is not proved."""
-    figures = found.with_unproved_default
+def _with_default(evaluation: "Evaluation") -> dict[str, str]:
+    """Return the figures with the default, which is not proved."""
+    figures = evaluation.with_unproved_default
     if figures is None:
         return {}
     text = f"fidelity {_share(figures.same, figures.n_rows)} of all rows"
@@ -115,13 +115,13 @@ def _with_default(found: "Evaluation") -> dict[str, str]:
     return {"with UNPROVED default": text}
 
 
-def _where(found: "Evaluation") -> dict[str, str]:
+def _where(evaluation: "Evaluation") -> dict[str, str]:
     """Return the fidelity where the model is right, and where it is wrong."""
-    covered = found.on_covered
+    covered = evaluation.on_covered
     right, wrong = covered.model_right, covered.model_wrong
     if right is None or wrong is None:
         return {}
-    noun = "covered row" if found.n_uncovered else "row"
+    noun = "covered row" if evaluation.n_uncovered else "row"
     same = (
         _share(covered.same_where_right, right),
         _share(covered.same_where_wrong, wrong),
@@ -132,32 +132,35 @@ def _where(found: "Evaluation") -> dict[str, str]:
     }
 
 
-def _classes(found: "Evaluation") -> list[list[str]]:
-    rows = "covered rows" if found.n_uncovered else "rows"
+def _classes(evaluation: "Evaluation") -> list[list[str]]:
+    rows = "covered rows" if evaluation.n_uncovered else "rows"
     lines = [["class", "rules", rows, "fidelity", "recall", "precision"]]
-    for one in found.on_covered.by_class:
+    for one in evaluation.on_covered.by_class:
         numbers = [f"{one.n_rules:,}", f"{one.n_rows:,}", _share(one.same, one.n_rows)]
-        recall, precision = (one.right, one.labelled), (one.right, one.answered)
+        recall, precision = (one.right, one.labelled), (one.right, one.predicted)
         shares = [_share(*recall), _share(*precision)]
         lines.append([label_text(one.label), *numbers, *shares])
-    return lines if found.model_right is not None else [line[:4] for line in lines]
+    return lines if evaluation.model_right is not None else [line[:4] for line in lines]
 
 
-def _first_rules(found: "Evaluation") -> list[list[str]]:
-    ks = steps(found.n_rules)
+def _first_rules(evaluation: "Evaluation") -> list[list[str]]:
+    ks = steps(evaluation.n_rules)
     return [
         ["first rules", *(f"{k:,}" for k in ks)],
-        ["rows decided", *(share(found.decided[k], found.n_rows) for k in ks)],
+        [
+            "rows determined",
+            *(share(evaluation.determined[k], evaluation.n_rows) for k in ks),
+        ],
     ]
 
 
-def _rules_needed(found: "Evaluation") -> list[list[str]]:
-    needed = [found.rules_for(wanted) for wanted in SHARES]
+def _rules_needed(evaluation: "Evaluation") -> list[list[str]]:
+    needed = [evaluation.rules_for(wanted) for wanted in SHARES]
     return [
-        ["rows decided", *(f"{100 * wanted:.0f}%" for wanted in SHARES)],
+        ["rows determined", *(f"{100 * wanted:.0f}%" for wanted in SHARES)],
         ["rules needed", *(_NOTHING if k is None else f"{k:,}" for k in needed)],
     ]
 
 
-def _share(part: int | None, whole: int | None) -> str:
-    return _NOTHING if part is None or not whole else share(part, whole)
+def _share(part: int | None, total: int | None) -> str:
+    return _NOTHING if part is None or not total else share(part, total)

@@ -1,7 +1,7 @@
 """What a model predicts, as positions of the classes of a rule list.
 
-A `Network` answers exactly. Every other model is asked for its labels, by its own
-`predict`, with rows that look like those the user gave.
+A `Network` is evaluated exactly. Any other model is called with its own `predict`, on
+rows in the same form as the user's.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,13 +29,13 @@ from nn2rules.space import (
 Codes: TypeAlias = NDArray[np.int64]
 
 Numbers: TypeAlias = NDArray[np.float64] | None
-"""Of inputs, where there are ranges: those of ranges, and 1 elsewhere."""
+"""Numbers of inputs: those of ranges, and 1 elsewhere; None without ranges."""
 
 Translation: TypeAlias = Callable[[Codes, Numbers], Codes]
 
 
 def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Codes:
-    """Return the positions of the classes that `labels` name; errors begin with `what`.
+    """Return the positions of the classes in `labels`; errors begin with `what`.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Cod
 def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
     """Return the position of each class of a model among those of the rules."""
     classes = model.classes
-    return label_positions(rules, classes, len(classes), "the model's answers")
+    return label_positions(rules, classes, len(classes), "the model's predictions")
 
 
-def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
-    """Return for each row the position of the class that the model answers."""
+def model_predictions(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
+    """Return the position of the class that the model predicts for each row."""
     if isinstance(model, Network):
         answers = model.predict_codes(*model.domain.inputs_of(rows))
         return class_positions(model, rules)[answers]
@@ -74,18 +74,18 @@ def model_answers(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes
     if not callable(getattr(model, "predict", None)):
         raise UnsupportedModelError(
             f"the model is a {type(model).__name__}, which has no predict method; give "
-            f"a Network, or a model that answers predict(X) with class labels"
+            f"a Network, or a model whose predict(X) returns class labels"
         )
     labels = model.predict(columns_for(model, rows))
-    return label_positions(rules, labels, n_rows, "the model's answers")
+    return label_positions(rules, labels, n_rows, "the model's predictions")
 
 
 def translation(network: Network, rules: RuleList) -> Translation | None:
-    """Return what turns the network's inputs into codes of the rules.
+    """Return a function from the network's inputs to codes of the rules.
 
-    None where there is no such thing: the rules have a feature that the network has
-    not, the network a value that the rules have not, or one a range of numbers that the
-    other has not, or that the network reads along a curve.
+    None if there is none: the rules have a feature, or the network a value, that the
+    other lacks; only one has a range of numbers; or the network reads one along a
+    curve.
     """
     steps: list[Translation] = []
     for feature in rules.domain.features:
@@ -104,30 +104,30 @@ def translation(network: Network, rules: RuleList) -> Translation | None:
 
 
 def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
-    """Return what turns one of the network's features into codes of the rules'."""
+    """Return a function from one of the network's features to codes of the rules."""
     is_same = (ours.limits, ours.whole) == (theirs.limits, theirs.whole)
     if not is_same or ours.curve is not None:
         return None
-    first = 0 if ours.limits is None else 1  # one code for all numbers of a range
+    first = 0 if ours.limits is None else 1  # a range has one code for all its numbers
     codes = [_code(ours, theirs, code) for code in range(first, len(ours))]
-    found = np.array(codes, dtype=np.int64)
-    if (found == UNKNOWN).any():
+    codes_of_rules = np.array(codes, dtype=np.int64)
+    if (codes_of_rules == UNKNOWN).any():
         return None
-    table = np.append(np.zeros(first, dtype=np.int64), found)
+    table = np.append(np.zeros(first, dtype=np.int64), codes_of_rules)
     edges = np.array(theirs.edges if first else (), dtype=np.float64)
 
     def translate(codes: Codes, numbers: Numbers = None) -> Codes:
-        own = table[codes[:, place]]
+        translated = table[codes[:, place]]
         if not first or numbers is None:
-            return own
+            return translated
         cells = np.searchsorted(edges, numbers[:, place], side="right")
-        return np.where(codes[:, place] == 0, cells, own)
+        return np.where(codes[:, place] == 0, cells, translated)
 
     return translate
 
 
 def _code(ours: Feature, theirs: Feature, code: int) -> int:
-    """Return the one code that has all the words of a value, or else `UNKNOWN`."""
+    """Return the one code that has all categories of a value, or `UNKNOWN`."""
     lookup, value = Lookup(theirs), ours.values[code]
     if ours.groups is None and theirs.groups is None:
         return lookup[value]
@@ -137,22 +137,24 @@ def _code(ours: Feature, theirs: Feature, code: int) -> int:
     words: Sequence[Value] = () if is_other else (value,)
     if ours.groups is not None:
         words = ours.groups[code]
-    found = {lookup[word] for word in words}
+    rule_codes = {lookup[word] for word in words}
     if is_other:
-        own, has_others = Lookup(ours), theirs.other is not None
-        found |= {lookup[word] for word in theirs.words if own[word] == code}
-        found.add(lookup[theirs.other] if has_others else UNKNOWN)
-    return found.pop() if len(found) == 1 else UNKNOWN
+        network_lookup, has_others = Lookup(ours), theirs.other is not None
+        rule_codes |= {
+            lookup[word] for word in theirs.words if network_lookup[word] == code
+        }
+        rule_codes.add(lookup[theirs.other] if has_others else UNKNOWN)
+    return rule_codes.pop() if len(rule_codes) == 1 else UNKNOWN
 
 
 def rows_like(
     rows: Rows, domain: Domain, codes: Codes, numbers: Numbers = None
 ) -> Rows | None:
-    """Return the inputs `codes` as rows of the same kind and spelling as `rows`.
+    """Return the inputs `codes` as rows in the form and spelling of `rows`.
 
-    None where that cannot be told: `rows` hold columns that are no features, or spell
-    values differently from the domain and do not show how they spell one of them; or a
-    value stands for several words, of which a row holds one.
+    None if that is unknown: `rows` have columns that are not features, or spell values
+    differently from the domain without showing every spelling, or a value stands for
+    several categories.
     """
     if any(feature.joins_words for feature in domain.features):
         return None
@@ -167,8 +169,8 @@ def rows_like(
         cells = [row[name] for row in rows] if is_listed else frame[name].to_list()
         place = domain.index(name)
         if numbers is not None and domain.features[place].limits is not None:
-            made = domain.decode(codes, numbers, accepted=True)
-            table[name] = [row[name] for row in made]
+            decoded = domain.decode(codes, numbers, accepted=True)
+            table[name] = [row[name] for row in decoded]
             continue
         spelling = dict(enumerate(domain.features[place].cells))
         seen = dict(zip(shown[:, place].tolist(), cells, strict=True))

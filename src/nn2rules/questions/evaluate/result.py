@@ -1,7 +1,7 @@
 """The result of an evaluation: counts, shares, JSON and data frame.
 
-Counts are kept, as whole numbers, and shares are worked out from them; so what is
-printed can tell 100% from almost all.
+Counts are kept as whole numbers and shares are computed from them, so that the printed
+text can tell 100% from almost all.
 """
 
 import math
@@ -22,30 +22,30 @@ from nn2rules.space import Value, is_number, text_of, whole_number
 class DomainFidelity:
     """The share of covered inputs on which rules predict what the model predicts.
 
-    Inputs that no rule covers have no part in the share: `uncovered` counts them.
+    Inputs that no rule covers do not count; `uncovered` is their number.
 
     Attributes
     ----------
     low, high : float
-        The share lies between them; where it is known exactly they are equal.
+        The share is between them; they are equal if it is known exactly.
     how : {"counted", "proved", "sampled"}
-        Every input was asked; or a certificate proves the number; or random inputs
-        were asked, and the ends are Wilson's interval.
+        Every input was evaluated, or a certificate proves the number, or it is Wilson's
+        interval from random inputs.
     same : int or None
-        On how many covered inputs the predictions are the same; None if inputs cannot
-        be counted. Of a sample, the number among those drawn.
+        The number of covered inputs with the same prediction; None if inputs cannot be
+        counted. For a sample, the number among those drawn.
     inputs : int or None
-        All inputs that can occur, or those drawn, covered or not. None if all, and they
+        The number of possible inputs, or of those drawn, covered or not. None if they
         cannot be counted, because a feature is a range of numbers.
     confidence : float
-        1 for what is certain, 0.95 for a sample.
+        1 if certain, 0.95 for a sample.
     impossible : int
-        How many inputs were left out, because they cannot occur; of a sample, the
-        number among those drawn.
+        The number of impossible inputs that were left out; for a sample, the number
+        among those drawn.
     uncovered : int or None
-        How many of `inputs` no rule covers, so that nothing is predicted there; None if
-        that is not known. Rules for the whole domain cover every input, since the
-        default is one of their predictions.
+        How many of `inputs` no rule covers, so that there is no prediction; None if not
+        known. Rules for the whole domain cover every input, because their default is
+        proved.
     """
 
     low: float
@@ -59,7 +59,7 @@ class DomainFidelity:
 
     @property
     def covered(self) -> int | None:
-        """How many of `inputs` a rule covers; None if that is not known."""
+        """How many of `inputs` the rules cover; None if not known."""
         if self.inputs is None or self.uncovered is None:
             return None
         return self.inputs - self.uncovered
@@ -75,18 +75,18 @@ class DomainFidelity:
         if self.how == "sampled":
             text = f"{self._range()} with 95% confidence, from {self._drawn()}"
             return f"{text} ({left_out})" if self.impossible else text
-        known = share(self.same or 0, self.covered)
+        same_share = share(self.same or 0, self.covered)
         how = f"{self.how}; {left_out}" if self.impossible else self.how
         if not self.uncovered:
-            return f"{known} of {count(self.inputs, 'input')} ({how})"
+            return f"{same_share} of {count(self.inputs, 'input')} ({how})"
         return (
-            f"{known} of {count(self.covered, 'covered input')} ({how}); "
+            f"{same_share} of {count(self.covered, 'covered input')} ({how}); "
             f"{share(self.covered, self.inputs)} of {count(self.inputs, 'input')} are "
             f"covered"
         )
 
     def _drawn(self) -> str:
-        """Say which inputs a sample is of."""
+        """Return which inputs a sample is of."""
         drawn = count(self.inputs or 0, "random input")
         return f"the {self.covered:,} covered of {drawn}" if self.uncovered else drawn
 
@@ -99,58 +99,58 @@ class DomainFidelity:
 
 @dataclass(frozen=True, slots=True)
 class ClassEvaluation:
-    """What rules do for one class.
+    """What rules predict for one class.
 
     Attributes
     ----------
     label : str, int, float or bool
     n_rules : int
-        How many rules answer it.
+        The number of rules that predict it.
     n_rows, same : int
-        The rows that the model answers so, and how many of them the rules do, too.
-    answered : int
-        The rows that the rules answer so.
+        The rows for which the model predicts it, and how many of them the rules do.
+    predicted : int
+        The rows for which the rules predict it.
     labelled, right : int or None
-        The rows whose true label it is, and how many of them the rules answer so.
+        The rows with this true label, and how many of them the rules predict.
     """
 
     label: Value
     n_rules: int
     n_rows: int
     same: int
-    answered: int
+    predicted: int
     labelled: int | None = None
     right: int | None = None
 
     @property
     def fidelity(self) -> float | None:
-        """The share of the rows that the model answers so that the rules do, too."""
+        """The share of the rows with this model prediction that the rules agree on."""
         return ratio(self.same, self.n_rows)
 
     @property
     def recall(self) -> float | None:
-        """The share of the rows of this true label that the rules answer so."""
+        """The share of the rows with this true label that the rules predict."""
         return ratio(self.right, self.labelled)
 
     @property
     def precision(self) -> float | None:
-        """The share of the rows that the rules answer so whose true label it is."""
-        return ratio(self.right, self.answered)
+        """The share of the rows with this rule prediction whose true label it is."""
+        return ratio(self.right, self.predicted)
 
 
 @dataclass(frozen=True, slots=True)
 class RowFigures:
-    """How rules do on some rows: those that are covered, or all.
+    """The figures of rules on some rows: those that are covered, or all.
 
-    A share is None where there is nothing to have a share of, or no true label.
+    A share is None if there are no rows for it, or no true labels.
 
     Attributes
     ----------
     n_rows, same : int
-        The rows, and on how many of them the rules predict what the model predicts.
+        The rows, and on how many of them rules and model predict the same.
     right, model_right, same_where_right : int or None
-        The rows on which the rules predict the label; those on which the model does;
-        and of these, those on which the rules predict what the model does.
+        The rows on which the rules predict the label, those on which the model does,
+        and how many of the latter the rules predict as well.
     by_class : tuple of ClassEvaluation
     """
 
@@ -163,7 +163,7 @@ class RowFigures:
 
     @property
     def fidelity(self) -> float | None:
-        """The share of these rows on which the rules predict what the model does."""
+        """The share of these rows on which rules and model predict the same."""
         return ratio(self.same, self.n_rows)
 
     @property
@@ -178,23 +178,23 @@ class RowFigures:
 
     @property
     def fidelity_where_right(self) -> float | None:
-        """The fidelity on the rows that the model answers as labelled."""
+        """The fidelity on the rows where the model predicts the label."""
         return ratio(self.same_where_right, self.model_right)
 
     @property
     def model_wrong(self) -> int | None:
-        """The number of rows that the model does not answer as labelled."""
+        """The number of rows where the model does not predict the label."""
         return None if self.model_right is None else self.n_rows - self.model_right
 
     @property
     def same_where_wrong(self) -> int | None:
-        """How many of these the rules answer as the model does."""
+        """How many of these rows have the same prediction from rules and model."""
         right = self.same_where_right
         return None if right is None else self.same - right
 
     @property
     def fidelity_where_wrong(self) -> float | None:
-        """The fidelity on the rows that the model does not answer as labelled."""
+        """The fidelity on the rows where the model does not predict the label."""
         return ratio(self.same_where_wrong, self.model_wrong)
 
     def as_dict(self) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class RowFigures:
 
 
 def metrics_of(figures: RowFigures | None, labels: tuple[Value, ...]) -> dict[str, Any]:
-    """Return every number by a name of its own; None for all where there are none."""
+    """Return every number by name; None for all if there are no figures."""
     metrics = {name: figures and getattr(figures, name) for name in _ROW_NUMBERS}
     for place, label in enumerate(labels):
         one = figures and figures.by_class[place]
@@ -237,7 +237,7 @@ _CLASS_NUMBERS = (
     "n_rows",
     "same",
     "fidelity",
-    "answered",
+    "predicted",
     "labelled",
     "right",
     "recall",
@@ -245,40 +245,40 @@ _CLASS_NUMBERS = (
 )
 
 
-def ratio(part: int | None, whole: int | None) -> float | None:
-    """Return a share; None where there is nothing to have a share of."""
-    return None if part is None or not whole else part / whole
+def ratio(part: int | None, total: int | None) -> float | None:
+    """Return a share; None if the total is 0 or unknown."""
+    return None if part is None or not total else part / total
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation(Result):
-    """How good rules are: as text, a table; see also `to_frame` and `to_json`.
+    """How good rules are: fidelity, accuracy, coverage and size.
 
     A row is covered if `rules.predict` gives it a class: by a rule, or by the default
-    of rules for the whole domain. Nothing is proved of the default of rules of scope
-    "support": figures that count it are apart, under a name that says so.
+    of rules for the whole domain. Nothing is proved about the default of rules of scope
+    "support", so figures that count it are separate and named accordingly.
 
     Attributes
     ----------
     scope : {"domain", "support"}
         The scope of the rules.
     n_rows : int
-        The rows, covered or not.
+        The number of rows, covered or not.
     model_right : int or None
-        The rows on which the model predicts the label.
+        The number of rows on which the model predicts the label.
     on_covered : RowFigures
-        What holds on the rows that are covered.
+        The figures on covered rows.
     with_unproved_default : RowFigures or None
-        The same on all rows, if the others get the default, of which nothing is proved.
-        None if every row is covered.
-    decided : tuple of int
-        The rows that the first k rules decide, for k from 0 to all.
-    overlapping, holding : int
-        The rows on which more than one rule holds; and how many rules hold, summed
-        over all rows.
+        The figures on all rows, if the uncovered ones get the unproved default. None if
+        every row is covered.
+    determined : tuple of int
+        The rows that the first k rules determine, for k from 0 to all.
+    overlapping, covering : int
+        The rows that more than one rule covers, and the number of rules that cover a
+        row, summed over all rows.
     n_conditions, most_conditions, n_values : int
-        The conditions of all rules, the most of a rule, and the values that all
-        conditions allow.
+        The number of conditions of all rules, the largest number of a rule, and the
+        number of values that all conditions allow.
     domain : DomainFidelity or None
         The fidelity on covered inputs of the whole domain.
     """
@@ -290,9 +290,9 @@ class Evaluation(Result):
     model_right: int | None
     on_covered: RowFigures
     with_unproved_default: RowFigures | None
-    decided: tuple[int, ...] = field(repr=False)
+    determined: tuple[int, ...] = field(repr=False)
     overlapping: int
-    holding: int
+    covering: int
     n_conditions: int
     most_conditions: int
     n_values: int
@@ -305,7 +305,7 @@ class Evaluation(Result):
 
     @property
     def n_uncovered(self) -> int:
-        """The number of rows that they do not cover: there `predict` gives None."""
+        """The number of rows they do not cover, where `predict` returns None."""
         return self.n_rows - self.n_covered
 
     @property
@@ -315,13 +315,13 @@ class Evaluation(Result):
 
     @property
     def model_accuracy(self) -> float | None:
-        """The share of all rows, covered or not, on which the model is right."""
+        """The share of all rows, covered or not, on which the model is correct."""
         return ratio(self.model_right, self.n_rows)
 
     @property
     def n_rules(self) -> int:
         """The number of rules."""
-        return len(self.decided) - 1
+        return len(self.determined) - 1
 
     @property
     def conditions_per_rule(self) -> float | None:
@@ -335,36 +335,36 @@ class Evaluation(Result):
 
     @property
     def overlap(self) -> float:
-        """The share of rows on which more than one rule holds."""
+        """The share of rows that more than one rule covers."""
         return self.overlapping / self.n_rows
 
     @property
     def rules_per_row(self) -> float:
-        """The mean number of rules that hold for a row."""
-        return self.holding / self.n_rows
+        """The mean number of rules that cover a row."""
+        return self.covering / self.n_rows
 
     @property
-    def decided_share(self) -> float:
-        """The share of rows that a rule decides, and not the default."""
-        return self.decided[-1] / self.n_rows
+    def determined_share(self) -> float:
+        """The share of rows that a rule determines, and not the default."""
+        return self.determined[-1] / self.n_rows
 
-    def decided_by(self, k: int) -> float:
-        """Return the share of rows that the first `k` rules decide."""
-        return self.decided[min(whole_number("k", k), self.n_rules)] / self.n_rows
+    def determined_by(self, k: int) -> float:
+        """Return the share of rows that the first `k` rules determine."""
+        return self.determined[min(whole_number("k", k), self.n_rules)] / self.n_rows
 
     @property
-    def decided_by_first(self) -> dict[int, float]:
-        """The share of rows that the first k decide: k = 1, 2, 5, 10, … and all."""
-        return {k: self.decided_by(k) for k in steps(self.n_rules)}
+    def determined_by_first(self) -> dict[int, float]:
+        """The share of rows that the first k determine: k = 1, 2, 5, 10, … and all."""
+        return {k: self.determined_by(k) for k in steps(self.n_rules)}
 
     def rules_for(self, share: float) -> int | None:
-        """Return how many of the first rules decide this share of the rows.
+        """Return how many of the first rules determine this share of the rows.
 
-        None if not even all of them do: the others are left to the default.
+        None if not even all of them do, because the default determines the others.
         """
         if not is_number(share) or not 0 <= share <= 1:
             raise OptionError(f"share: {share!r}, expected 0 to 1")
-        shares = [rows / self.n_rows for rows in self.decided]
+        shares = [rows / self.n_rows for rows in self.determined]
         needed = bisect_left(shares, share)
         return needed if needed <= self.n_rules else None
 
@@ -373,25 +373,25 @@ class Evaluation(Result):
         return document_of(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values; equal evaluations give equal ones."""
-        found: dict[str, Any] = {
+        """Return all numbers as plain values."""
+        plain: dict[str, Any] = {
             name: getattr(self, name) for name in ("scope", *_NUMBERS)
         }
         for part in _PARTS:
             figures = getattr(self, part)
-            found[part] = figures and figures.as_dict()
-        found["decided_by_first"] = {
-            str(k): part for k, part in self.decided_by_first.items()
+            plain[part] = figures and figures.as_dict()
+        plain["determined_by_first"] = {
+            str(k): part for k, part in self.determined_by_first.items()
         }
-        found["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
+        plain["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
         domain = self.domain
-        found["domain"] = domain and {
+        plain["domain"] = domain and {
             name: getattr(domain, name) for name in _DOMAIN_NUMBERS
         }
-        return found
+        return plain
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
-        """Return a data frame with the columns `metric` and `value`, a row a number.
+        """Return a data frame with the columns `metric` and `value`.
 
         Parameters
         ----------
@@ -406,14 +406,14 @@ class Evaluation(Result):
         return {"metric": list(metrics), "value": values}
 
     def _metrics(self) -> dict[str, float | None]:
-        """Return every number by a name of its own."""
+        """Return every number by name."""
         metrics = {name: getattr(self, name) for name in _NUMBERS}
         labels = tuple(one.label for one in self.on_covered.by_class)
         for part in _PARTS:
             for name, number in metrics_of(getattr(self, part), labels).items():
                 metrics[f"{part}.{name}"] = number
-        for k, decided in self.decided_by_first.items():
-            metrics[f"decided_by_first[{k}]"] = decided
+        for k, determined in self.determined_by_first.items():
+            metrics[f"determined_by_first[{k}]"] = determined
         for wanted in SHARES:
             metrics[f"rules_for[{wanted}]"] = self.rules_for(wanted)
         for name in ("low", "high", "confidence", "covered", "inputs"):
@@ -433,7 +433,7 @@ _NUMBERS = (
     "overlapping",
     "overlap",
     "rules_per_row",
-    "decided_share",
+    "determined_share",
     "n_rules",
     "most_conditions",
     "conditions_per_rule",

@@ -1,10 +1,10 @@
 """Explain a prediction: why a row gets its class, and what would change that.
 
 One question is put to a table or to a search: does a box around the row hold an input
-of another class? Reasons and changes are made of the answers::
+of another class? Reasons and counterfactuals follow from the answers::
 
-    explain ──▶ options ──▶ row_explainer ──▶ reasons   features that force the class
-                                         └──▶ changes   the cheapest, with proof
+    explain ──▶ options ──▶ row_explainer ──▶ reasons           sufficient conditions
+                                         └──▶ counterfactuals   the cheapest changes
 
 `case` is a row with the boxes around it, `change_costs` what it may change to and at
 what cost, `hitting_sets` and `small_changes` look for the smallest sets of features.
@@ -15,16 +15,16 @@ from nn2rules.questions.explain.case import margins
 from nn2rules.questions.explain.explain import explain
 from nn2rules.questions.explain.page import change_text
 from nn2rules.questions.explain.result import (
+    CoveringRule,
     Explanation,
     Explanations,
-    HeldRule,
     Proved,
 )
 
 __all__ = [
+    "CoveringRule",
     "Explanation",
     "Explanations",
-    "HeldRule",
     "Proved",
     "change_text",
     "explain",

@@ -1,6 +1,7 @@
 """A row to explain: the boxes around it, its margin, and what moves its score.
 
-Margins and gains are float64 scores: they put features in an order, and decide nothing.
+Margins and gains are computed in float64. They only rank features; nothing that is
+reported as proved depends on them.
 """
 
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from nn2rules.space import (
 
 
 class Block(NamedTuple):
-    """What a box allows one feature: values, and the numbers from `low` to `high`."""
+    """The part of a box for one feature: values, and numbers from `low` to `high`."""
 
     values: NDArray[np.bool_]
     low: float
@@ -31,27 +32,27 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A row, its class, and who is asked about the inputs around it."""
+    """A row, its class, and the judge that is asked about the inputs around it."""
 
     network: Network
     judge: Judge
     point: Point
-    index: int
+    class_index: int
 
     @property
     def domain(self) -> Domain:
         """The network's domain."""
         return self.network.domain
 
-    def own(self, feature: int) -> Block:
-        """Return what allows a feature the row's value alone."""
+    def row_block(self, feature: int) -> Block:
+        """Return the block that allows a feature only the row's value."""
         values = np.zeros(self.domain.sizes[feature], dtype=np.bool_)
         values[self.point.codes[feature]] = True
         number = float(self.point.numbers[feature])
         return Block(values, number, number)
 
-    def whole(self, feature: int) -> Block:
-        """Return what allows a feature everything."""
+    def full_block(self, feature: int) -> Block:
+        """Return the block that allows a feature everything."""
         low, high = self.domain.limits[:, feature].tolist()
         return Block(np.ones(self.domain.sizes[feature], dtype=np.bool_), low, high)
 
@@ -63,7 +64,7 @@ class Case:
     def ask(
         self, blocks: Mapping[int, Block], ignoring: Boxes | None = None
     ) -> Judgement:
-        """Ask about the box around the row that allows some features these blocks."""
+        """Ask about the box around the row in which some features have these blocks."""
         offsets = self.domain.offsets
         box = np.zeros(int(offsets[-1]), dtype=np.bool_)
         box[offsets[:-1] + self.point.codes] = True
@@ -71,30 +72,30 @@ class Case:
         for feature, block in blocks.items():
             box[offsets[feature] : offsets[feature + 1]] = block.values
             ends[:, feature] = block.low, block.high
-        return self.judge.ask(box, ends, self.index, ignoring)
+        return self.judge.ask(box, ends, self.class_index, ignoring)
 
-    def turned(
+    def is_flipped(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Tell which inputs can occur and are of another class than the row.
+        """Tell which inputs can occur and have another class than the row.
 
-        One that no arithmetic can decide counts as not turned.
+        An input whose class no arithmetic can tell counts as not flipped.
         """
         try:
-            found = self.judge.classes_of(codes, numbers)
+            classes = self.judge.classes_of(codes, numbers)
         except UndecidedError:
             halves = [slice(0, len(codes) // 2), slice(len(codes) // 2, None)]
             if len(codes) == 1:
                 return np.zeros(1, dtype=np.bool_)
-            both = [self.turned(codes[half], numbers[half]) for half in halves]
+            both = [self.is_flipped(codes[half], numbers[half]) for half in halves]
             return np.concatenate(both)
-        return np.asarray((found != self.index) & (found != DONT_CARE))
+        return np.asarray((classes != self.class_index) & (classes != DONT_CARE))
 
 
 def is_changed(
     case: Case, codes: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Tell which features of an input, or of several, differ from the row."""
+    """Tell which features of one or several inputs differ from the row."""
     is_number = (case.domain.ranges >= 0) & (codes == 0)
     is_other = is_number & (numbers != case.point.numbers)
     return np.asarray((codes != case.point.codes) | is_other)
@@ -105,15 +106,15 @@ def is_plain(feature: Feature, value: Value) -> bool:
     return value is not None and (feature.other is None or value != feature.other)
 
 
-_TRIED = 33  # numbers of a range, its two ends among them
+_TRIED = 33  # numbers of a range, including both ends
 
 Direction: TypeAlias = Literal["low", "high", "any"]
-"""What is in the way about a row's value: more would help, or less, or another."""
+"""What is wrong with a row's value: too low, too high, or just this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """How far a feature alone moves the score towards another class, and which way."""
+    """How far a feature alone can move the score towards another class."""
 
     amount: float
     direction: Direction
@@ -122,7 +123,7 @@ class Gain:
 def margins(
     network: Network, index: int, scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how far scores are from a decision other than class `index`."""
+    """Return how far scores are from a prediction other than class `index`."""
     with np.errstate(all="ignore"):
         if network.is_binary:
             lead = scores - certified.logit(network.threshold)
@@ -132,7 +133,7 @@ def margins(
 
 
 def probability(network: Network, index: int, scores: NDArray[np.float64]) -> float:
-    """Return the probability that the network gives a class, of one row's scores."""
+    """Return the network's probability of a class, from the scores of one row."""
     with np.errstate(all="ignore"):
         if network.is_binary:
             one = float(1 / (1 + np.exp(-scores[0])))
@@ -144,7 +145,7 @@ def probability(network: Network, index: int, scores: NDArray[np.float64]) -> fl
 def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
     """Return the margin and the probability of a row, and the gain of each feature.
 
-    Each value of a list is tried; of a range of numbers, its two ends and some between.
+    Every listed value is tried; of a range of numbers, both ends and some in between.
     """
     tried = [_tried(case, index) for index in range(len(case.domain.features))]
     starts = np.cumsum([0, *(len(codes) for codes, _ in tried)])
@@ -154,16 +155,16 @@ def gains_of(case: Case) -> tuple[float, float, list[Gain]]:
         part = slice(1 + int(starts[index]), 1 + int(starts[index + 1]))
         codes[part, index], numbers[part, index] = some, amounts
     scores = case.network.scores_codes(codes, numbers)
-    found = np.nan_to_num(margins(case.network, case.index, scores))
+    margins_of = np.nan_to_num(margins(case.network, case.class_index, scores))
     gains = []
     for index, (some, amounts) in enumerate(tried):
-        own = found[1 + starts[index] : 1 + starts[index + 1]]
-        best = int(np.argmin(own))
-        amount = max(0.0, float(found[0]) - float(own[best]))
+        margins_with = margins_of[1 + starts[index] : 1 + starts[index + 1]]
+        best = int(np.argmin(margins_with))
+        amount = max(0.0, float(margins_of[0]) - float(margins_with[best]))
         direction = _direction(case, index, int(some[best]), float(amounts[best]))
         gains.append(Gain(amount, direction))
-    share = probability(case.network, case.index, scores[:1])
-    return max(0.0, float(found[0])), share, gains
+    share = probability(case.network, case.class_index, scores[:1])
+    return max(0.0, float(margins_of[0])), share, gains
 
 
 def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -179,12 +180,12 @@ def _tried(case: Case, index: int) -> tuple[NDArray[np.int64], NDArray[np.float6
 
 
 def _direction(case: Case, index: int, code: int, number: float) -> Direction:
-    feature, own = case.domain.features[index], int(case.point.codes[index])
-    in_order = [is_plain(feature, feature.values[c]) for c in (code, own)]
+    feature, own_code = case.domain.features[index], int(case.point.codes[index])
+    in_order = [is_plain(feature, feature.values[c]) for c in (code, own_code)]
     if feature.limits is not None:
-        in_order = [code == 0, own == 0]
+        in_order = [code == 0, own_code == 0]
     if not feature.ordered or not all(in_order):
         return "any"
     places = feature.places
-    before = (places.get(own, 0), float(case.point.numbers[index]))
+    before = (places.get(own_code, 0), float(case.point.numbers[index]))
     return "low" if (places.get(code, 0), number) > before else "high"

@@ -1,9 +1,8 @@
 """What a row may change to, and what that costs: levels, for each feature.
 
-The cost of a change is one for changing a feature at all, and one for each step:
-a place further in the order of listed values, or a stretch of a range of numbers, of
-which one that is begun counts. Costs are kept as whole numbers, so that equal ones
-are equal.
+A change costs one amount for changing a feature at all, and another for each step: one
+place in the order of listed values, or one step size in a range of numbers (a part of a
+step counts as a whole one). Costs are whole numbers, so that equal costs are equal.
 """
 
 import math
@@ -29,15 +28,15 @@ from nn2rules.space import (
 
 
 def allowed_of(case: Case, limits: Constraints) -> list[Block]:
-    """Return what each feature may become; what it is, is always allowed.
+    """Return what each feature may become; the row's own value is always allowed.
 
-    Forbidden numbers of ranges are not taken out: see `forbidden_boxes`.
+    Forbidden numbers of ranges are not removed here: see `forbidden_boxes`.
     """
     blocks = []
     for index in range(len(case.domain.features)):
-        block = case.whole(index)
+        block = case.full_block(index)
         if index in limits.immutable:
-            block = case.own(index)
+            block = case.row_block(index)
         elif index in limits.increase | limits.decrease:
             block = _one_way(case, index, is_up=index in limits.increase)
         for code in limits.codes.get(index, ()):
@@ -48,30 +47,34 @@ def allowed_of(case: Case, limits: Constraints) -> list[Block]:
 
 
 def _one_way(case: Case, index: int, *, is_up: bool) -> Block:
-    """Return what a feature may become that only goes up, or only down.
+    """Return what a feature may become that can only increase, or only decrease.
 
-    Values outside of the order, such as missing, stay, and nothing becomes one.
+    A value outside the order, such as missing, stays, and no value becomes one.
     """
-    feature, own = case.domain.features[index], case.own(index)
+    feature, own_block = case.domain.features[index], case.row_block(index)
     code = int(case.point.codes[index])
     if feature.limits is not None:
         if not case.is_number(index):
-            return own
+            return own_block
         low, high = feature.limits
-        return Block(own.values, own.low if is_up else low, high if is_up else own.high)
+        return Block(
+            own_block.values,
+            own_block.low if is_up else low,
+            high if is_up else own_block.high,
+        )
     if not is_plain(feature, feature.values[code]):
-        return own
-    values, places = own.values.copy(), feature.places
+        return own_block
+    values, places = own_block.values.copy(), feature.places
     for other, place in places.items():
         if place > places[code] if is_up else place < places[code]:
             values[other] = True
-    return Block(values, own.low, own.high)
+    return Block(values, own_block.low, own_block.high)
 
 
 def forbidden_boxes(case: Case, limits: Constraints) -> Boxes:
-    """Return what a change must not lead to: what cannot occur, forbidden numbers.
+    """Return what a change must not lead to: impossible inputs, forbidden numbers.
 
-    The row's own number is left out of these: it may stay.
+    The row's own number is never forbidden.
     """
     domain, parts = case.domain, [limits.impossible]
     for index, spans in limits.spans.items():
@@ -87,17 +90,17 @@ def forbidden_boxes(case: Case, limits: Constraints) -> Boxes:
 
 
 def _without_own(case: Case, index: int, spans: Sequence[Span]) -> list[Span]:
-    feature, found = case.domain.features[index], []
+    feature, spans_left = case.domain.features[index], []
     number = float(case.point.numbers[index])
     for low, high in spans:
         if not case.is_number(index) or not low <= number <= high:
-            found.append((low, high))
+            spans_left.append((low, high))
             continue
         below = previous_number(number, whole=feature.whole)
         above = next_number(number, whole=feature.whole)
-        found += [(low, below)] if low <= below else []
-        found += [(above, high)] if above <= high else []
-    return found
+        spans_left += [(low, below)] if low <= below else []
+        spans_left += [(above, high)] if above <= high else []
+    return spans_left
 
 
 _MOST_LEVELS = 10_000
@@ -107,7 +110,7 @@ _MOST_COST = 1 << 40
 
 @dataclass(frozen=True)
 class Walk:
-    """Steps away from a number of a range, both ways, as far as is allowed."""
+    """Steps away from a number of a range, in both directions, as far as allowed."""
 
     feature: Feature
     number: float
@@ -117,39 +120,39 @@ class Walk:
 
     @cached_property
     def n_steps(self) -> int:
-        """How many steps lead to the farther end."""
+        """The number of steps to the farther end."""
         low, at, high = map(decimal, (self.low, self.number, self.high))
         far = max(high - at, at - low)
         return math.ceil(far / decimal(self.step))
 
     def at(self, steps: int) -> float:
-        """Return the number so many steps above, or below if they are negative."""
+        """Return the number this many steps above, or below if negative."""
         there = decimal(self.number) + steps * decimal(self.step)
         return float(min(max(there, decimal(self.low)), decimal(self.high)))
 
     def up(self, steps: int, after: int = 0) -> tuple[float, float]:
-        """Return the numbers above, up to some steps away, behind so many others."""
+        """Return the numbers more than `after` and at most `steps` steps above."""
         above = next_number(self.at(after), whole=self.feature.whole)
         return float(above), self.at(steps)
 
     def down(self, steps: int, after: int = 0) -> tuple[float, float]:
-        """Return the numbers below, as `up` does."""
+        """Return the numbers below, like `up`."""
         below = previous_number(self.at(-after), whole=self.feature.whole)
         return self.at(-steps), float(below)
 
 
 def decimal(number: float) -> Fraction:
-    """Return a number as it is written."""
+    """Return a number exactly as its decimal text."""
     return Fraction(repr(float(number)))
 
 
 class Ladder:
-    """The levels of one feature of a row: what they allow, and what they cost.
+    """The levels of one feature of a row: what each allows and costs.
 
     Attributes
     ----------
     costs : list of int
-        Of the levels from 1, each more than the last.
+        The costs of the levels from 1, in increasing order.
     """
 
     def __init__(
@@ -160,7 +163,7 @@ class Ladder:
         price: tuple[int, int],
         step: float,
     ) -> None:
-        self.feature, self.own = case.domain.features[index], case.own(index)
+        self.feature, self.own = case.domain.features[index], case.row_block(index)
         self._allowed, self._blocks = allowed, dict[int, Block]()
         change, each = price
         self._values = self._value_costs(case, index, change, each)
@@ -183,9 +186,9 @@ class Ladder:
                 self._numbers = {change + each * s: s for s in range(1, n_steps + 1)}
             elif n_steps:
                 self._numbers = {change: n_steps}
-        found = {*self._values.values(), *self._numbers}
-        found |= {self._any_number} if self._any_number else set()
-        self.costs = sorted(found)
+        costs = {*self._values.values(), *self._numbers}
+        costs |= {self._any_number} if self._any_number else set()
+        self.costs = sorted(costs)
         if self.costs and self.costs[-1] > _MOST_COST:
             raise OptionError(
                 f"costs: those of feature {self.feature.name!r} are too large, or have "
@@ -195,28 +198,28 @@ class Ladder:
     def _value_costs(
         self, case: Case, index: int, change: int, each: int
     ) -> dict[int, int]:
-        """Return what each listed value costs that is allowed and is not the row's."""
-        feature, own = self.feature, int(case.point.codes[index])
+        """Return the cost of each allowed value other than the row's."""
+        feature, own_code = self.feature, int(case.point.codes[index])
         places = feature.places
         costs = {}
         for code in np.flatnonzero(self._allowed.values).tolist():
-            if code == own or (feature.limits is not None and code == 0):
+            if code == own_code or (feature.limits is not None and code == 0):
                 continue
-            is_in_order = feature.limits is None and {code, own} <= places.keys()
-            steps = abs(places[code] - places[own]) if is_in_order else 1
+            is_in_order = feature.limits is None and {code, own_code} <= places.keys()
+            steps = abs(places[code] - places[own_code]) if is_in_order else 1
             costs[code] = change + each * steps
         return costs
 
     def value_costs(self, size: int, forbidden: int) -> NDArray[np.int64]:
-        """Return the cost of each listed value; `forbidden` where it is not allowed."""
-        found = np.full(size, forbidden, dtype=np.int64)
-        found[np.flatnonzero(self.own.values)] = 0
+        """Return the cost of each listed value, or `forbidden` if it is not allowed."""
+        costs = np.full(size, forbidden, dtype=np.int64)
+        costs[np.flatnonzero(self.own.values)] = 0
         for code, cost in self._values.items():
-            found[code] = cost
-        return found
+            costs[code] = cost
+        return costs
 
     def block(self, level: int) -> Block:
-        """Return all that costs no more than a level, the row's own value included."""
+        """Return everything that costs at most a level, and the row's own value."""
         if level not in self._blocks:
             self._blocks[level] = self._block(level)
         return self._blocks[level]
@@ -236,7 +239,7 @@ class Ladder:
         return Block(values, low, high)
 
     def level_of(self, code: int, number: float) -> int:
-        """Return the least level that allows a value, or a number."""
+        """Return the lowest level that allows a value, or a number."""
         for level in range(len(self.costs) + 1):
             block = self.block(level)
             is_number = self.feature.limits is not None and code == 0
@@ -247,17 +250,17 @@ class Ladder:
 
     def options(self, level: int) -> list[Block]:
         """Return what costs exactly a level: values, and numbers below and above."""
-        cost, found = self.costs[level - 1], []
+        cost, blocks = self.costs[level - 1], []
         nothing = np.zeros_like(self.own.values)
         for code, of_code in self._values.items():
             if of_code == cost:
                 values = nothing.copy()
                 values[code] = True
-                found.append(Block(values, 1.0, 1.0))
+                blocks.append(Block(values, 1.0, 1.0))
         number = nothing.copy()
         number[:1] = True
         if cost == self._any_number:
-            found.append(Block(number, self._allowed.low, self._allowed.high))
+            blocks.append(Block(number, self._allowed.low, self._allowed.high))
         if self.walk is not None and cost in self._numbers:
             steps = self._numbers[cost]
             after = steps - 1 if len(self._numbers) > 1 else 0
@@ -266,8 +269,8 @@ class Ladder:
                 self.walk.up(steps, after),
             ):
                 if self.walk.low <= low <= high <= self.walk.high:
-                    found.append(Block(number, low, high))
-        return found
+                    blocks.append(Block(number, low, high))
+        return blocks
 
 
 def ladders_of(

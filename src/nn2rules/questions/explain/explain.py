@@ -8,15 +8,15 @@ from nn2rules.errors import OptionError
 from nn2rules.extraction import Limits
 from nn2rules.models import ModelOutput, read_network
 from nn2rules.questions.explain.options import (
-    Wanted,
+    Request,
     checked_rules,
-    codes_table,
     constraints_of,
     prices_of,
+    read_reason_codes,
     steps_of,
 )
 from nn2rules.questions.explain.result import Explanations
-from nn2rules.questions.explain.row_explainer import Work, inputs_of
+from nn2rules.questions.explain.row_explainer import RowExplainer, inputs_of
 from nn2rules.rules import RuleList
 from nn2rules.space import (
     Domain,
@@ -43,7 +43,7 @@ def explain(
     reasons: int = 1,
     smallest: bool = False,
     widen: bool = True,
-    changes: bool = True,
+    counterfactuals: bool = True,
     costs: Mapping[str, Any] | None = None,
     steps: Mapping[str, float] | None = None,
     immutable: Sequence[str] = (),
@@ -51,17 +51,20 @@ def explain(
     decrease: Sequence[str] = (),
     forbidden: Mapping[str, Any] | None = None,
     impossible: Sequence[Mapping[str, Any] | str] | None = None,
-    codes: Mapping[Any, str] | None = None,
+    reason_codes: Mapping[Any, str] | None = None,
     adverse: Value = None,
     rules: RuleList | None = None,
-    skip: bool = False,
+    skip_invalid: bool = False,
     engine: Literal["auto", "table", "search"] = "auto",
     budget: Budget | None = None,
     time: float | None = None,
     n_jobs: int | None = None,
     progress: ProgressOption = None,
 ) -> Any:
-    """Say why rows get their classes, and what would turn that; all of it proved.
+    """Explain predictions: what guarantees each one, and what would flip it.
+
+    Reasons are sufficient conditions, and counterfactuals the smallest changes that
+    flip the prediction. Both are proved for every input, not estimated from samples.
 
     Parameters
     ----------
@@ -69,56 +72,56 @@ def explain(
     rows : dict or Series, or frame or list of dicts
         One row, or several.
     data : frame or list of dicts, optional
-        Rows as the model was trained on: they say what its features can be.
-    domain, encode, classes, threshold, gives, other
+        Training rows, which show what values the features can have.
+    domain, encode, classes, threshold, output, other
         How a model is read; see `read_network`.
     reasons : int
-        How many different reasons to look for.
+        The number of different reasons to look for.
     smallest : bool
-        Whether reasons are to be those with the fewest features, with proof. Otherwise
-        a reason only has no feature that could be left out.
+        Whether to find reasons with the fewest features, with proof. By default a
+        reason only has no feature that could be left out.
     widen : bool
-        Whether reasons are said as widely as they are true, as ranges and sets of
-        values, or with the row's own values.
-    changes : bool
-        Whether to look for changes, and the radius.
+        Whether to state reasons as widely as they hold, as ranges and sets of values.
+        Otherwise they have the row's own values.
+    counterfactuals : bool
+        Whether to look for counterfactuals, and for the radius.
     costs : dict, optional
-        What changing a feature costs: a number, or two, of a change and of each step.
-        The cheapest changes are found then; features not named cost 1. By default the
-        fewest changes are.
+        The cost of changing a feature: a number, or a pair, for the change and for
+        each step. Features not named cost 1. The cheapest counterfactuals are found
+        then; by default, those that change the fewest features.
     steps : dict, optional
-        How long a step is, of ranges of numbers: by default 1 for whole numbers, and
-        else the power of ten next below a thousandth of the range. In an order of
-        values a step is a place.
+        The step size in ranges of numbers: by default 1 for whole numbers, otherwise
+        the largest power of ten that is at most a thousandth of the range. Among
+        ordered values a step is one place.
     immutable, increase, decrease : sequences of feature names
-        What changes must leave as it is, may only raise, and may only lower.
+        Features that must not change, may only increase, or may only decrease.
     forbidden : dict, optional
-        Values that features must not become; of a range of numbers, pairs (low, high).
+        Values that features must not change to; for ranges of numbers, pairs (low,
+        high).
     impossible : list of dicts or texts, optional
-        Inputs that cannot occur: each is a box, a dict from features to values, or
-        conditions as rules print them. Neither reasons nor changes look at them.
-    codes : dict, optional
-        Reason codes: from (feature, direction) to a text, where the direction is "low"
-        if a higher value would help, "high" if a lower one would, or "any". A feature
-        alone stands for "any".
+        Inputs that cannot occur: each is a dict from features to values, or conditions
+        as rules print them. Reasons and counterfactuals ignore them.
+    reason_codes : dict, optional
+        Texts for adverse action notices, by (feature, direction). The direction is
+        "low" if a higher value would help, "high" if a lower one would, or "any". A
+        feature alone means "any".
     adverse : class label, optional
         The only class whose rows get reason codes.
     rules : RuleList, optional
-        Rules of the same features: of a set those that hold for a row are named, of a
-        list the one that answers.
-    skip : bool
-        Whether rows that cannot be explained, as they hold a value that the model does
-        not know or are impossible, are left out: `Explanations.skipped` has their
-        numbers and the reasons. By default the first such row is an error, and so is a
-        single row that cannot be explained.
+        Rules for the same features. Of a set, all rules that cover a row are listed; of
+        a list, the one that determines its prediction.
+    skip_invalid : bool
+        Whether to leave out rows that have an unknown value or are impossible;
+        `Explanations.skipped` has their numbers and why. By default the first such row
+        is an error, and a single row always is.
     engine : {"auto", "table", "search"}
-        Who answers: a table of all inputs, by default up to a million, or a search.
+        Use a table of all inputs, by default up to a million of them, or a search.
     budget : Budget, optional
     time : float, optional
-        Seconds for all rows. What is not known by then is said to be open.
+        Seconds for all rows. What is not known by then is reported as undecided.
     n_jobs : int, optional
-        How many threads, by default one on each core; the result is the same whatever
-        their number.
+        The number of threads, by default one for each core. The result does not depend
+        on it.
     progress : callable or False, optional
         As in `extract`.
 
@@ -131,17 +134,17 @@ def explain(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(nn2rules.explain(network, {"color": "red", "size": "small"}))
-    The answer is unripe (probability 0.731, margin 1).
-    It follows from these conditions alone, whatever the other feature is:
+    Prediction: unripe (probability 0.731, margin 1).
+    These conditions alone guarantee it, regardless of the other feature:
       size = small
-    It turns with 1 change, in 2 ways:
+    2 counterfactuals (1 change each):
       size = small → size ≠ small   (ripe)
-    Nothing less turns it.
-    A single feature can turn it.
+    No smaller change flips the prediction.
+    Changing a single feature can flip the prediction.
     """
-    told = progress_callback(progress)
-    how = Limits(1, 0, n_jobs, budget, told, time)
-    number = whole_number("reasons", reasons, 1)
+    progress_bar = progress_callback(progress)
+    limits = Limits(1, 0, n_jobs, budget, progress_bar, time)
+    n_reasons = whole_number("reasons", reasons, 1)
     network = read_network(
         model,
         data=data,
@@ -154,12 +157,12 @@ def explain(
     )
     refuse_curves(network.domain.features, "explain")
     if adverse is not None and adverse not in network.classes:
-        known = ", ".join(repr(label) for label in network.classes)
+        class_list = ", ".join(repr(label) for label in network.classes)
         hint = did_you_mean(adverse, network.classes)
         raise OptionError(
-            f"adverse: {adverse!r} is not a class; there are {known}{hint}"
+            f"adverse: {adverse!r} is not a class; the classes are {class_list}{hint}"
         )
-    limits = constraints_of(
+    constraints = constraints_of(
         network.domain,
         immutable=immutable,
         increase=increase,
@@ -167,23 +170,29 @@ def explain(
         forbidden=forbidden,
         impossible=impossible,
     )
-    wanted = Wanted(
-        number=number,
+    request = Request(
+        n_reasons=n_reasons,
         smallest=smallest,
         widen=widen,
-        changes=changes,
-        limits=limits,
+        counterfactuals=counterfactuals,
+        constraints=constraints,
         prices=prices_of(network.domain, costs),
         steps=steps_of(network.domain, steps),
-        codes=None if codes is None else codes_table(network.domain, codes),
+        reason_codes=None
+        if reason_codes is None
+        else read_reason_codes(network.domain, reason_codes),
         adverse=adverse,
         rules=checked_rules(network, rules),
         has_costs=costs is not None,
     )
     is_one = listed_rows(rows) is not rows
-    inputs, skipped = inputs_of(network.domain, limits, rows, skip=skip and not is_one)
-    meter = how.meter()
+    inputs, skipped = inputs_of(
+        network.domain, constraints, rows, skip=skip_invalid and not is_one
+    )
+    meter = limits.meter()
     with session(meter, n_jobs=n_jobs):
-        judge = judge_of(network, engine, limits.impossible, meter, n_jobs)
-        found = Work(network, judge, wanted).explain(inputs, meter, n_jobs)
-    return found[0] if is_one else Explanations(tuple(found), skipped)
+        judge = judge_of(network, engine, constraints.impossible, meter, n_jobs)
+        explanations = RowExplainer(network, judge, request).explain(
+            inputs, meter, n_jobs
+        )
+    return explanations[0] if is_one else Explanations(tuple(explanations), skipped)

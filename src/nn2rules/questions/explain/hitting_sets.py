@@ -1,9 +1,9 @@
 """The cheapest levels that meet every demand: hitting sets, with steps.
 
-Each feature has levels, 0 and up, that cost more the higher they are. A *demand* says
-that some feature must be raised to its level; found answers are *blocked*, and with
-them all that is raised at least as far. With one level each this is the smallest set
-of features that hits every one of several sets.
+Each feature has levels, from 0 up, and higher levels cost more. A *demand* is that one
+of several features reaches its level. Solutions found are *blocked*, and with them
+everything at the same levels or above. With one level for each feature, a solution is a
+smallest hitting set.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,20 +11,20 @@ from typing import TypeAlias
 
 from nn2rules.engine import Meter
 
-_LOOKS = 256  # at the clock, once in so many steps
+_LOOKS = 256  # steps between two looks at the clock
 
 Levels: TypeAlias = tuple[int, ...]
 """A level for each feature."""
 
 
 class Demands:
-    """Demands on levels, and the cheapest levels that meet them.
+    """Demands on levels, and the cheapest levels that meet all of them.
 
     Levels are kept as bits: a feature at level 2 has the first two of its bits set.
 
     Parameters
     ----------
-    costs : for each feature the costs of its levels from 1, each more than the last
+    costs : for each feature, the costs of its levels from 1, in increasing order
     meter : Meter, optional
         The budget to spend.
 
@@ -60,20 +60,20 @@ class Demands:
         self._least = 0
 
     def add(self, needed: Mapping[int, int]) -> None:
-        """Demand that one of several features is raised to its level, from 1."""
+        """Demand that one of several features reaches its level, from 1."""
         mask = 0
         for feature, level in needed.items():
             mask |= 1 << (self._first[feature] + level - 1)
         self._demands.append(mask)
 
     def block(self, levels: Levels) -> None:
-        """Leave out what is raised to these levels, or beyond."""
+        """Exclude these levels and everything above them."""
         self._blocked.append(self._bits(levels))
 
     def start_at(self, cost: int) -> None:
-        """Look no longer for the cheapest levels below a cost.
+        """Do not search in order of cost below this cost.
 
-        Others may then be returned first that cost less than that.
+        Cheaper levels may then be returned in any order.
         """
         self._least = max(self._least, cost)
 
@@ -84,15 +84,15 @@ class Demands:
     def cheapest(self) -> Levels | None:
         """Return the cheapest levels that meet all demands; None if none do.
 
-        Demands are only ever added, so they never become cheaper: the search begins at
-        the last cost, and goes up.
+        Demands are only added, so the cost never falls: the search starts at the last
+        cost and goes up.
         """
         while True:
             self._next: int | None = None
             start = [0] * len(self.costs)
-            found = self._visit(0, 0, start, 0)
-            if found is not None:
-                return tuple(found)
+            levels = self._visit(0, 0, start, 0)
+            if levels is not None:
+                return tuple(levels)
             if self._next is None:
                 return None
             self._least = self._next
@@ -128,11 +128,11 @@ class Demands:
             raised = levels.copy()
             raised[feature] = bit - first + 1
             upto = ((1 << raised[feature]) - 1) << first
-            found = self._visit(
+            answer = self._visit(
                 bits | upto, banned, raised, cost + self._more(bit, levels)
             )
-            if found is not None:
-                return found
+            if answer is not None:
+                return answer
             beyond = first + len(self.costs[feature]) - bit
             banned |= ((1 << beyond) - 1) << bit
         return None
@@ -144,7 +144,7 @@ class Demands:
         return self._cost[bit] - (self.costs[feature][level - 1] if level else 0)
 
     def _at_least(self, left: Iterable[int], levels: Sequence[int]) -> int:
-        """Bound what demands cost: those that have no feature in common add up."""
+        """Bound the cost of demands: those without a common feature add up."""
         if self._is_plain:
             return _disjoint(left)
         used: set[int] = set()
@@ -158,7 +158,7 @@ class Demands:
 
 
 def _disjoint(demands: Iterable[int]) -> int:
-    """Return how many demands, one after the other, have no bit in common."""
+    """Return how many demands, taken greedily, have no bit in common."""
     used = total = 0
     for demand in demands:
         if not demand & used:
@@ -168,10 +168,10 @@ def _disjoint(demands: Iterable[int]) -> int:
 
 
 def bits_of(mask: int) -> list[int]:
-    """Return the places of the bits that are set."""
-    found = []
+    """Return the positions of the bits that are set."""
+    places = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        places.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return places

@@ -31,16 +31,16 @@ from nn2rules.space import (
 
 @dataclass(frozen=True)
 class Constraints:
-    """What changes must not do; features by their positions.
+    """What counterfactuals must respect; features by their positions.
 
     Attributes
     ----------
     immutable, increase, decrease : sets of int
-        Features that stay as they are, that may only go up, and only down.
+        Features that must not change, may only increase, or may only decrease.
     codes : dict from int to set of int
         Values that a feature must not change to.
     spans : dict from int to list of spans
-        The same of numbers of ranges.
+        Numbers of a range that a feature must not change to.
     impossible : Boxes
         Inputs that cannot occur.
     """
@@ -54,9 +54,9 @@ class Constraints:
 
     @property
     def has_any(self) -> bool:
-        """Whether something may not change; what cannot occur is no such thing."""
-        given = (self.immutable, self.increase, self.decrease, self.codes, self.spans)
-        return any(given)
+        """Whether any change is restricted; impossible inputs do not count."""
+        limits = (self.immutable, self.increase, self.decrease, self.codes, self.spans)
+        return any(limits)
 
 
 def constraints_of(
@@ -68,7 +68,7 @@ def constraints_of(
     forbidden: Any = None,
     impossible: Any = None,
 ) -> Constraints:
-    """Read what the user says, and refuse what makes no sense."""
+    """Read what may change, and refuse options that conflict or are invalid."""
     kept = _features(domain, "immutable", immutable)
     up = _features(domain, "increase", increase)
     down = _features(domain, "decrease", decrease)
@@ -80,20 +80,20 @@ def constraints_of(
         if one & other:
             name = domain.names[min(one & other)]
             raise OptionError(
-                f"feature {name!r} is in {first} and in {second}; name it in one"
+                f"feature {name!r} is in both {first} and {second}; keep it in one"
             )
     for option, features in (("increase", up), ("decrease", down)):
         for index in sorted(features):
             if not domain.features[index].ordered:
                 raise OptionError(
                     f"{option}: the values of feature {domain.names[index]!r} have no "
-                    f"order, so none is more than another; forbid some instead"
+                    f"order; use forbidden to exclude some of them"
                 )
     codes: dict[int, frozenset[int]] = {}
     spans: dict[int, list[Span]] = {}
     if forbidden is not None and not isinstance(forbidden, Mapping):
         raise OptionError(
-            f"forbidden: a dict from features to values, not {forbidden!r}"
+            f"forbidden: {forbidden!r}, expected a dict from features to values"
         )
     for name, values in (forbidden or {}).items():
         condition = condition_of(domain, name, values, "forbidden")
@@ -107,40 +107,44 @@ def constraints_of(
         up,
         down,
         codes,
-        {index: found for index, found in spans.items() if found},
+        {
+            index: spans_of_feature
+            for index, spans_of_feature in spans.items()
+            if spans_of_feature
+        },
         boxes,
     )
 
 
-def _features(domain: Domain, option: str, given: Any) -> frozenset[int]:
-    names = [given] if isinstance(given, str) else given
-    if not isinstance(names, Iterable):
-        raise OptionError(f"{option}: names of features, not {given!r}")
+def _features(domain: Domain, option: str, names: Any) -> frozenset[int]:
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, Iterable):
+        raise OptionError(f"{option}: {names!r}, expected names of features")
     try:
-        return frozenset(domain.index(name) for name in names)
+        return frozenset(domain.index(name) for name in listed)
     except DomainError as error:
         raise OptionError(f"{option}: {error}") from None
 
 
-def condition_of(domain: Domain, name: Any, given: Any, option: str) -> Condition:
-    """Return a condition from what a user says: a value, a span, or several."""
+def condition_of(domain: Domain, name: Any, value: Any, option: str) -> Condition:
+    """Return the condition that a feature has one value, a span, or one of several."""
     try:
         feature = domain.feature(name)
-        is_span = isinstance(given, tuple) and feature.limits is not None
-        is_one = given is None or isinstance(given, str | int | float | np.generic)
-        values = [given] if is_one or is_span else list(given)
-        found = [_value_of(domain, feature, value) for value in values]
+        is_span = isinstance(value, tuple) and feature.limits is not None
+        is_one = value is None or isinstance(value, str | int | float | np.generic)
+        values = [value] if is_one or is_span else list(value)
+        allowed = [_value_of(domain, feature, value) for value in values]
         refuse_parts(feature, values, option)
-        spans = [value for value in found if isinstance(value, tuple)]
+        spans = [value for value in allowed if isinstance(value, tuple)]
         if spans:
             checked_spans(feature, spans)
     except OptionError:
         raise
     except (DomainError, TypeError) as error:
         raise OptionError(f"{option}: {error}") from None
-    if not found:
-        raise OptionError(f"{option}: feature {name!r} has no value here")
-    return Condition(feature.name, tuple(dict.fromkeys(found)))
+    if not allowed:
+        raise OptionError(f"{option}: no value is listed for feature {name!r}")
+    return Condition(feature.name, tuple(dict.fromkeys(allowed)))
 
 
 def _value_of(domain: Domain, feature: Feature, value: Any) -> Value | Span:
@@ -156,11 +160,11 @@ def _value_of(domain: Domain, feature: Feature, value: Any) -> Value | Span:
     return number, number
 
 
-def step_of(feature: Feature, given: Any = None) -> float:
-    """Return how far a step in a range of numbers goes.
+def step_of(feature: Feature, step: Any = None) -> float:
+    """Return the size of a step in a range of numbers.
 
-    By default 1 for whole numbers, and else the power of ten next below a thousandth
-    of the range, or what parts two of its floats.
+    By default 1 for whole numbers. Otherwise the largest power of ten that is at most a
+    thousandth of the range, but not less than the gap between two of its floats.
 
     Examples
     --------
@@ -168,15 +172,15 @@ def step_of(feature: Feature, given: Any = None) -> float:
     (10.0, 0.001)
     """
     assert feature.limits is not None, "asked only of ranges"
-    if given is not None:
-        is_step = is_number(given) and math.isfinite(given) and given > 0
-        if not is_step or (feature.whole and given != int(given)):
+    if step is not None:
+        is_step = is_number(step) and math.isfinite(step) and step > 0
+        if not is_step or (feature.whole and step != int(step)):
             kind = "whole number" if feature.whole else "number"
             raise OptionError(
-                f"steps: feature {feature.name!r} has {given!r}, expected a {kind} "
+                f"steps: feature {feature.name!r} has {step!r}, expected a {kind} "
                 f"above 0"
             )
-        return float(given)
+        return float(step)
     low, high = feature.limits
     if feature.whole or low == high:
         return 1.0
@@ -186,23 +190,23 @@ def step_of(feature: Feature, given: Any = None) -> float:
     return float(f"1e{max(math.floor(power + 1e-9), math.ceil(between))}")
 
 
-def steps_of(domain: Domain, given: Any) -> dict[int, float]:
-    """Return how far a step goes in each range of numbers."""
-    said = given or {}
-    if not isinstance(said, Mapping):
-        raise OptionError(f"steps: a dict from features to numbers, not {given!r}")
-    for name in said:
+def steps_of(domain: Domain, steps: Any) -> dict[int, float]:
+    """Return the step size of each range of numbers."""
+    named_steps = steps or {}
+    if not isinstance(named_steps, Mapping):
+        raise OptionError(f"steps: {steps!r}, expected a dict from features to numbers")
+    for name in named_steps:
         try:
             feature = domain.feature(name)
         except DomainError as error:
             raise OptionError(f"steps: {error}") from None
         if feature.limits is None:
             raise OptionError(
-                f"steps: feature {name!r} has listed values, of which each is a step; "
-                f"a size is for ranges of numbers"
+                f"steps: feature {name!r} has listed values, and each of them is one "
+                f"step; only ranges of numbers have a step size"
             )
     return {
-        index: step_of(feature, said.get(feature.name))
+        index: step_of(feature, named_steps.get(feature.name))
         for index, feature in enumerate(domain.features)
         if feature.limits is not None
     }
@@ -210,124 +214,127 @@ def steps_of(domain: Domain, given: Any) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Prices:
-    """What changing each feature costs, and each step of it, in units of 1/`scale`."""
+    """The cost of changing each feature, and of each step, in units of 1/`scale`."""
 
     change: tuple[int, ...]
     step: tuple[int, ...]
     scale: int = 1
 
     def amount(self, cost: int) -> int | float:
-        """Return a cost as the user counts it."""
-        found = Fraction(cost, self.scale)
-        return int(found) if found.denominator == 1 else float(found)
+        """Return a cost in the user's units."""
+        exact = Fraction(cost, self.scale)
+        return int(exact) if exact.denominator == 1 else float(exact)
 
 
-def prices_of(domain: Domain, given: Any) -> Prices:
-    """Read what changes cost; what is not named costs 1, however far it goes."""
+def prices_of(domain: Domain, costs: Any) -> Prices:
+    """Read the costs of changes; a feature not named costs 1, however far it moves."""
     n_features = len(domain.features)
-    if given is None:
+    if costs is None:
         return Prices((1,) * n_features, (0,) * n_features)
-    if not isinstance(given, Mapping):
-        raise OptionError(f"costs: a dict from features to costs, not {given!r}")
-    found = [(Fraction(1), Fraction(0))] * n_features
-    for name, said in given.items():
+    if not isinstance(costs, Mapping):
+        raise OptionError(f"costs: {costs!r}, expected a dict from features to costs")
+    prices = [(Fraction(1), Fraction(0))] * n_features
+    for name, cost in costs.items():
         try:
             index = domain.index(name)
         except DomainError as error:
             raise OptionError(f"costs: {error}") from None
-        found[index] = _price(domain.features[index], said)
-    scale = math.lcm(*(part.denominator for price in found for part in price))
-    change = tuple(int(price * scale) for price, _ in found)
-    step = tuple(int(price * scale) for _, price in found)
+        prices[index] = _price(domain.features[index], cost)
+    scale = math.lcm(*(part.denominator for price in prices for part in price))
+    change = tuple(int(price * scale) for price, _ in prices)
+    step = tuple(int(price * scale) for _, price in prices)
     return Prices(change, step, scale)
 
 
-def _price(feature: Feature, said: Any) -> tuple[Fraction, Fraction]:
-    parts = said if isinstance(said, tuple | list) else (said, 0)
+def _price(feature: Feature, cost: Any) -> tuple[Fraction, Fraction]:
+    parts = cost if isinstance(cost, tuple | list) else (cost, 0)
     is_right = len(parts) == 2 and all(
         is_number(part) and math.isfinite(part) and part >= 0 for part in parts
     )
     if not is_right or not any(parts):
         raise OptionError(
-            f"costs: feature {feature.name!r} has {said!r}, expected a number above 0, "
-            f"or two: of a change, and of each step"
+            f"costs: feature {feature.name!r} has {cost!r}, expected a number above 0, "
+            f"or a pair: the cost of a change and of each step"
         )
     if parts[1] and not feature.ordered:
         raise OptionError(
-            f"costs: the values of feature {feature.name!r} have no order, so there "
-            f"are no steps between them; give one number"
+            f"costs: the values of feature {feature.name!r} have no order, so steps "
+            f"cannot be counted; give one number"
         )
     change, step = (Fraction(str(part)) for part in parts)
     return change, step
 
 
-Codes = Mapping[tuple[int, str], str]
-"""Feature and direction → text."""
+ReasonCodes = Mapping[tuple[int, str], str]
+"""Texts by feature and direction."""
 
 _DIRECTIONS = get_args(Direction)
 
 
-def codes_table(domain: Domain, given: Any) -> Codes:
-    """Read a user's table: (feature, direction) → text, or feature → text."""
-    if not isinstance(given, Mapping) or not given:
+def read_reason_codes(domain: Domain, reason_codes: Any) -> ReasonCodes:
+    """Read texts by (feature, direction), or by feature alone."""
+    if not isinstance(reason_codes, Mapping) or not reason_codes:
         raise OptionError(
-            f"codes: a dict from (feature, direction) to texts, not {given!r}"
+            f"reason_codes: {reason_codes!r}, expected a dict from (feature, "
+            f"direction) to texts"
         )
-    found = {}
-    for key, text in given.items():
+    texts = {}
+    for key, text in reason_codes.items():
         name, direction = (key, "any") if isinstance(key, str) else _pair(key)
         try:
             index = domain.index(name)
         except DomainError as error:
-            raise OptionError(f"codes: {error}") from None
+            raise OptionError(f"reason_codes: {error}") from None
         if direction not in _DIRECTIONS:
             raise OptionError(
-                f"codes: feature {name!r} has the direction {direction!r}, expected "
-                f"'low', 'high' or 'any'"
+                f"reason_codes: feature {name!r} has the direction {direction!r}, "
+                f"expected 'low', 'high' or 'any'"
             )
         if direction != "any" and not domain.features[index].ordered:
             raise OptionError(
-                f"codes: the values of feature {name!r} have no order, so none is "
-                f"{direction!r}; use 'any'"
+                f"reason_codes: the values of feature {name!r} have no order, so "
+                f"{direction!r} does not apply; use 'any'"
             )
         if not isinstance(text, str) or not text:
-            raise OptionError(f"codes: feature {name!r} has no text, but {text!r}")
-        found[index, direction] = text
-    return found
+            raise OptionError(
+                f"reason_codes: feature {name!r} has {text!r}, expected a text"
+            )
+        texts[index, direction] = text
+    return texts
 
 
 def _pair(key: Any) -> tuple[Any, Any]:
     if not isinstance(key, tuple) or len(key) != 2:
         raise OptionError(
-            f"codes: {key!r}, expected a feature and a direction, as in "
+            f"reason_codes: {key!r}, expected a feature and a direction, as in "
             f"('income', 'low')"
         )
     return key
 
 
 def checked_rules(network: Network, rules: object) -> RuleList | None:
-    """Return rules, once it is known that they are of the network's features."""
+    """Return rules after checking that they are for this network's features."""
     if rules is None:
         return None
     if not isinstance(rules, RuleList):
         raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")
     if different := other_network(rules, network):
-        raise OptionError(f"rules: this model is not the one they are of: {different}")
+        raise OptionError(f"rules: they were made from another model: {different}")
     return rules
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is asked for; see `explain`."""
+class Request:
+    """What to explain and how; see `explain`."""
 
-    number: int
+    n_reasons: int
     smallest: bool
     widen: bool
-    changes: bool
-    limits: Constraints
+    counterfactuals: bool
+    constraints: Constraints
     prices: Prices
     steps: Mapping[int, float]
-    codes: Codes | None
+    reason_codes: ReasonCodes | None
     adverse: Value
     rules: RuleList | None
     has_costs: bool

@@ -16,7 +16,7 @@ _LINE = 80  # characters of conditions that share a line
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A sentence, what it lists, and what is said below."""
+    """A title, the lines it lists, and the sentences below them."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ def _feature(explanation: "Explanation", name: str) -> Feature:
 def reason_text(explanation: "Explanation", reason: Mapping[str, Any]) -> str:
     """Return the conditions of a reason in one line."""
     texts = conditions(explanation, reason)
-    return " · ".join(texts) or "(nothing: every input is of this class)"
+    return " · ".join(texts) or "(no condition: every input has this class)"
 
 
 def conditions(explanation: "Explanation", reason: Mapping[str, Any]) -> list[str]:
@@ -44,48 +44,53 @@ def conditions(explanation: "Explanation", reason: Mapping[str, Any]) -> list[st
 
 
 def change_text(explanation: "Explanation", change: Mapping[str, Value]) -> str:
-    """Return a change: what its features are, and what they become."""
-    return _becoming(explanation, {name: [value] for name, value in change.items()})
+    """Return a counterfactual as text: the features before and after the change."""
+    return _before_and_after(
+        explanation, {name: [value] for name, value in change.items()}
+    )
 
 
-def _becoming(explanation: "Explanation", new: Mapping[str, Sequence[Value]]) -> str:
+def _before_and_after(
+    explanation: "Explanation", after: Mapping[str, Sequence[Value]]
+) -> str:
     """Return what features are → what they become; conditions on both sides."""
-    now = conditions(explanation, {name: [explanation.row[name]] for name in new})
-    return f"{' · '.join(now)} → {' · '.join(conditions(explanation, new))}"
+    before = {name: [explanation.row[name]] for name in after}
+    texts = [" · ".join(conditions(explanation, side)) for side in (before, after)]
+    return " → ".join(texts)
 
 
 def _sections(explanation: "Explanation", most: int) -> list[_Section]:
-    """Return all that is said of a row, with so many changes at most."""
-    found = [_answer(explanation), _reasons(explanation)]
-    if explanation.has_changes:
-        found.append(_changes(explanation, most))
-    if explanation.codes is not None:
-        numbered = [f"{n}. {text}" for n, text in enumerate(explanation.codes, 1)]
-        found.append(_Section("Reason codes", tuple(numbered or ["none"])))
+    """Return all that is known of a row, with at most `most` counterfactuals."""
+    sections = [_prediction(explanation), _reasons(explanation)]
+    if explanation.has_counterfactuals:
+        sections.append(_counterfactuals(explanation, most))
+    if explanation.reason_codes is not None:
+        codes = enumerate(explanation.reason_codes, 1)
+        numbered = tuple(f"{number}. {text}" for number, text in codes)
+        sections.append(_Section("Reason codes", numbered or ("none",)))
     if explanation.rules is not None:
-        lines = [
-            f"{rule.text}{' (decides)' if rule.decides else ''}"
+        lines = tuple(
+            f"{rule.text}{' (determines the prediction)' if rule.determines else ''}"
             for rule in explanation.rules
-        ]
-        found.append(_Section("Rules that hold", tuple(lines or ["none"])))
-    if explanation.open:
-        found.append(_Section("Not known", tuple(explanation.open)))
-    return found
+        )
+        sections.append(_Section("Rules that cover this row", lines or ("none",)))
+    if explanation.undecided:
+        sections.append(_Section("Undecided", tuple(explanation.undecided)))
+    return sections
 
 
-def _answer(explanation: "Explanation") -> _Section:
-    known = f"probability {_share(explanation.probability)}"
-    below = []
-    if explanation.is_fragile:
-        below = ["The model may answer otherwise, because it rounds."]
+def _prediction(explanation: "Explanation") -> _Section:
     title = (
-        f"The answer is {label_text(explanation.answer)} ({known}, margin "
-        f"{explanation.margin:.3g})."
+        f"Prediction: {label_text(explanation.prediction)} (probability "
+        f"{_rounded(explanation.probability)}, margin {explanation.margin:.3g})."
     )
-    return _Section(title, (), tuple(below))
+    if not explanation.is_fragile:
+        return _Section(title)
+    rounding = "The deployed model may predict another class here, because it rounds."
+    return _Section(title, below=(rounding,))
 
 
-def _share(probability: float) -> str:
+def _rounded(probability: float) -> str:
     """Return a probability with three decimals, never rounded to 0 or 1."""
     if probability < 0.001:
         return "below 0.001"
@@ -96,57 +101,67 @@ def _share(probability: float) -> str:
 
 def _reasons(explanation: "Explanation") -> _Section:
     reasons, proved = explanation.reasons, explanation.proved
-    n_features = len(explanation.row)
-    texts = [reason_text(explanation, reason) for reason in reasons]
+    if not reasons[0]:
+        return _Section("Every input gets this prediction.")
     below = []
-    if proved.smallest and reasons[0]:
-        size = len(reasons[0])
-        below.append(f"No reason has fewer than {count(size, 'condition')}.")
+    if proved.smallest:
+        size = count(len(reasons[0]), "condition")
+        below.append(f"No reason has fewer than {size}.")
     if proved.every_reason:
         below.append("There is no other reason.")
-    if not reasons[0]:
-        return _Section("It is the answer to every input, whatever the values are.")
+    texts = [reason_text(explanation, reason) for reason in reasons]
+    title = "Each of these reasons alone guarantees it:"
     if len(reasons) == 1:
         if len(texts[0]) > _LINE:
             texts = conditions(explanation, reasons[0])
-        rest = n_features - len(reasons[0])
-        others = (
-            f"the other {rest} features are" if rest > 1 else "the other feature is"
-        )
-        whatever = f", whatever {others}" if rest else ""
-        title = f"It follows from these conditions alone{whatever}:"
-    else:
-        title = "It follows from each of these alone, whatever other features are:"
+        rest = len(explanation.row) - len(reasons[0])
+        others = f"the other {rest} features" if rest > 1 else "the other feature"
+        regardless = f", regardless of {others}" if rest else ""
+        title = f"These conditions alone guarantee it{regardless}:"
     return _Section(title, tuple(texts), tuple(below))
 
 
-def _changes(explanation: "Explanation", most: int) -> _Section:
-    changes, proved = explanation.changes, explanation.proved
+def _counterfactuals(explanation: "Explanation", most: int) -> _Section:
+    changes, proved = explanation.counterfactuals, explanation.proved
     radius = _radius(explanation)
     if not changes:
-        title = "No change is known that turns it."
+        title = "No counterfactual was found."
+        if explanation.radius == len(explanation.row):
+            return _Section("No change flips the prediction (proved).")
         if proved.fewest:
-            title = "No change that is allowed turns it; this is proved."
+            title = "No allowed change flips the prediction (proved)."
         return _Section(title, (), radius)
     grouped = _grouped(explanation)
     lines = [line for line, _ in grouped[:most]]
     rest = sum(number for _, number in grouped[most:])
-    more = "or more " if not proved.every_change else ""
     if rest:
-        ways = "way" if rest == 1 and not more else "ways"
-        lines.append(f"… and {rest:,} {more}other {ways}")
-    size = count(len(changes[0]), "change")
-    if explanation.is_cost:
-        size = f"changes that cost {explanation.cost:g}"
-    ways = "" if len(changes) == 1 else f", in {len(changes):,} {more}ways"
-    title = f"It turns with {size}{ways}:"
-    below = ["Nothing less turns it."] if proved.fewest else []
+        at_least = "" if proved.every_counterfactual else "at least "
+        lines.append(f"… and {at_least}{rest:,} more")
+    below = []
+    if proved.fewest:
+        smaller = "cheaper" if explanation.is_cost else "smaller"
+        below.append(f"No {smaller} change flips the prediction.")
     if any(_is_from_missing(explanation, change) for change in changes):
         below.append(
-            "From missing, no number is nearer than others: the one that is shown "
-            "turns it, and others may."
+            "No number is closest to a missing value: the one shown is an example."
         )
-    return _Section(title, tuple(lines), (*below, *radius))
+    return _Section(_how_many(explanation), tuple(lines), (*below, *radius))
+
+
+def _how_many(explanation: "Explanation") -> str:
+    """Return the title of the counterfactuals: how many there are, and what each costs.
+
+    The cost is the number of features that change, unless the user gave costs.
+    """
+    changes = explanation.counterfactuals
+    size = count(len(changes[0]), "change")
+    if explanation.is_cost:
+        size = f"cost {explanation.cost:g}"
+    if len(changes) == 1:
+        return f"Counterfactual ({size}):"
+    number = f"{len(changes):,} counterfactuals ({size} each):"
+    is_all = explanation.proved.every_counterfactual
+    return number if is_all else f"At least {number}"
 
 
 def _is_from_missing(explanation: "Explanation", change: dict[str, Value]) -> bool:
@@ -161,12 +176,12 @@ def _is_from_missing(explanation: "Explanation", change: dict[str, Value]) -> bo
 
 
 def _grouped(explanation: "Explanation") -> list[tuple[str, int]]:
-    """Return changes as lines, and how many each holds.
+    """Return counterfactuals as lines, and how many each line holds.
 
     Those of one feature to the same class share a line.
     """
     groups: dict[Any, list[dict[str, Value]]] = {}
-    both = zip(explanation.changes, explanation.outcomes, strict=True)
+    both = zip(explanation.counterfactuals, explanation.outcomes, strict=True)
     for place, (change, outcome) in enumerate(both):
         key = tuple(change) if len(change) == 1 else place
         groups.setdefault((key, outcome), []).append(change)
@@ -175,7 +190,8 @@ def _grouped(explanation: "Explanation") -> list[tuple[str, int]]:
         text = change_text(explanation, changes[0])
         if len(changes) > 1:
             [name] = changes[0]
-            text = _becoming(explanation, {name: [each[name] for each in changes]})
+            after = {name: [change[name] for change in changes]}
+            text = _before_and_after(explanation, after)
         lines.append((f"{text}   ({label_text(outcome)})", len(changes)))
     return lines
 
@@ -185,17 +201,15 @@ def _radius(explanation: "Explanation") -> tuple[str, ...]:
     if radius is None:
         return ()
     if radius == n_features:
-        return ("It stays whatever the features become.",)
+        return ("No change of any features flips the prediction.",)
     if radius == 0:
-        return ("A single feature can turn it.",)
-    which = (
-        "any one feature becomes" if radius == 1 else f"any {radius} features become"
-    )
-    return (f"It stays whatever {which}; {radius + 1} can turn it.",)
+        return ("Changing a single feature can flip the prediction.",)
+    which = "one feature" if radius == 1 else f"up to {radius} features"
+    return (f"Changing {which} never flips the prediction; changing {radius + 1} can.",)
 
 
 def parts_of(explanation: "Explanation", most: int) -> tuple[Part, ...]:
-    """Return an explanation, with so many changes at most."""
+    """Return an explanation with at most `most` lines of counterfactuals."""
     parts: list[Part] = []
     for section in _sections(explanation, most):
         parts.append(Heading(section.title, "strong"))

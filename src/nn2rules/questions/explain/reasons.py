@@ -1,10 +1,11 @@
 """Reasons: features whose values alone force the row's class.
 
-A set of features is *sufficient* if every input with the row's values there is of the
-row's class, and a *reason* if, besides, no feature can be left out. What turns the
-class is the other side of this: a sufficient set has a feature in common with every
-set of features whose change turns it. So the smallest reason is the smallest set that
-hits all of these, which are found one by one, where a guess is refuted.
+A set of features is *sufficient* if every input that has the row's values there has
+the row's class. It is a *reason* if no feature can be left out; the literature also
+calls it a prime implicant or an abductive explanation. A sufficient set has a feature
+in common with every set of features whose change flips the prediction. So the smallest
+reason is a smallest hitting set of these, which are found one by one, when a guess is
+refuted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,14 +20,14 @@ from nn2rules.errors import BudgetExceededError
 from nn2rules.questions.explain.case import Block, Case, is_changed, is_plain
 from nn2rules.questions.explain.change_costs import Ladder, decimal
 from nn2rules.questions.explain.hitting_sets import Demands
-from nn2rules.questions.explain.small_changes import Few, turning_sets
+from nn2rules.questions.explain.small_changes import SmallChanges, flipping_sets
 
 
 def widened(
     case: Case, reason: Sequence[int], steps: Mapping[int, float]
 ) -> tuple[dict[int, Block], bool]:
-    """Return what a reason allows each of its features, and whether that is all."""
-    blocks = {index: case.own(index) for index in reason}
+    """Return what a reason allows each feature, and whether it is as wide as can be."""
+    blocks = {index: case.row_block(index) for index in reason}
     wide = _Widening(case, blocks)
     try:
         for index in sorted(reason, key=lambda i: not case.domain.features[i].ordered):
@@ -42,17 +43,19 @@ class _Widening:
     def __init__(self, case: Case, blocks: dict[int, Block]) -> None:
         self.case, self.blocks, self.is_whole = case, blocks, True
         n_features = len(case.domain.features)
-        self.free = {i: case.whole(i) for i in range(n_features) if i not in blocks}
+        self.free = {
+            i: case.full_block(i) for i in range(n_features) if i not in blocks
+        }
 
     def _holds(self, index: int, slab: Block) -> bool:
-        """Tell whether the reason stays true where a feature is in a slab."""
+        """Tell whether the reason still holds where a feature is in a slab."""
         asked = self.case.ask({**self.free, **self.blocks, index: slab})
         self.is_whole = self.is_whole and asked.status != "undecided"
         return asked.status == "proved"
 
     def values(self, index: int) -> None:
-        """Add listed values: in an order outwards, others each alone."""
-        feature, own = self.case.domain.features[index], self.blocks[index]
+        """Add listed values: ordered ones outwards, others one at a time."""
+        feature, own_block = self.case.domain.features[index], self.blocks[index]
         code = int(self.case.point.codes[index])
         codes = [c for c in range(len(feature)) if c != code]
         if feature.limits is not None:
@@ -67,14 +70,14 @@ class _Widening:
             at = order.index(code)
             for run in (order[at + 1 :], order[:at][::-1]):
                 for other in run:
-                    if not self._add(index, own, other):
+                    if not self._add(index, own_block, other):
                         break
         for other in codes:
             if not is_range or other not in plain:
-                self._add(index, own, other)
+                self._add(index, own_block, other)
 
-    def _add(self, index: int, own: Block, code: int) -> bool:
-        slab = np.zeros_like(own.values)
+    def _add(self, index: int, own_block: Block, code: int) -> bool:
+        slab = np.zeros_like(own_block.values)
         slab[code] = True
         is_true = self._holds(index, Block(slab, 1.0, 1.0))
         if is_true:
@@ -84,22 +87,22 @@ class _Widening:
         return is_true
 
     def _add_range(self, index: int) -> None:
-        """Add all numbers of a range, or none, to a value that stands beside it."""
-        whole, block = self.case.whole(index), self.blocks[index]
+        """Add all numbers of a range, or none, to a special value."""
+        whole_range, block = self.case.full_block(index), self.blocks[index]
         slab, values = np.zeros_like(block.values), block.values.copy()
         slab[0] = values[0] = True
-        if self._holds(index, whole._replace(values=slab)):
-            self.blocks[index] = whole._replace(values=values)
+        if self._holds(index, whole_range._replace(values=slab)):
+            self.blocks[index] = whole_range._replace(values=values)
 
     def numbers(self, index: int, step: float) -> None:
-        """Move the two ends of a range outwards, to multiples of a step."""
+        """Move both ends of a range outwards, to multiples of a step."""
         limits = self.case.domain.features[index].limits
         assert limits is not None, "asked only of ranges"
         for end, is_up in zip(reversed(limits), (True, False), strict=True):
             self._move(index, decimal(step), float(end), is_up=is_up)
 
     def _move(self, index: int, step: Fraction, end: float, *, is_up: bool) -> None:
-        """Move one end as far as it goes, by halving between the row's and the last."""
+        """Move one end as far as possible, by bisection."""
         block = self.blocks[index]
         start = decimal(block.high if is_up else block.low)
         sign = 1 if is_up else -1
@@ -114,8 +117,8 @@ class _Widening:
         low, high, trial = -1, most, most
         while low < high:
             to = at(trial)
-            own = float(start)
-            slab = block._replace(low=min(own, to), high=max(own, to))
+            own_number = float(start)
+            slab = block._replace(low=min(own_number, to), high=max(own_number, to))
             if self._holds(index, slab):
                 low = trial
             else:
@@ -128,23 +131,23 @@ class _Widening:
 
 
 _FIRST = 2
-"""All sets of so many features that turn the row are looked for first."""
+"""The size of the sets of features that flip the prediction, all found first."""
 
 
 @dataclass(slots=True)
 class Reasons:
-    """The reasons that were found, and what is proved of them.
+    """The reasons found so far, and what is proved of them.
 
     Attributes
     ----------
     found : list of tuples of features
-        Each is sufficient, whatever else is open.
+        Each is sufficient, regardless of what is undecided.
     is_minimal : bool
         No feature can be left out of any of them.
     is_smallest : bool
-        There is none with fewer features than the first; they are in order of size.
+        No reason has fewer features than the first; they are in order of size.
     is_every : bool
-        There are no others.
+        There are no other reasons.
     at_least : int
         No reason has fewer features.
     """
@@ -164,15 +167,15 @@ def find_reasons(
     smallest: bool,
     ladders: Sequence[Ladder],
 ) -> Reasons:
-    """Look for so many reasons, the smallest first if asked for.
+    """Look for `number` reasons, the smallest first if asked for.
 
     Parameters
     ----------
     case : Case
     order : sequence of int
-        All features, those first that seem to matter least.
+        All features, starting with those that seem to matter least.
     ladders : sequence of Ladder
-        On which everything may change, and all changes cost 1.
+        Ladders that allow every change, at a cost of 1 for each feature.
     """
     reasons = Reasons()
     demands = Demands([[1]] * len(order), case.judge.meter)
@@ -181,28 +184,28 @@ def find_reasons(
         _add(reasons, demands, first)
     try:
         if smallest or number > 1:
-            for turning in turning_sets(Few(case, ladders, None), _FIRST):
-                demands.add(dict.fromkeys(turning, 1))
+            for flipping in flipping_sets(SmallChanges(case, ladders, None), _FIRST):
+                demands.add(dict.fromkeys(flipping, 1))
         while len(reasons.found) < number and (smallest or reasons.is_minimal):
-            found = _next_reason(
+            reason = _next_reason(
                 case, order, demands, reasons, first if smallest else None
             )
-            if found is None:
+            if reason is None:
                 break
-            _add(reasons, demands, found)
+            _add(reasons, demands, reason)
     except BudgetExceededError:
-        pass  # what was found is true
+        pass  # what was found so far is true
     if not reasons.found:
         reasons.found = [first]
-    elif smallest:  # of the smallest sets, none can lose a feature
+    elif smallest:  # no feature can be left out of a smallest set
         reasons.is_minimal = True
     reasons.is_smallest = smallest and len(reasons.found[0]) <= reasons.at_least
     return reasons
 
 
-def _add(reasons: Reasons, demands: Demands, found: tuple[int, ...]) -> None:
-    reasons.found.append(found)
-    demands.block(tuple(int(f in found) for f in range(len(demands.costs))))
+def _add(reasons: Reasons, demands: Demands, reason: tuple[int, ...]) -> None:
+    reasons.found.append(reason)
+    demands.block(tuple(int(f in reason) for f in range(len(demands.costs))))
 
 
 def _next_reason(
@@ -214,8 +217,8 @@ def _next_reason(
 ) -> tuple[int, ...] | None:
     """Return one more reason; None if there is none, or none can be proved.
 
-    If the smallest are wanted, `first` is one that is known: once none can be smaller
-    it is the first of them.
+    If the smallest are wanted, `first` is a known reason. It is returned once no reason
+    can be smaller.
     """
     while True:
         levels = demands.cheapest()
@@ -227,7 +230,7 @@ def _next_reason(
             reasons.at_least = len(guess)
             if first is not None and len(first) == len(guess):
                 return first
-        asked = case.ask({f: case.whole(f) for f in order if f not in guess})
+        asked = case.ask({f: case.full_block(f) for f in order if f not in guess})
         if asked.point is not None:
             needed = _differing(case, asked.point, order)
             demands.add(dict.fromkeys(needed, 1))
@@ -241,13 +244,13 @@ def _next_reason(
 def _minimal(
     case: Case, sufficient: Sequence[int], order: Sequence[int], reasons: Reasons
 ) -> tuple[int, ...]:
-    """Leave features out of a sufficient set, one by one, for as long as it is one."""
+    """Remove features from a sufficient set, one by one, while it stays sufficient."""
     kept = set(sufficient)
     try:
         for feature in order:
             if feature in kept:
                 free = [f for f in order if f not in kept or f == feature]
-                asked = case.ask({f: case.whole(f) for f in free})
+                asked = case.ask({f: case.full_block(f) for f in free})
                 if asked.status == "proved":
                     kept.remove(feature)
                 elif asked.status == "undecided":
@@ -257,21 +260,21 @@ def _minimal(
     return tuple(sorted(kept))
 
 
-def _differing(case: Case, turned: Point, order: Sequence[int]) -> list[int]:
-    """Return where an input differs from the row, once what need not is put back.
+def _differing(case: Case, flipped: Point, order: Sequence[int]) -> list[int]:
+    """Return features of an input that must differ from the row to flip the prediction.
 
-    As many features as can be are put back at once, those that matter least first; the
-    next one then has to stay.
+    As many features as possible are reset at once, starting with those that matter
+    least; the next one then has to differ.
     """
-    is_other = is_changed(case, turned.codes, turned.numbers)
+    is_other = is_changed(case, flipped.codes, flipped.numbers)
     left, kept = [feature for feature in order if is_other[feature]], []
-    row, codes, numbers = case.point, turned.codes, turned.numbers
+    row, codes, numbers = case.point, flipped.codes, flipped.numbers
     while left:
         tried = np.tile(codes, (len(left), 1)), np.tile(numbers, (len(left), 1))
         for place, feature in enumerate(left):
             tried[0][place:, feature] = row.codes[feature]
             tried[1][place:, feature] = row.numbers[feature]
-        places = np.flatnonzero(case.turned(*tried))
+        places = np.flatnonzero(case.is_flipped(*tried))
         n_back = int(places[-1]) + 1 if len(places) else 0
         if n_back:
             codes, numbers = tried[0][n_back - 1], tried[1][n_back - 1]

@@ -1,6 +1,6 @@
-"""Explain row by row: all that was asked for, and what stays open.
+"""Explain rows one by one, and note what stays undecided.
 
-Rows know nothing of each other, so workers can have some each.
+No row depends on another, so they can be shared among workers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,39 +32,39 @@ from nn2rules.questions.explain.change_costs import (
     forbidden_boxes,
     ladders_of,
 )
-from nn2rules.questions.explain.changes import (
-    MOST_CHANGES,
-    Changes,
-    check_changes,
-    find_changes,
+from nn2rules.questions.explain.counterfactuals import (
+    MOST_LISTED,
+    Counterfactuals,
+    check_counterfactuals,
+    find_counterfactuals,
 )
-from nn2rules.questions.explain.options import Codes, Constraints, Prices, Wanted
+from nn2rules.questions.explain.options import Constraints, Prices, ReasonCodes, Request
 from nn2rules.questions.explain.reasons import Reasons, find_reasons, widened
-from nn2rules.questions.explain.result import Explanation, HeldRule, Proved
+from nn2rules.questions.explain.result import CoveringRule, Explanation, Proved
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Rows, Span, Value, inside, plain_number
 
 _FOR_REASONS = 0.5
-"""Of the time for a row; what is left is for changes, and then to widen reasons."""
+"""Share of a row's time; the rest is for counterfactuals, then to widen reasons."""
 
 
 @dataclass(slots=True)
-class _Found:
-    """What was found of a row, part by part."""
+class _Findings:
+    """The parts of an explanation found so far."""
 
     reasons: Reasons
     blocks: list[dict[int, Block]]
     is_widest: bool
-    changes: Changes | None = None
+    counterfactuals: Counterfactuals | None = None
     radius: int | None = None
-    open: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
 
 
-class _Row(NamedTuple):
+class _RowTask(NamedTuple):
     """A row to explain, and its part of the time.
 
-    Here that is a share of what is left when its turn comes; elsewhere, where nobody
-    knows how much that is, it is so many seconds.
+    On this machine that is a `share` of the time left when its turn comes. On a
+    cluster, where nobody knows how much is left, it is a number of `seconds`.
     """
 
     point: Point
@@ -80,9 +80,9 @@ Inputs: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 def inputs_of(
     domain: Domain, limits: Constraints, rows: Rows, *, skip: bool
 ) -> tuple[Inputs, dict[int, str]]:
-    """Return the rows that can be explained, and why the others, by number, cannot.
+    """Return the rows that can be explained, and by number why the others cannot.
 
-    Without `skip`, the first that cannot be explained is an error.
+    Without `skip`, the first row that cannot be explained is an error.
     """
     unusable: dict[int, str] = {}
     if skip:
@@ -92,24 +92,26 @@ def inputs_of(
     numbers = domain.numbers(rows)
     is_known = np.ones(len(codes), dtype=np.bool_)
     is_known[[*unusable]] = False
-    known = np.flatnonzero(is_known)
-    is_out = inside(domain, limits.impossible, codes[known], numbers[known])
-    for row in known[is_out].tolist():
+    kept_rows = np.flatnonzero(is_known)
+    is_out = inside(domain, limits.impossible, codes[kept_rows], numbers[kept_rows])
+    for row in kept_rows[is_out].tolist():
         unusable[row] = "it is among the impossible inputs"
         if not skip:
             raise RowsError(f"row {row}: {unusable[row]}")
-    kept = known[~is_out]
+    kept = kept_rows[~is_out]
     return (codes[kept], numbers[kept]), dict(sorted(unusable.items()))
 
 
-class Work:
+class RowExplainer:
     """Explains the rows of one network."""
 
     def __init__(
-        self, network: Network, judge: TableJudge | SearchJudge, wanted: Wanted
+        self, network: Network, judge: TableJudge | SearchJudge, request: Request
     ) -> None:
-        self.network, self.wanted = network, wanted
-        self.judge = judge.apart(Meter())  # rows have their own, and this one travels
+        self.network, self.request = network, request
+        self.judge = judge.apart(
+            Meter()
+        )  # rows have their own; this is sent to workers
         self.fragile: float | None = None
         if network.model_error is not None:
             with np.errstate(all="ignore"):
@@ -118,7 +120,7 @@ class Work:
     def explain(
         self, inputs: Inputs, meter: Meter, n_jobs: int | None = None
     ) -> list[Explanation]:
-        """Explain rows, those that are the same once."""
+        """Explain rows; equal ones only once."""
         codes, numbers = inputs
         amounts = numbers if self.network.domain.has_ranges else None
         answers = self.network.predict_codes(codes, amounts)
@@ -131,13 +133,13 @@ class Work:
             if keys[-1] not in places:
                 places[keys[-1]] = len(points)
                 points.append((point, int(answer)))
-        found = self._spread(points, meter, n_jobs)
-        return [found[places[key]] for key in keys]
+        explanations = self._spread(points, meter, n_jobs)
+        return [explanations[places[key]] for key in keys]
 
     def _spread(
         self, points: Sequence[tuple[Point, int]], meter: Meter, n_jobs: int | None
     ) -> list[Explanation]:
-        """Explain different rows; where boxes are counted, one after the other."""
+        """Explain distinct rows; one after the other where the budget counts boxes."""
         total, seconds, shared = len(points), None, meter
         is_counted = meter.budget.boxes is not None
         with shared_workers(n_jobs) as crew:
@@ -145,203 +147,217 @@ class Work:
         left = meter.left().seconds
         if is_remote() and not is_counted and left is not None:
             seconds = min(1.0, workers / max(1, total)) * left
-            shared = Meter(stop=meter.stop)  # what is open at the end is no error
+            shared = Meter(stop=meter.stop)  # running out of time is not an error
         tasks = [
-            _Row(*point, min(1.0, workers / (total - place)), seconds)
+            _RowTask(*point, min(1.0, workers / (total - place)), seconds)
             for place, point in enumerate(points)
         ]
         many = in_threads if is_counted else spread
         work = many(_explained_row, self, tasks, meter=shared, n_jobs=workers)
-        found: list[Explanation] = []
+        explanations: list[Explanation] = []
         with closing(work) as results:
             for explanation in results:
-                found.append(replace(explanation, domain=self.network.domain))
-                meter.report("explaining", len(found) / total)
-        return found
+                explanations.append(replace(explanation, domain=self.network.domain))
+                meter.report("explaining", len(explanations) / total)
+        return explanations
 
-    def row(self, row: _Row, meter: Meter) -> Explanation:
+    def row(self, row: _RowTask, meter: Meter) -> Explanation:
         """Explain one row."""
-        own = meter
+        row_meter = meter
         if row.seconds is not None:
-            own = Meter(Budget(row.seconds), stop=meter.stop)
+            row_meter = Meter(Budget(row.seconds), stop=meter.stop)
         elif meter.budget.boxes is None:
-            own = replace(meter, progress=None)
-        case = Case(self.network, self.judge.apart(own), row.point, row.answer)
-        with _share(own, row.share if row.seconds is None else 1.0):
+            row_meter = replace(meter, progress=None)
+        case = Case(self.network, self.judge.apart(row_meter), row.point, row.answer)
+        with _time_share(row_meter, row.share if row.seconds is None else 1.0):
             return self._explained(case)
 
     def _explained(self, case: Case) -> Explanation:
-        wanted = self.wanted
+        request = self.request
         margin, probability, gains = gains_of(case)
         order = sorted(range(len(gains)), key=lambda i: (gains[i].amount, i))
-        with _share(case.judge.meter, _FOR_REASONS):
+        with _time_share(case.judge.meter, _FOR_REASONS):
             reasons = find_reasons(
                 case,
                 order,
-                wanted.number,
-                smallest=wanted.smallest,
+                request.n_reasons,
+                smallest=request.smallest,
                 ladders=self._plain_ladders(case),
             )
-        found = _Found(reasons, [], True)
-        if wanted.changes:
-            self._change(case, order, found)
+        findings = _Findings(reasons, [], True)
+        if request.counterfactuals:
+            self._change(case, order, findings)
         for reason in reasons.found:
-            blocks = {index: case.own(index) for index in reason}
-            if wanted.widen:
-                blocks, is_widest = widened(case, reason, wanted.steps)
-                found.is_widest = found.is_widest and is_widest
-            found.blocks.append(blocks)
-        _tell_open(found, wanted)
-        return self._made(case, found, (margin, probability), gains)
+            blocks = {index: case.row_block(index) for index in reason}
+            if request.widen:
+                blocks, is_widest = widened(case, reason, request.steps)
+                findings.is_widest = findings.is_widest and is_widest
+            findings.blocks.append(blocks)
+        _note_undecided(findings, request)
+        return self._explanation(case, findings, (margin, probability), gains)
 
     def _plain_ladders(self, case: Case) -> list[Ladder]:
-        """Return ladders on which everything may change, and all changes cost 1."""
-        whole = [case.whole(index) for index in range(len(case.domain.features))]
-        plain = Prices((1,) * len(whole), (0,) * len(whole))
-        return ladders_of(case, whole, plain, self.wanted.steps)
+        """Return ladders that allow every change, at a cost of 1 for each feature."""
+        blocks = [case.full_block(index) for index in range(len(case.domain.features))]
+        plain = Prices((1,) * len(blocks), (0,) * len(blocks))
+        return ladders_of(case, blocks, plain, self.request.steps)
 
-    def _change(self, case: Case, order: Sequence[int], found: _Found) -> None:
-        wanted, limits = self.wanted, self.wanted.limits
+    def _change(self, case: Case, order: Sequence[int], findings: _Findings) -> None:
+        request, limits = self.request, self.request.constraints
         allowed = allowed_of(case, limits)
-        ladders = ladders_of(case, allowed, wanted.prices, wanted.steps)
+        ladders = ladders_of(case, allowed, request.prices, request.steps)
         forbidden = forbidden_boxes(case, limits) if limits.spans else None
-        changes = find_changes(case, ladders, order, forbidden)
-        check_changes(case, changes)
-        found.changes = nearest = changes
-        if limits.has_any or wanted.has_costs:
+        changes = find_counterfactuals(case, ladders, order, forbidden)
+        check_counterfactuals(case, changes)
+        findings.counterfactuals = nearest = changes
+        if limits.has_any or request.has_costs:
             plain = self._plain_ladders(case)
-            nearest = find_changes(case, plain, order, first=True)
+            nearest = find_counterfactuals(case, plain, order, first=True)
         if nearest.is_none:
-            found.radius = len(order)
+            findings.radius = len(order)
         elif nearest.is_cheapest and nearest.cost is not None:
-            found.radius = nearest.cost - 1
+            findings.radius = nearest.cost - 1
         else:
-            known = max(0, nearest.at_least - 1)
-            found.open.append(
-                f"how many features can change before it can turn; at least {known} can"
+            at_least = max(0, nearest.at_least - 1)
+            findings.undecided.append(
+                f"how many features can change before the prediction can flip; at "
+                f"least {at_least} can"
             )
 
-    def _made(
+    def _explanation(
         self,
         case: Case,
-        found: _Found,
+        findings: _Findings,
         scores: tuple[float, float],
         gains: Sequence[Gain],
     ) -> Explanation:
-        network, wanted, changes = self.network, self.wanted, found.changes
+        network, request, changes = self.network, self.request, findings.counterfactuals
         point, classes = case.point, network.classes
         [row] = network.domain.decode(
             point.codes[np.newaxis], point.numbers[np.newaxis]
         )
         margin, probability = scores
         codes = None
-        if wanted.codes is not None:
+        if request.reason_codes is not None:
             codes = []
-            if wanted.adverse in (None, classes[case.index]):
-                reason = found.reasons.found[0]
-                codes = [text for *_, text in reason_codes(wanted.codes, reason, gains)]
+            if request.adverse in (None, classes[case.class_index]):
+                reason = findings.reasons.found[0]
+                codes = [
+                    text
+                    for *_, text in reason_codes(request.reason_codes, reason, gains)
+                ]
         return Explanation(
             row=row,
-            answer=classes[case.index],
+            prediction=classes[case.class_index],
             margin=margin,
             probability=probability,
             is_fragile=self.fragile is not None and margin <= self.fragile,
-            reasons=[_said(case, blocks) for blocks in found.blocks],
-            changes=_new_values(case, changes),
+            reasons=[_allowed_values(case, blocks) for blocks in findings.blocks],
+            counterfactuals=_new_values(case, changes),
             outcomes=_outcomes(case, changes),
-            cost=_cost(changes, wanted.prices),
-            radius=found.radius,
-            codes=codes,
+            cost=_cost(changes, request.prices),
+            radius=findings.radius,
+            reason_codes=codes,
             rules=None
-            if wanted.rules is None
-            else held_rules(wanted.rules, network, point),
-            proved=_proved(found),
-            open=found.open,
-            is_cost=wanted.has_costs,
-            has_changes=wanted.changes,
+            if request.rules is None
+            else covering_rules(request.rules, network, point),
+            proved=_proved(findings),
+            undecided=findings.undecided,
+            is_cost=request.has_costs,
+            has_counterfactuals=request.counterfactuals,
         )
 
 
-def _explained_row(work: Work, row: _Row, meter: Meter) -> Explanation:
+def _explained_row(work: RowExplainer, row: _RowTask, meter: Meter) -> Explanation:
     return work.row(row, meter)
 
 
 @contextmanager
-def _share(meter: Meter, share: float) -> Iterator[None]:
-    """Let work have a share of the time that is left, if there is a limit."""
-    whole = meter.budget
-    if whole.seconds is not None:
+def _time_share(meter: Meter, share: float) -> Iterator[None]:
+    """Limit work to a share of the time that is left, if time is limited."""
+    budget = meter.budget
+    if budget.seconds is not None:
         spent = monotonic() - meter.started
-        left = max(0.0, whole.seconds - spent)
-        meter.budget = replace(whole, seconds=min(whole.seconds, spent + share * left))
+        left = max(0.0, budget.seconds - spent)
+        meter.budget = replace(
+            budget, seconds=min(budget.seconds, spent + share * left)
+        )
     try:
         yield
     finally:
-        meter.budget = whole
+        meter.budget = budget
 
 
-def _tell_open(found: _Found, wanted: Wanted) -> None:
-    """Say what is not known."""
-    reasons, changes, said = found.reasons, found.changes, []
+def _note_undecided(findings: _Findings, request: Request) -> None:
+    """Add a sentence for each part that is undecided."""
+    reasons, changes, sentences = findings.reasons, findings.counterfactuals, []
     if not reasons.is_minimal:
-        said.append("whether the reason needs all of its features")
-    if wanted.smallest and not reasons.is_smallest:
-        said.append(
-            f"whether a reason has fewer features; it has at least {reasons.at_least}"
+        sentences.append("whether the reason needs all of its features")
+    if request.smallest and not reasons.is_smallest:
+        sentences.append(
+            f"whether a smaller reason exists; it has at least {reasons.at_least} "
+            f"features"
         )
-    if len(reasons.found) < wanted.number and not reasons.is_every:
-        said.append("whether there are more reasons")
-    if not found.is_widest:
-        said.append("whether the reason is true more widely")
+    if len(reasons.found) < request.n_reasons and not reasons.is_every:
+        sentences.append("whether more reasons exist")
+    if not findings.is_widest:
+        sentences.append("whether the reason holds for wider conditions")
     if changes is not None and not changes.is_cheapest:
-        least = wanted.prices.amount(changes.at_least)
-        if wanted.has_costs:
-            said.append(f"whether a lower cost turns it; it is at least {least:g}")
+        least = request.prices.amount(changes.at_least)
+        if request.has_costs:
+            sentences.append(
+                f"whether a cheaper change flips the prediction; it costs at least "
+                f"{least:g}"
+            )
         else:
             needed = count(max(1, changes.at_least), "change")
-            said.append(f"whether less turns it; at least {needed} must be made")
+            sentences.append(
+                f"whether fewer changes flip the prediction; it takes at least {needed}"
+            )
     if changes is not None and changes.found and not changes.is_every:
-        is_full = len(changes.found) >= MOST_CHANGES
-        known = f"all changes like these; {MOST_CHANGES:,} are listed"
-        said.append(known if is_full else "whether there are more changes like these")
+        is_full = len(changes.found) >= MOST_LISTED
+        all_listed = f"all counterfactuals of this size; {MOST_LISTED:,} are listed"
+        sentences.append(
+            all_listed if is_full else "whether more counterfactuals of this size exist"
+        )
     if changes is not None and not changes.is_nearest:
-        said.append("whether nearer numbers turn it")
-    found.open = said + found.open
+        sentences.append("whether closer numbers flip the prediction")
+    findings.undecided = sentences + findings.undecided
 
 
-def _proved(found: _Found) -> Proved:
-    reasons, changes = found.reasons, found.changes
+def _proved(findings: _Findings) -> Proved:
+    reasons, changes = findings.reasons, findings.counterfactuals
     return Proved(
         minimal=reasons.is_minimal,
         smallest=reasons.is_smallest,
         every_reason=reasons.is_every,
-        widest=found.is_widest,
+        widest=findings.is_widest,
         fewest=changes is not None and changes.is_cheapest,
-        every_change=changes is not None and changes.is_every,
+        every_counterfactual=changes is not None and changes.is_every,
         nearest=changes is not None and changes.is_nearest,
     )
 
 
-def _said(case: Case, blocks: Mapping[int, Block]) -> dict[str, Any]:
+def _allowed_values(case: Case, blocks: Mapping[int, Block]) -> dict[str, Any]:
     """Return what a reason allows: a value, a pair of numbers, or a list of these."""
-    said: dict[str, Any] = {}
+    allowed: dict[str, Any] = {}
     for index in sorted(blocks):
         feature, block = case.domain.features[index], blocks[index]
-        found: list[Value | Span] = []
+        parts: list[Value | Span] = []
         first = 0
         if feature.limits is not None:
             first = 1
             low, high = plain_number(block.low), plain_number(block.high)
             if block.values[0]:
-                found.append(low if low == high else (low, high))
+                parts.append(low if low == high else (low, high))
         codes = np.flatnonzero(block.values[first:]).tolist()
-        found += [feature.values[first + code] for code in codes]
-        said[feature.name] = found[0] if len(found) == 1 else found
-    return said
+        parts += [feature.values[first + code] for code in codes]
+        allowed[feature.name] = parts[0] if len(parts) == 1 else parts
+    return allowed
 
 
-def _new_values(case: Case, changes: Changes | None) -> list[dict[str, Value]]:
-    """Return what each change changes, and to what."""
+def _new_values(case: Case, changes: Counterfactuals | None) -> list[dict[str, Value]]:
+    """Return the new values of the features that each counterfactual changes."""
     if changes is None or not changes.found:
         return []
     codes = np.array([point.codes for point in changes.found])
@@ -358,61 +374,62 @@ def _new_values(case: Case, changes: Changes | None) -> list[dict[str, Value]]:
     ]
 
 
-def _outcomes(case: Case, changes: Changes | None) -> list[Value]:
+def _outcomes(case: Case, changes: Counterfactuals | None) -> list[Value]:
     if changes is None or not changes.found:
         return []
     codes = np.array([point.codes for point in changes.found])
     numbers = np.array([point.numbers for point in changes.found])
-    found = case.judge.classes_of(codes, numbers)
-    return [case.network.classes[index] for index in found.tolist()]
+    classes = case.judge.classes_of(codes, numbers)
+    return [case.network.classes[index] for index in classes.tolist()]
 
 
-def _cost(changes: Changes | None, prices: Prices) -> int | float | None:
+def _cost(changes: Counterfactuals | None, prices: Prices) -> int | float | None:
     if changes is None or changes.cost is None:
         return None
     return prices.amount(changes.cost)
 
 
-def held_rules(rules: RuleList, network: Network, point: Point) -> list[HeldRule]:
-    """Return the rules that hold for a row; the first of them decides.
+def covering_rules(
+    rules: RuleList, network: Network, point: Point
+) -> list[CoveringRule]:
+    """Return the rules that cover a row; the first determines its prediction.
 
-    Of a list that is all: what stands below it does not answer this row, and may say
-    anything.
+    Of a list only that one, because the rules below it do not apply to this row.
     """
     numbers = point.numbers[np.newaxis] if network.domain.has_ranges else None
-    given = GivenRows(network.domain, point.codes[np.newaxis], numbers)
-    columns = given.codes_in(rules.domain)[0] + rules.domain.offsets[:-1]
-    holding = np.flatnonzero(rules.boxes[:, columns].all(axis=1)).tolist()
-    holding = holding[:1] if rules.form == "list" else holding
+    row = GivenRows(network.domain, point.codes[np.newaxis], numbers)
+    columns = row.codes_in(rules.domain)[0] + rules.domain.offsets[:-1]
+    covering = np.flatnonzero(rules.boxes[:, columns].all(axis=1)).tolist()
+    covering = covering[:1] if rules.form == "list" else covering
     return [
-        HeldRule(
+        CoveringRule(
             rules.names[index],
             rules.classes[rules.answers[index]],
             f"{rules.names[index]}  {rules.rule_text(rules[index])}",
-            index == holding[0],
+            index == covering[0],
         )
-        for index in holding
+        for index in covering
     ]
 
 
 MOST_CODES = 4
-"""Notices of adverse action name no more than four reasons."""
+"""Adverse action notices name at most four reasons."""
 
 
 def reason_codes(
-    table: Codes, reason: Sequence[int], gains: Sequence[Gain]
+    table: ReasonCodes, reason: Sequence[int], gains: Sequence[Gain]
 ) -> list[tuple[int, str, str]]:
     """Return at most four features of a reason, with direction and text.
 
-    First what alone moves the score furthest towards another class; equal ones in the
-    order of the features. What has no text, or moves nothing, is left out; a direction
-    without a text has that of "any".
+    Features that alone move the score furthest towards another class come first; ties
+    keep the order of the features. Features without a text, or without an effect, are
+    left out. A direction without a text has the text of "any".
     """
-    found: list[tuple[int, str, str]] = []
+    chosen: list[tuple[int, str, str]] = []
     for index in sorted(reason, key=lambda i: (-gains[i].amount, i)):
         gain = gains[index]
         text = table.get((index, gain.direction), table.get((index, "any")))
-        is_new = text is not None and text not in [known for _, _, known in found]
+        is_new = text is not None and text not in [taken for _, _, taken in chosen]
         if text is not None and is_new and gain.amount > 0:
-            found.append((index, gain.direction, text))
-    return found[:MOST_CODES]
+            chosen.append((index, gain.direction, text))
+    return chosen[:MOST_CODES]

@@ -1,4 +1,4 @@
-"""Changes of few features, of which each can be tried."""
+"""Counterfactuals of few features, of which each can be tried."""
 
 from collections.abc import Sequence
 from itertools import combinations, product
@@ -13,20 +13,20 @@ from nn2rules.questions.explain.change_costs import Ladder
 from nn2rules.space import Boxes, inside
 
 _TRIED, _ASKED = 4000, 100
-"""So many inputs are tried, and boxes asked, for changes of some number of features."""
+"""The most inputs tried, and boxes asked about, for changes of one size."""
 
 
-class Few:
+class SmallChanges:
     """Changes of few features, each tried: listed values alone, and boxes of numbers.
 
     Attributes
     ----------
     size : int
-        How many features change.
+        The number of features that change.
     found : list of Point
-        All that turn, where no number of a range changes.
-    turned : list of (features, Point)
-        The features, some of them ranges, that turn together, and how.
+        All changes that flip the prediction and move no number of a range.
+    flipping : list of (features, Point)
+        Features, some of them ranges, that flip it together, and an example.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Few:
     ) -> None:
         self.case, self.forbidden, self.size = case, forbidden, 0
         self.found: list[Point] = []
-        self.turned: list[tuple[tuple[int, ...], Point]] = []
+        self.flipping: list[tuple[tuple[int, ...], Point]] = []
         self._ladders = ladders
         self._moving = [i for i, ladder in enumerate(ladders) if ladder.costs]
         options = {i: ladders[i].options(1) for i in self._moving}
@@ -45,9 +45,9 @@ class Few:
         }
 
     def take_next(self) -> bool:
-        """Try all changes of one feature more; False if they are too many, or open."""
+        """Try all changes of one more feature; False if too many, or undecided."""
         self.size += 1
-        self.found, self.turned = [], []
+        self.found, self.flipping = [], []
         counts = [len(options) for options in self._single.values()]
         n_boxes = comb(len(self._moving), self.size) - comb(len(counts), self.size)
         is_few = _choices(counts, self.size) <= _TRIED and n_boxes <= _ASKED
@@ -56,7 +56,7 @@ class Few:
         return self._try_listed() and self._ask_others()
 
     def leave_out(self, features: set[int]) -> None:
-        """Try no more changes of some features."""
+        """Stop trying changes of some features."""
         self._moving = [index for index in self._moving if index not in features]
         for index in features:
             self._single.pop(index, None)
@@ -78,10 +78,10 @@ class Few:
             classes = case.judge.classes_of(codes, numbers)
         except UndecidedError:
             return False
-        is_turned = (classes != case.index) & (classes != DONT_CARE)
+        is_flipped = (classes != case.class_index) & (classes != DONT_CARE)
         if self.forbidden is not None:
-            is_turned &= ~inside(case.domain, self.forbidden, codes, numbers)
-        places = np.flatnonzero(is_turned).tolist()
+            is_flipped &= ~inside(case.domain, self.forbidden, codes, numbers)
+        places = np.flatnonzero(is_flipped).tolist()
         self.found = [Point(codes[i], numbers[i]) for i in places]
         return True
 
@@ -94,12 +94,12 @@ class Few:
             if asked.status == "undecided":
                 return False
             if asked.point is not None:
-                self.turned.append((some, asked.point))
+                self.flipping.append((some, asked.point))
         return True
 
 
 def _choices(counts: Sequence[int], size: int) -> int:
-    """Return how many ways there are to choose so many, and a value of each."""
+    """Return the number of ways to choose `size` features, and a value of each."""
     ways = [1] + [0] * size
     for number in counts:
         for place in range(size, 0, -1):
@@ -107,15 +107,15 @@ def _choices(counts: Sequence[int], size: int) -> int:
     return ways[size]
 
 
-def turning_sets(few: Few, most: int) -> list[tuple[int, ...]]:
-    """Return the sets of at most so many features that turn a row, none in another."""
-    known: list[tuple[int, ...]] = []
-    while few.size < most and few.take_next():
-        sets = {some for some, _ in few.turned}
-        for point in few.found:
-            changed = is_changed(few.case, point.codes, point.numbers)
+def flipping_sets(small: SmallChanges, most: int) -> list[tuple[int, ...]]:
+    """Return minimal sets of at most `most` features whose change flips the class."""
+    sets_found: list[tuple[int, ...]] = []
+    while small.size < most and small.take_next():
+        sets = {some for some, _ in small.flipping}
+        for point in small.found:
+            changed = is_changed(small.case, point.codes, point.numbers)
             sets.add(tuple(np.flatnonzero(changed).tolist()))
-        is_new = [s for s in sorted(sets) if not any({*k} <= {*s} for k in known)]
-        known += is_new
-        few.leave_out({some[0] for some in is_new if len(some) == 1})
-    return known
+        is_new = [s for s in sorted(sets) if not any({*k} <= {*s} for k in sets_found)]
+        sets_found += is_new
+        small.leave_out({some[0] for some in is_new if len(some) == 1})
+    return sets_found

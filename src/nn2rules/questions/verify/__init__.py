@@ -1,26 +1,26 @@
-"""Verify claims about a model: each is proved, refuted, or left open.
+"""Verify claims about a model: each is proved, refuted or undecided.
 
 ::
 
-    claim ──▶ asker ──▶ single_inputs or pairs   what the claim asks
-                   ├──▶ by_table                 every input, where they can be listed
-                   └──▶ by_search                a proof or a counterexample elsewhere
-                                                 └──▶ result: `Verdict`, shown by page
+    claim ──▶ verifier ──▶ single_inputs or pairs   what the claim asks
+                      ├──▶ by_table    every input, where they can be listed
+                      └──▶ by_search   a proof or a counterexample elsewhere
+                                       └──▶ result: `Verdict`, shown by page
 
 Imports `claims`, and no other question.
 """
 
-from nn2rules.questions.verify.asker import Asker, Engine
-from nn2rules.questions.verify.by_table import Tables
+from nn2rules.questions.verify.by_table import TableCache
 from nn2rules.questions.verify.page import summary
 from nn2rules.questions.verify.result import Verdict
+from nn2rules.questions.verify.verifier import Engine, Verifier
 from nn2rules.questions.verify.verify import verify
 
 __all__ = [
-    "Asker",
     "Engine",
-    "Tables",
+    "TableCache",
     "Verdict",
+    "Verifier",
     "summary",
     "verify",
 ]

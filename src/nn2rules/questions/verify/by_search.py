@@ -22,8 +22,14 @@ from nn2rules.engine import (
 from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.language import Region
 from nn2rules.questions.verify.by_table import restricted
-from nn2rules.questions.verify.pairs import Paired, Partners, Point, in_order
-from nn2rules.questions.verify.single_inputs import Plain, Search, classes_of
+from nn2rules.questions.verify.pairs import (
+    PairQuestion,
+    Partners,
+    Point,
+    Question,
+    in_order,
+)
+from nn2rules.questions.verify.single_inputs import InputQuestion, Search, classes_of
 from nn2rules.space import Inputs
 
 _DRAWN, _BOXES = 256, 200
@@ -31,39 +37,39 @@ _DRAWN, _BOXES = 256, 200
 _SHORT = (1_000, 30_000)  # boxes for two classes, before the rest of the budget
 
 _LEFT = 0.5
-"""The share of the time that is left for a search where regions do not tell."""
+"""The share of the time kept for a search, where regions do not settle the claim."""
 
 _TRIED = 20_000
 """Boxes that are searched for one class before regions are tried."""
 
 FALLING_SOMEWHERE = frozenset(("silu", "gelu"))
-"""Activations that do not only grow."""
+"""Activations that are not monotonic."""
 
 
-def search_pair(paired: Paired, region: Region, meter: Meter) -> list[Point]:
-    """Return two inputs that break a claim; none is a proof that there are none."""
-    if is_dead(paired, region) or is_growing(paired, region):
+def search_pair(question: PairQuestion, region: Region, meter: Meter) -> list[Point]:
+    """Return two inputs that violate a claim; an empty list is a proof of it."""
+    if is_ignored(question, region) or is_monotonic(question, region):
         return []
-    found = _drawn(paired, region, meter)
-    if found:
-        return found
-    settled = pair_by_regions(paired, region, meter)
+    points = _drawn(question, region, meter)
+    if points:
+        return points
+    settled = pair_by_regions(question, region, meter)
     if settled is not None:
         return settled
-    left = list(paired.classes())
+    left = list(question.classes())
     for boxes in (*_SHORT, None):
         still = []
         for classes in left:
             part = meter if boxes is None else meter.part(boxes)
             try:
                 twins = find_twins(
-                    paired.network,
-                    paired.features,
+                    question.network,
+                    question.features,
                     classes,
                     region.within,
                     region.impossible,
                     part,
-                    ranks=paired.ranks,
+                    ranks=question.ranks,
                 )
             except BudgetExceededError:
                 if boxes is None:
@@ -78,37 +84,39 @@ def search_pair(paired: Paired, region: Region, meter: Meter) -> list[Point]:
     return []
 
 
-def pair_by_regions(paired: Paired, region: Region, meter: Meter) -> list[Point] | None:
-    """Settle a claim about numbers by linear regions; None if that does not tell.
+def pair_by_regions(
+    question: PairQuestion, region: Region, meter: Meter
+) -> list[Point] | None:
+    """Settle a claim about numbers by linear regions; None if they cannot.
 
-    Where no number alone breaks it, several together do not, as one after another can
-    be moved.
+    If no number alone violates it, several together do not either, because they can be
+    moved one after another.
     """
     with suppress(BudgetExceededError), meter.leaving(_LEFT):
-        for feature in paired.features:
-            found = find_pair(
-                paired.network,
+        for feature in question.features:
+            answer = find_pair(
+                question.network,
                 feature,
-                _in_order(paired, feature),
+                _in_order(question, feature),
                 region.within,
                 lambda inputs: region.holds(inputs.codes, inputs.numbers),
                 meter,
-                toward=paired.toward,
-                is_increasing=paired.is_increasing,
+                toward=question.toward,
+                is_increasing=question.is_increasing,
             )
-            if found.inputs is not None:
-                return _points(found.inputs)
-            if found.status == "undecided":
+            if answer.inputs is not None:
+                return _points(answer.inputs)
+            if answer.status == "undecided":
                 return None
         return []
     return None
 
 
-def _in_order(paired: Paired, feature: int) -> list[int]:
+def _in_order(question: PairQuestion, feature: int) -> list[int]:
     """Return the values of a feature, in its order if there is one."""
-    start, stop = paired.network.domain.offsets[feature : feature + 2].tolist()
+    start, stop = question.network.domain.offsets[feature : feature + 2].tolist()
     columns = [*range(start, stop)]
-    ranks = paired.ranks
+    ranks = question.ranks
     return columns if ranks is None else sorted(columns, key=lambda c: float(ranks[c]))
 
 
@@ -116,34 +124,34 @@ def _points(inputs: Inputs) -> list[Point]:
     return [*zip(inputs.codes, inputs.numbers, strict=True)]
 
 
-def _drawn(paired: Paired, region: Region, meter: Meter) -> list[Point]:
-    """Draw inputs of the region, and look for a partner of each."""
+def _drawn(question: PairQuestion, region: Region, meter: Meter) -> list[Point]:
+    """Draw inputs of the region, and look for a partner for each."""
     codes, numbers = region.drawn(_DRAWN)
     inside = region.holds(codes, numbers)
     codes, numbers = codes[inside], numbers[inside]
-    answers = classes_of(paired.network, codes, numbers).tolist()
-    oracle = Oracle(paired.network, meter)
-    partners = Partners(paired, region, oracle)
+    answers = classes_of(question.network, codes, numbers).tolist()
+    oracle = Oracle(question.network, meter)
+    partners = Partners(question, region, oracle)
     for index, answer in enumerate(answers):
         oracle.meter = meter.part(_BOXES)
-        own = codes[index], numbers[index]
+        point = codes[index], numbers[index]
         try:
-            partner = partners.partner(*own, answer)
+            partner = partners.partner(*point, answer)
         except BudgetExceededError:
             partner = None
         meter.spend(oracle.meter.boxes)
         if partner is not None:
-            return in_order(paired, [own, partner])
+            return in_order(question, [point, partner])
     return []
 
 
-def is_dead(paired: Paired, region: Region) -> bool:
-    """Tell whether features reach no unit that counts, in any value they have here."""
-    network, domain = paired.network, paired.network.domain
+def is_ignored(question: PairQuestion, region: Region) -> bool:
+    """Tell whether the network ignores features, for all values they have here."""
+    network, domain = question.network, question.network.domain
     weights = network.layers[0].weights
     if len(network.layers) > 1:
         weights = weights[:, network.layers[1].weights.any(axis=1)]
-    for index in paired.features:
+    for index in question.features:
         start, stop = domain.offsets[index : index + 2]
         allowed = region.within.allowed[:, start:stop].max(axis=0)
         rows = weights[start:stop][allowed]
@@ -153,71 +161,71 @@ def is_dead(paired: Paired, region: Region) -> bool:
     return True
 
 
-def is_growing(paired: Paired, region: Region) -> bool:
-    """Tell whether every unit goes one way along a feature, so that the scores do.
+def is_monotonic(question: PairQuestion, region: Region) -> bool:
+    """Tell whether every unit is monotonic in a feature, so that the scores are.
 
-    Signs of weights are exact. A unit that others pull both ways goes no way.
+    Only the signs of weights are used, and those are exact.
     """
-    if paired.ranks is None or paired.toward is None:
+    if question.ranks is None or question.toward is None:
         return False
-    network = paired.network
+    network = question.network
     if any(layer.activation in FALLING_SOMEWHERE for layer in network.layers[:-1]):
         return False
     if any((layer.slope or 0) < 0 for layer in network.layers[:-1]):
         return False
-    lead = lead_of(network, paired.toward)
-    steps = _steps(paired, region, lead.weights if len(network.layers) == 1 else None)
+    lead = lead_of(network, question.toward)
+    steps = _steps(question, region, lead.weights if len(network.layers) == 1 else None)
     for layer in network.layers[1:-1]:
         steps = _pulled(steps, layer.weights)
     if len(network.layers) > 1:
         steps = _pulled(steps, lead.weights)
     ups, downs = steps
-    return not (downs if paired.is_increasing else ups).any()
+    return not (downs if question.is_increasing else ups).any()
 
 
 Steps = tuple[NDArray[np.bool_], NDArray[np.bool_]]
-"""Of each unit whether it may go up, and whether it may go down, as a feature grows."""
+"""Whether each unit may rise, and whether it may fall, as a feature grows."""
 
 
 def _steps(
-    paired: Paired, region: Region, weights: NDArray[np.float64] | None
+    question: PairQuestion, region: Region, weights: NDArray[np.float64] | None
 ) -> Steps:
-    """Return which way the first units go along an ordered feature."""
-    domain, [index] = paired.network.domain, paired.features
-    assert paired.ranks is not None, "asked only where there is an order"
-    own = paired.network.layers[0].weights if weights is None else weights
+    """Return how the first units move along an ordered feature."""
+    domain, [index] = question.network.domain, question.features
+    assert question.ranks is not None, "asked only where there is an order"
+    first_weights = question.network.layers[0].weights if weights is None else weights
     start, stop = domain.offsets[index : index + 2]
     allowed = region.within.allowed[:, start:stop].max(axis=0)
     if domain.ranges[index] >= 0:
-        return own[start] > 0, own[start] < 0
-    order = np.argsort(paired.ranks[start:stop][allowed], kind="stable")
-    rows = own[start:stop][allowed][order]
+        return first_weights[start] > 0, first_weights[start] < 0
+    order = np.argsort(question.ranks[start:stop][allowed], kind="stable")
+    rows = first_weights[start:stop][allowed][order]
     grows, falls = rows[1:] > rows[:-1], rows[1:] < rows[:-1]
     return np.logical_or.reduce(grows), np.logical_or.reduce(falls)
 
 
 def _pulled(steps: Steps, weights: NDArray[np.float64]) -> Steps:
-    """Return which way units go that others pull by these weights."""
+    """Return how units move that depend on others with these weights."""
     ups, downs = (each[:, np.newaxis] for each in steps)
     up = ((weights > 0) & ups) | ((weights < 0) & downs)
     down = ((weights > 0) & downs) | ((weights < 0) & ups)
     return np.logical_or.reduce(up), np.logical_or.reduce(down)
 
 
-def search(question: Plain | Paired, region: Region, meter: Meter) -> list[Point]:
-    """Return inputs that break a claim; none is a proof that there are none."""
-    if isinstance(question, Plain):
+def search(question: Question, region: Region, meter: Meter) -> list[Point]:
+    """Return inputs that violate a claim; an empty list is a proof of it."""
+    if isinstance(question, InputQuestion):
         return _search_plain(question, meter, region)
     return search_pair(question, region, meter)
 
 
-def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
-    looks = [_look]
+def _search_plain(question: InputQuestion, meter: Meter, region: Region) -> list[Point]:
+    methods = [_look]
     if meter.budget.boxes is None:
-        looks = [_look_briefly, _look_by_regions, _look]
-    for search in plain.searches(region):
-        for look in looks:
-            points = look(search, meter)
+        methods = [_look_briefly, _look_by_regions, _look]
+    for search in question.searches(region):
+        for method in methods:
+            points = method(search, meter)
             if points:
                 return points
             if points is not None:
@@ -226,7 +234,7 @@ def _search_plain(plain: Plain, meter: Meter, region: Region) -> list[Point]:
 
 
 def _look(search: Search, meter: Meter) -> list[Point] | None:
-    """Return an input that breaks a claim, or none as a proof that there is none."""
+    """Return an input that violates a claim; an empty list is a proof of it."""
     network, within, ignoring = search.network, search.within, search.ignoring
     if search.is_never:
         answers = iter([find_class(network, search.index, within, ignoring, meter)])
@@ -236,14 +244,14 @@ def _look(search: Search, meter: Meter) -> list[Point] | None:
             oracle.ask(box, search.index, ends=ends, ignoring=ignoring)
             for box, ends in zip(within.allowed, within.ends, strict=True)
         )
-    for found in answers:
-        if found.counterexample is not None and found.numbers is not None:
-            return [(found.counterexample, found.numbers)]
+    for answer in answers:
+        if answer.counterexample is not None and answer.numbers is not None:
+            return [(answer.counterexample, answer.numbers)]
     return []
 
 
 def _look_briefly(search: Search, meter: Meter) -> list[Point] | None:
-    """Look as `_look` does, in few boxes; None if that does not tell."""
+    """Search like `_look`, in few boxes; None if that does not settle it."""
     part = meter.part(_TRIED)
     try:
         return _look(search, part)
@@ -254,47 +262,52 @@ def _look_briefly(search: Search, meter: Meter) -> list[Point] | None:
 
 
 def _look_by_regions(search: Search, meter: Meter) -> list[Point] | None:
-    """Look as `_look` does, by linear regions; None if these do not tell."""
+    """Search like `_look`, by linear regions; None if they do not settle it."""
     every = {*range(len(search.network.classes))}
     classes = {search.index} if search.is_never else every - {search.index}
     with suppress(BudgetExceededError), meter.leaving(_LEFT):
-        found = find_classes(
+        answer = find_classes(
             search.network, classes, search.within, search.ignoring, meter
         )
-        if found.inputs is not None:
-            return _points(found.inputs)
-        return None if found.status == "undecided" else []
+        if answer.inputs is not None:
+            return _points(answer.inputs)
+        return None if answer.status == "undecided" else []
     return None
 
 
 def moved_near(
-    found: Sequence[Point],
+    start: Sequence[Point],
     rows: Point,
-    is_broken: Callable[[Sequence[Point]], bool],
+    is_violated: Callable[[Sequence[Point]], bool],
     fixed: Sequence[int] = (),
 ) -> tuple[list[Point], int]:
-    """Return inputs moved toward the row that is nearest, while they break the claim.
+    """Return inputs moved towards the nearest row, as long as they violate the claim.
 
-    All of them take the values of the row, one feature after another, where the claim
-    stays broken. Returns also in how many features the first differs from the row.
+    All of them take the values of the row, one feature at a time, where the claim stays
+    violated. Also returns in how many features the first differs from the row.
 
     Parameters
     ----------
-    found : sequence of inputs, as codes and numbers
+    start : sequence of inputs, as codes and numbers
         One, or two that differ in the features `fixed`.
     rows : all rows, as codes and numbers
     """
     codes, numbers = rows
-    differs = (codes != found[0][0]) | (numbers != found[0][1])
+    differs = (codes != start[0][0]) | (numbers != start[0][1])
     nearest = int(np.argmin(differs.sum(axis=1)))
-    points = [(own.copy(), amounts.copy()) for own, amounts in found]
+    points = [(point_codes.copy(), amounts.copy()) for point_codes, amounts in start]
     for index in np.flatnonzero(differs[nearest]).tolist():
         if index in fixed:
             continue
-        trial = [(own.copy(), amounts.copy()) for own, amounts in points]
-        for own, amounts in trial:
-            own[index], amounts[index] = codes[nearest, index], numbers[nearest, index]
-        if is_broken(trial):
+        trial = [
+            (point_codes.copy(), amounts.copy()) for point_codes, amounts in points
+        ]
+        for point_codes, amounts in trial:
+            point_codes[index], amounts[index] = (
+                codes[nearest, index],
+                numbers[nearest, index],
+            )
+        if is_violated(trial):
             points = trial
     first = points[0]
     left = (codes[nearest] != first[0]) | (numbers[nearest] != first[1])
@@ -303,25 +316,25 @@ def moved_near(
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """At least and at most so many inputs of all break a claim; both are certain."""
+    """Certain bounds on the number of violating inputs, and the number of all."""
 
-    least: int
-    most: int
+    at_least: int
+    at_most: int
     total: int
 
 
 def amount_of(
-    question: Plain | Paired,
+    question: Question,
     region: Region,
     meter: Meter,
     *,
     is_proved: bool,
     n_jobs: int | None = None,
 ) -> Amount | None:
-    """Count what breaks a claim in what is left of a budget.
+    """Count the inputs that violate a claim, in the rest of a budget.
 
-    None where inputs cannot be counted: among ranges of numbers, and where some cannot
-    occur; or where a claim is no matter of classes alone.
+    None where inputs cannot be counted: with ranges of numbers or impossible inputs, or
+    for a claim that is not about classes alone.
     """
     listed = region.listed
     is_whole = not region.has_impossible
@@ -330,27 +343,27 @@ def amount_of(
     total = math.prod(len(codes) for codes in listed)
     if is_proved:
         return Amount(0, 0, total)
-    if isinstance(question, Paired) or not question.breaking:
+    if isinstance(question, PairQuestion) or not question.breaking:
         return None
     least = most = 0
     try:
         for network, classes in question.breaking:
             small = restricted(network, listed)
-            found = count_classes(small, meter=meter, n_jobs=n_jobs)
-            low, high = _bounds(found, classes, total)
+            counts = count_classes(small, meter=meter, n_jobs=n_jobs)
+            low, high = _bounds(counts, classes, total)
             least, most = least + low, most + high
     except (BudgetExceededError, UndecidedError):
         most = total
     return Amount(max(least, 1), min(most, total), total)
 
 
-def _bounds(found: Counts, classes: Collection[int], total: int) -> tuple[int, int]:
-    """Return at least and at most how many inputs are of some classes."""
-    assert found.lower is not None, "there are no ranges"
-    assert found.upper is not None, "there are no ranges"
-    both = [*zip(found.lower, found.upper, strict=True)]
-    own = [both[k] for k in classes]
+def _bounds(counts: Counts, classes: Collection[int], total: int) -> tuple[int, int]:
+    """Return bounds on the number of inputs of some classes."""
+    assert counts.lower is not None, "there are no ranges"
+    assert counts.upper is not None, "there are no ranges"
+    both = [*zip(counts.lower, counts.upper, strict=True)]
+    violating = [both[k] for k in classes]
     rest = [pair for k, pair in enumerate(both) if k not in classes]
-    least = max(sum(low for low, _ in own), total - sum(high for _, high in rest))
-    most = min(sum(high for _, high in own), total - sum(low for low, _ in rest))
+    least = max(sum(low for low, _ in violating), total - sum(high for _, high in rest))
+    most = min(sum(high for _, high in violating), total - sum(low for low, _ in rest))
     return least, most

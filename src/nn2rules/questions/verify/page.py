@@ -11,65 +11,65 @@ from nn2rules.space import Value
 if TYPE_CHECKING:
     from nn2rules.questions.verify.result import Verdict
 
-_STATUSES = ("proved", "refuted", "open")
+_STATUSES = ("proved", "refuted", "undecided")
 
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A sentence, and how often each way is that it speaks of."""
+    """A sentence, and how often the claim is violated in each way."""
 
-    said: str
+    text: str
     ways: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Example:
-    """A counterexample: what its inputs share, and what each has of its own."""
+    """A counterexample: what its inputs share, and where they differ."""
 
     title: str
     shared: tuple[str, ...]
-    own: tuple[tuple[str, str], ...]
+    differing: tuple[tuple[str, str], ...]
 
 
-def parts_of(found: "Verdict", name: str = "") -> list[Part]:
-    """Return what is said of a claim, which may have a name in a book."""
-    kind = "strong" if found.status == "proved" else "warning"
-    claim = (Piece(found.status, kind), ": ", Piece(found.claim))
+def parts_of(verdict: "Verdict", name: str = "") -> list[Part]:
+    """Return a verdict in words, after the name of the claim if it has one."""
+    kind = "strong" if verdict.status == "proved" else "warning"
+    claim = (Piece(verdict.status, kind), ": ", Piece(verdict.claim))
     parts: list[Part] = [Line((Piece(f"{name}. ", "name"), *claim) if name else claim)]
-    for fact in _facts(found):
-        parts.append(Paragraph(fact.said, indent=2))
+    for fact in _facts(verdict):
+        parts.append(Paragraph(fact.text, indent=2))
         if fact.ways:
             rows = tuple((f"{number:,}", way) for way, number in fact.ways.items())
             parts.append(Grid(rows, (True, False), indent=4, is_aligned=False))
-    example = _example(found)
+    example = _example(verdict)
     if example is not None:
         parts.append(Paragraph(f"{example.title}:", indent=2))
         if example.shared:
             parts.append(Items(example.shared, " · ", indent=4))
-        if example.own:
-            parts.append(_own(example.own))
+        if example.differing:
+            parts.append(_differing(example.differing))
     return parts
 
 
-def _own(own: tuple[tuple[str, str], ...]) -> Grid:
-    """Return what each of two inputs has of its own, and its answer."""
-    kinds = ("", "strong")
-    return Grid(own, (False, False), (), kinds, 4, gap=": ", is_aligned=False)
+def _differing(parts: tuple[tuple[str, str], ...]) -> Grid:
+    """Return where two inputs differ, and the prediction for each."""
+    styles = ("", "strong")
+    return Grid(parts, (False, False), (), styles, 4, gap=": ", is_aligned=False)
 
 
-def _facts(found: "Verdict") -> list[_Fact]:
+def _facts(verdict: "Verdict") -> list[_Fact]:
     """Return what is known of a claim."""
     facts = []
-    if found.status == "open":
-        spent = f"{found.boxes:,} boxes and {found.seconds:.1f} seconds"
-        facts.append(_Fact(f"{found.reason}; spent: {spent}", {}))
-    nouns = [("input", found.count, found.total, found.ways)]
-    if found.on == "rows":
+    if verdict.status == "undecided":
+        spent = f"{verdict.boxes:,} boxes and {verdict.seconds:.1f} seconds"
+        facts.append(_Fact(f"{verdict.reason}; spent: {spent}", {}))
+    nouns = [("input", verdict.count, verdict.total, verdict.ways)]
+    if verdict.on == "rows":
         nouns = []
-    elif found.count is None and found.total and found.at_least is not None:
-        ends = f"at least {found.at_least:,} and at most {found.at_most:,}"
-        facts.append(_Fact(f"{ends} of {count(found.total, 'input')} break it", {}))
-    nouns.append(("row", found.rows, found.total_rows, found.row_ways))
+    elif verdict.count is None and verdict.total and verdict.at_least is not None:
+        ends = f"at least {verdict.at_least:,} and at most {verdict.at_most:,}"
+        facts.append(_Fact(f"{ends} of {count(verdict.total, 'input')} violate it", {}))
+    nouns.append(("row", verdict.rows, verdict.total_rows, verdict.row_ways))
     for noun, number, total, ways in nouns:
         if number is None or not total:
             continue
@@ -77,54 +77,59 @@ def _facts(found: "Verdict") -> list[_Fact]:
             all_of = f"all {total:,} {noun}s" if total > 1 else f"the only {noun}"
             facts.append(_Fact(f"holds for {all_of}", {}))
             continue
-        verb = "breaks" if number == 1 else "break"
+        verb = "violates" if number == 1 else "violate"
         part = share(number, total)
-        said = f"{number:,} of {count(total, noun)} {verb} it ({part})"
-        facts.append(_Fact(said, ways if len(ways) > 1 else {}))
-    if found.contexts and found.total_contexts:
-        whole = count(found.total_contexts, "context")
-        said = f"in {found.contexts:,} of {whole} of the other features"
-        facts.append(_Fact(said, {}))
+        sentence = f"{number:,} of {count(total, noun)} {verb} it ({part})"
+        facts.append(_Fact(sentence, ways if len(ways) > 1 else {}))
+    if verdict.contexts and verdict.total_contexts:
+        contexts = count(verdict.total_contexts, "combination")
+        sentence = f"in {verdict.contexts:,} of {contexts} of the other features"
+        facts.append(_Fact(sentence, {}))
     return facts
 
 
-def _example(found: "Verdict") -> _Example | None:
-    """Return the counterexample: of two inputs, what they share is said once."""
-    example, answer = found.counterexample, found.answer
+def _example(verdict: "Verdict") -> _Example | None:
+    """Return the counterexample; what two inputs share is stated once."""
+    example, prediction = verdict.counterexample, verdict.prediction
     if example is None:
         return None
     near = ""
-    if found.distance is not None:
-        near = f", {count(found.distance, 'feature')} from a row"
-        near = ", a row" if found.distance == 0 else near
+    if verdict.distance is not None:
+        near = f" ({count(verdict.distance, 'feature')} from the nearest row)"
+        near = " (a row)" if verdict.distance == 0 else near
     if isinstance(example, dict):
-        assert not isinstance(answer, tuple), "one input has one answer"
-        parts = _parts(found, example)
-        return _Example(f"{label_text(answer)} here{near}", tuple(parts), ())
+        assert not isinstance(prediction, tuple), "one input has one prediction"
+        parts = _parts(verdict, example)
+        title = f"counterexample{near}, predicted {label_text(prediction)}"
+        return _Example(title, tuple(parts), ())
     one, other = example
-    assert isinstance(answer, tuple), "two inputs have two answers"
+    assert isinstance(prediction, tuple), "two inputs have two predictions"
     shared = {name: value for name, value in one.items() if other[name] == value}
-    own = []
-    for row, label in zip(example, answer, strict=True):
+    differing_parts = []
+    for row, label in zip(example, prediction, strict=True):
         differing = {name: value for name, value in row.items() if name not in shared}
-        own.append((" · ".join(_parts(found, differing)), label_text(label)))
-    return _Example(f"as here{near}", tuple(_parts(found, shared)), tuple(own))
+        differing_parts.append(
+            (" · ".join(_parts(verdict, differing)), label_text(label))
+        )
+    return _Example(
+        f"counterexample{near}", tuple(_parts(verdict, shared)), tuple(differing_parts)
+    )
 
 
-def _parts(found: "Verdict", row: Mapping[str, Value]) -> list[str]:
+def _parts(verdict: "Verdict", row: Mapping[str, Value]) -> list[str]:
     """Return an input in the words of rules."""
-    assert found.domain is not None, "verdicts with an example know their domain"
-    return input_conditions(found.domain, row)
+    assert verdict.domain is not None, "verdicts with an example know their domain"
+    return input_conditions(verdict.domain, row)
 
 
-def book_of(found: Mapping[str, "Verdict"]) -> list[Part]:
+def book_of(verdicts: Mapping[str, "Verdict"]) -> list[Part]:
     """Return the verdicts of several claims."""
-    return [p for name, verdict in found.items() for p in parts_of(verdict, name)]
+    return [p for name, one in verdicts.items() for p in parts_of(one, name)]
 
 
-def summary(found: Sequence["Verdict"]) -> str:
-    """Return how many claims are proved, refuted and open."""
-    statuses = [verdict.status for verdict in found]
+def summary(verdicts: Sequence["Verdict"]) -> str:
+    """Return how many claims are proved, refuted and undecided."""
+    statuses = [verdict.status for verdict in verdicts]
     numbers = [f"{statuses.count(s)} {s}" for s in _STATUSES if s in statuses]
-    said = f": {', '.join(numbers)}" if numbers else ""
-    return f"{count(len(found), 'claim')}{said}"
+    numbers_text = f": {', '.join(numbers)}" if numbers else ""
+    return f"{count(len(verdicts), 'claim')}{numbers_text}"

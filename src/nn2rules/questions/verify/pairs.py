@@ -1,8 +1,9 @@
-"""Claims about two inputs that differ in some features alone."""
+"""Claims about two inputs that differ only in some features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +12,31 @@ from nn2rules.engine import Oracle, find_class
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.language import Region, plain_values
 from nn2rules.network import Network
-from nn2rules.questions.claims import IndependentOf, Monotone
-from nn2rules.questions.verify.single_inputs import class_index
+from nn2rules.questions.claims import IndependentOf, Monotonic
+from nn2rules.questions.verify.single_inputs import InputQuestion, class_index
 from nn2rules.space import Boxes, Condition, Feature, next_number, previous_number
 
 Point = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Paired:
-    """A claim about two inputs that differ in some features alone.
+class PairQuestion:
+    """What a claim about two inputs asks that differ only in some features.
 
     Attributes
     ----------
     network : Network
     features : tuple of int
-        In which they may differ.
+        The features in which they may differ.
     toward : int or None
-        Of a claim about an order, the class that must not be lost.
+        For monotonicity, the class that must not be lost.
     ranks : ndarray of float or None
-        Of such a claim, the place of each value in the order in which the answer may
-        only turn to `toward`; that of a number of a range is the number.
+        For monotonicity, the place of each value in the order in which the prediction
+        may only change to `toward`; a number of a range is its own place.
     is_increasing : bool
-        Whether numbers stand in that order, and not in the reverse one.
+        Whether numbers are in that order, and not in the reverse one.
     way : str
-        What it is called when it is broken.
+        The name of a violation.
     """
 
     network: Network
@@ -43,10 +44,10 @@ class Paired:
     toward: int | None = None
     ranks: NDArray[np.float64] | None = None
     is_increasing: bool = True
-    way: str = "turns"
+    way: str = "flips"
 
     def classes(self) -> Iterator[tuple[int, int]]:
-        """Yield which classes break it: that of one input, and that of the other.
+        """Yield the pairs of classes of the two inputs that violate it.
 
         Where there is an order, the first input has the lower rank.
         """
@@ -60,26 +61,31 @@ class Paired:
                 yield both if self.is_increasing else both[::-1]
 
 
-def paired_of(claim: IndependentOf | Monotone, network: Network) -> Paired:
-    """Return what a claim says of two inputs."""
+Question: TypeAlias = InputQuestion | PairQuestion
+
+
+def pair_question(claim: IndependentOf | Monotonic, network: Network) -> PairQuestion:
+    """Return what a claim asks of two inputs."""
     domain = network.domain
     if isinstance(claim, IndependentOf):
-        return Paired(network, tuple(sorted(domain.index(n) for n in claim.features)))
+        return PairQuestion(
+            network, tuple(sorted(domain.index(n) for n in claim.features))
+        )
     index = domain.index(claim.feature)
     feature = domain.features[index]
     if not feature.ordered:
         raise DomainError(
-            f"feature {feature.name!r} has no order, so nothing grows along it; give "
-            f"it one where the domain is made (ordered=True), or claim that the answer "
-            f"is independent of it"
+            f"feature {feature.name!r} has no order, so nothing is monotonic in it; "
+            f"declare it as ordered in the domain (ordered=True), or claim that the "
+            f"prediction is independent of it"
         )
     if claim.toward is None and len(network.classes) != 2:
         raise OptionError(
-            f"monotone: the model has {len(network.classes)} classes; say which must "
-            f"not be lost: toward=…"
+            f"monotonic: the model has {len(network.classes)} classes; name the one "
+            f"that must not be lost, with toward=…"
         )
     toward = 1 if claim.toward is None else class_index(network, claim.toward)
-    return Paired(
+    return PairQuestion(
         network,
         (index,),
         toward,
@@ -90,7 +96,7 @@ def paired_of(claim: IndependentOf | Monotone, network: Network) -> Paired:
 
 
 def _ranks(network: Network, index: int, feature: Feature) -> NDArray[np.float64]:
-    """Return the places of a feature's values in its order."""
+    """Return the place of each value of a feature in its order."""
     ranks = np.zeros(int(network.domain.offsets[-1]))
     start = int(network.domain.offsets[index])
     for code, place in feature.places.items():
@@ -98,80 +104,84 @@ def _ranks(network: Network, index: int, feature: Feature) -> NDArray[np.float64
     return ranks
 
 
-def plain_only(paired: Paired) -> tuple[Condition, ...]:
-    """Return that an ordered feature is not missing, and no value for others."""
-    if paired.ranks is None:
+def ordered_values(question: PairQuestion) -> tuple[Condition, ...]:
+    """Return the condition that an ordered feature has a value in the order."""
+    if question.ranks is None:
         return ()
-    feature = paired.network.domain.features[paired.features[0]]
+    feature = question.network.domain.features[question.features[0]]
     return (plain_values(feature).condition(feature),)
 
 
-def breaks(paired: Paired, classes: Sequence[int]) -> bool:
-    """Tell whether the answers to two inputs, in their order, break a claim."""
+def is_violation(question: PairQuestion, classes: Sequence[int]) -> bool:
+    """Tell whether the classes of two inputs, in their order, violate a claim."""
     one, other = classes
-    if paired.toward is None:
+    if question.toward is None:
         return one != other
-    return (one, other) in set(paired.classes())
+    return (one, other) in set(question.classes())
 
 
-def in_order(paired: Paired, points: list[Point]) -> list[Point]:
+def in_order(question: PairQuestion, points: list[Point]) -> list[Point]:
     """Return two inputs in the order of the feature, if there is one."""
-    if paired.ranks is None:
+    if question.ranks is None:
         return points
-    domain, [index] = paired.network.domain, paired.features
+    domain, [index] = question.network.domain, question.features
 
     def rank(point: Point) -> float:
         column = domain.offsets[index] + point[0][index]
         if column == domain.ranges[index]:
             return float(point[1][index])
-        assert paired.ranks is not None, "there is an order"
-        return float(paired.ranks[column])
+        assert question.ranks is not None, "there is an order"
+        return float(question.ranks[column])
 
     return sorted(points, key=rank)
 
 
 class Partners:
-    """Finds inputs that break a claim together with a given one."""
+    """Finds an input that violates a claim together with a given one."""
 
-    def __init__(self, paired: Paired, region: Region, oracle: Oracle) -> None:
-        self.paired, self.region, self._oracle = paired, region, oracle
+    def __init__(self, question: PairQuestion, region: Region, oracle: Oracle) -> None:
+        self.question, self.region, self._oracle = question, region, oracle
 
     def partner(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64], answer: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """Return the other input, or None if there is none."""
         for allowed, ends in self._lines(codes, numbers, answer):
-            found = self._ask(allowed, ends, answer)
-            if found is not None:
-                return found
+            other = self._ask(allowed, ends, answer)
+            if other is not None:
+                return other
         return None
 
     def _ask(
         self, allowed: NDArray[np.bool_], ends: NDArray[np.float64], answer: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-        toward, ignored = self.paired.toward, self.region.impossible
-        n_classes = len(self.paired.network.classes)
+        toward, ignored = self.question.toward, self.region.impossible
+        n_classes = len(self.question.network.classes)
         if toward is None or answer == toward:
-            found = self._oracle.ask(allowed, answer, ends=ends, ignoring=ignored)
+            answer_found = self._oracle.ask(
+                allowed, answer, ends=ends, ignoring=ignored
+            )
         elif n_classes == 2:
-            found = self._oracle.ask(allowed, 1 - toward, ends=ends, ignoring=ignored)
+            answer_found = self._oracle.ask(
+                allowed, 1 - toward, ends=ends, ignoring=ignored
+            )
         else:
             boxes = Boxes(allowed[np.newaxis], ends[np.newaxis])
-            found = find_class(
-                self.paired.network, toward, boxes, ignored, self._oracle.meter
+            answer_found = find_class(
+                self.question.network, toward, boxes, ignored, self._oracle.meter
             )
-        if found.proved or found.counterexample is None:
+        if answer_found.proved or answer_found.counterexample is None:
             return None
-        assert found.numbers is not None, "the oracle tells them"
-        return found.counterexample, found.numbers
+        assert answer_found.numbers is not None, "the oracle tells them"
+        return answer_found.counterexample, answer_found.numbers
 
     def _lines(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64], answer: int
     ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.float64]]]:
-        """Yield boxes of the inputs that may be the other one."""
-        domain, paired = self.region.domain, self.paired
+        """Yield boxes of the inputs that can be the other one."""
+        domain, question = self.region.domain, self.question
         columns = codes + domain.offsets[:-1]
-        others = np.setdiff1d(np.arange(len(codes)), paired.features)
+        others = np.setdiff1d(np.arange(len(codes)), question.features)
         for part in range(len(self.region.within.allowed)):
             within = self.region.within.allowed[part]
             ends = self.region.within.ends[part].copy()
@@ -183,11 +193,11 @@ class Partners:
             box = np.zeros_like(within)
             box[columns[others]] = True
             ends[:, others] = amounts
-            for index in paired.features:
+            for index in question.features:
                 start, stop = domain.offsets[index : index + 2]
                 box[start:stop] = within[start:stop]
             here = columns, numbers
-            if paired.ranks is None or self._beyond(box, ends, here, answer):
+            if question.ranks is None or self._beyond(box, ends, here, answer):
                 yield box, ends
 
     def _beyond(
@@ -197,12 +207,12 @@ class Partners:
         here: tuple[NDArray[np.int64], NDArray[np.float64]],
         answer: int,
     ) -> bool:
-        """Keep what lies on the side on which the answer may be wrong, if anything."""
-        domain, paired, (columns, numbers) = self.region.domain, self.paired, here
-        assert paired.ranks is not None, "asked only where there is an order"
-        [index] = paired.features
+        """Keep the side on which the prediction may be wrong; tell if it is empty."""
+        domain, question, (columns, numbers) = self.region.domain, self.question, here
+        assert question.ranks is not None, "asked only where there is an order"
+        [index] = question.features
         start, stop = domain.offsets[index : index + 2]
-        is_up = paired.is_increasing == (answer == paired.toward)
+        is_up = question.is_increasing == (answer == question.toward)
         if columns[index] == domain.ranges[index]:
             feature, number = domain.features[index], float(numbers[index])
             following = next_number if is_up else previous_number
@@ -211,6 +221,6 @@ class Partners:
                 max(ends[0, index], next_to) if is_up else min(ends[1, index], next_to)
             )
             return bool(ends[0, index] <= ends[1, index])
-        own, ranks = paired.ranks[columns[index]], paired.ranks[start:stop]
-        box[start:stop] &= ranks > own if is_up else ranks < own
+        own_rank, ranks = question.ranks[columns[index]], question.ranks[start:stop]
+        box[start:stop] &= ranks > own_rank if is_up else ranks < own_rank
         return bool(box[start:stop].any())

@@ -10,56 +10,56 @@ from nn2rules.questions.verify.page import book_of, parts_of, summary
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Value
 
-Status = Literal["proved", "refuted", "open"]
+Status = Literal["proved", "refuted", "undecided"]
 
 Row = dict[str, Value]
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict(Result):
-    """A claim, and whether it holds.
+    """A claim, and whether it is proved, refuted or undecided.
 
     Attributes
     ----------
     claim : str
-        In words.
-    status : {"proved", "refuted", "open"}
-        Open if the budget was spent first; `reason` says on what.
+        The claim in words.
+    status : {"proved", "refuted", "undecided"}
+        Undecided if the budget was spent first; see `reason`.
     counterexample : dict, or two of them, or None
-        An input that breaks the claim; of a claim about two inputs both, which differ
-        in the features of the claim alone. Where there is data, that which differs from
-        some row in the fewest features; beyond a table it is moved toward a row.
-    answer : class label, or two of them, or None
-        What the model answers there.
+        An input that violates the claim. For a claim about two inputs, both of them;
+        they differ only in the features of the claim. With data, it is the one that
+        differs from some row in the fewest features; a search moves it towards a row.
+    prediction : class label, or two of them, or None
+        What the model predicts there.
     distance : int or None
-        In how many features the counterexample, or the first of the two, differs from
-        the nearest row.
+        The number of features in which the counterexample, or the first of the two,
+        differs from the nearest row.
     on : {"domain", "rows"}
-        What the claim was asked of, and what `count` and `total` count.
+        What the claim is about, and what `count` and `total` count.
     count, total : int or None
-        How many break the claim, and of how many it was made. None where they are not
-        counted, as beyond a table unless that is asked for. An input breaks a claim
-        about two if it is one of two that do.
+        How many violate the claim, and how many it is about. None if not counted: a
+        search counts only if asked to. An input violates a claim about two inputs if it
+        is one of two that do.
     at_least, at_most : int or None
-        Certain bounds on `count`, equal where it is known; None as there.
+        Certain bounds on `count`, equal where it is known.
     contexts, total_contexts : int or None
-        Of a claim about two inputs, how many sets of values of the other features
-        break it, of how many.
+        For a claim about two inputs, how many combinations of the other features
+        violate it, and how many there are.
     ways, row_ways : mapping from str to int
-        How many inputs, and rows, break the claim in each way that they do.
+        How many inputs, and rows, violate the claim in each way.
     rows, total_rows : int or None
-        How many rows of the data break the claim, and how many it was made of.
+        How many rows of the data violate the claim, and how many it is about.
     reason : str
-        Why it is open.
+        Why it is undecided.
     boxes : int
-        Boxes searched.
+        The number of boxes searched.
     seconds : float
     """
 
     claim: str
     status: Status
     counterexample: Row | tuple[Row, Row] | None = None
-    answer: Value | tuple[Value, Value] = None
+    prediction: Value | tuple[Value, Value] = None
     distance: int | None = None
     on: Literal["domain", "rows"] = "domain"
     count: int | None = None
@@ -80,24 +80,25 @@ class Verdict(Result):
 
     @cached_property
     def rules(self) -> RuleList | None:
-        """The inputs that break the claim, as rules; made when they are asked for.
+        """Rules that cover exactly the violating inputs; made on first use.
 
-        A set of boxes that holds exactly these inputs, with the way in which each
-        breaks the claim for a class; "holds" is everywhere else. None where there is
-        no table of the inputs.
+        Their classes are the ways in which the claim is violated, and "holds" where it
+        is not. None where there is no table of the inputs.
         """
         return None if self.make_rules is None else self.make_rules()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the rules as JSON has it."""
-        found: Any = self.counterexample
-        answer: Any = self.answer
+        """Return everything but the rules as plain values."""
+        example: Any = self.counterexample
+        prediction: Any = self.prediction
         return {
             "claim": self.claim,
             "status": self.status,
             "on": self.on,
-            "counterexample": list(found) if isinstance(found, tuple) else found,
-            "answer": list(answer) if isinstance(answer, tuple) else answer,
+            "counterexample": list(example) if isinstance(example, tuple) else example,
+            "prediction": list(prediction)
+            if isinstance(prediction, tuple)
+            else prediction,
             "distance": self.distance,
             "count": self.count,
             "total": self.total,
@@ -120,29 +121,29 @@ class Verdict(Result):
 
 
 class _Book:
-    """How several verdicts are shown: how many hold is said last, or first in HTML."""
+    """Shows several verdicts, with a summary at the end, or first in HTML."""
 
     def _parts(self) -> tuple[list[Part], Heading]:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        parts, said = self._parts()
-        return text_of(Document(((*parts, said),)))
+        parts, total = self._parts()
+        return text_of(Document(((*parts, total),)))
 
     def _repr_html_(self) -> str:
-        parts, said = self._parts()
-        return html_of(Document(((said, *parts),)))
+        parts, total = self._parts()
+        return html_of(Document(((total, *parts),)))
 
 
 class Verdicts(_Book, dict[str, Verdict]):
-    """The verdicts of a book of claims, by their names."""
+    """The verdicts of a book of claims, by name."""
 
     def _parts(self) -> tuple[list[Part], Heading]:
         return book_of(self), Heading(summary(list(self.values())))
 
 
 class VerdictList(_Book, list[Verdict]):
-    """The verdicts of several claims, in their order; they are numbered from 1."""
+    """The verdicts of several claims, in order, numbered from 1."""
 
     def _parts(self) -> tuple[list[Part], Heading]:
         book = {str(number): verdict for number, verdict in enumerate(self, 1)}

@@ -1,4 +1,4 @@
-"""Claims about each input by itself: what they ask, and what breaks them."""
+"""Claims about each input by itself: what they ask, and what violates them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,18 +32,20 @@ from nn2rules.space import (
 
 Codes: TypeAlias = NDArray[np.int64]
 
-Kinds: TypeAlias = NDArray[np.uint8]
-"""Of each input 0 where the claim holds, or else the number of a way to break it."""
+Violations: TypeAlias = NDArray[np.uint8]
+"""For each input 0 where the claim holds, or the number of a way to violate it."""
 
 MOST_WAYS = 200
-"""So many ways to break a claim are told apart."""
+"""The most ways to violate a claim that are told apart."""
 
-Judge: TypeAlias = Callable[[Sequence[Codes], Codes, NDArray[np.float64] | None], Kinds]
+Judge: TypeAlias = Callable[
+    [Sequence[Codes], Codes, NDArray[np.float64] | None], Violations
+]
 
 
 @dataclass(frozen=True)
 class Search:
-    """One question of a search: all of a class, or, if `is_never`, none of it."""
+    """One question of a search: whether all inputs, or none, are of a class."""
 
     network: Network
     index: int
@@ -53,24 +55,24 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Plain:
-    """A claim about each input for itself.
+class InputQuestion:
+    """What a claim about each input by itself asks.
 
     Attributes
     ----------
     networks : tuple of Network
-        Whose answers say whether it holds, all over the same domain.
+        Their predictions show whether it holds; all have the same domain.
     ways : tuple of str
-        In which it can be broken.
+        The ways in which it can be violated.
     judge : callable
-        Takes their answers and the inputs, and returns of each how it is broken.
+        Takes their predictions and the inputs, and returns the violations.
     needs_inputs : bool
-        Whether the answers alone do not say it.
+        Whether the predictions alone do not show it.
     searches : callable
-        Takes a region, and yields questions that all must be answered by proof.
+        Takes a region, and yields questions; the claim holds if all are proved.
     breaking : tuple of (Network, set of int)
-        Inputs break it that one of these networks gives one of these classes, and no
-        input is of two; empty if that does not say it.
+        An input violates it if one of these networks gives it one of these classes, and
+        only one can; empty if that does not describe the claim.
     """
 
     networks: tuple[Network, ...]
@@ -82,11 +84,13 @@ class Plain:
 
 
 def class_index(network: Network, label: Value) -> int:
-    """Return the position of a class, which a claim names."""
+    """Return the position of a class that a claim names."""
     if label not in network.classes:
-        known = ", ".join(repr(known) for known in network.classes)
+        class_list = ", ".join(repr(class_list) for class_list in network.classes)
         hint = did_you_mean(label, network.classes)
-        raise OptionError(f"there is no class {label!r}; there are {known}{hint}")
+        raise OptionError(
+            f"there is no class {label!r}; the classes are {class_list}{hint}"
+        )
     return network.classes.index(label)
 
 
@@ -94,9 +98,9 @@ _LABELS = (False, True)
 
 
 def share_network(network: Network, index: int) -> Network:
-    """Return a network of one output: True where a class is likelier than 1/2.
+    """Return a network with one output: True where a class has probability above 1/2.
 
-    With another threshold it is True where the class is likelier than that.
+    With another threshold, it is True where the probability is above that.
 
     Examples
     --------
@@ -129,7 +133,7 @@ def share_network(network: Network, index: int) -> Network:
 def _joined(
     terms: list[NDArray[np.float64]],
 ) -> tuple[Layer, list[NDArray[np.float64]]]:
-    """Join terms by two: a layer of softplus units, and the terms as sums of these."""
+    """Join terms in pairs: a layer of softplus units, and the terms as sums of them."""
     units: list[NDArray[np.float64]] = []
     signs: list[list[float]] = []  # of the units of each new term
     for place in range(0, len(terms), 2):
@@ -140,38 +144,42 @@ def _joined(
         if len(pair) == 2:
             units.append(pair[0] - last)
             signs[-1].append(1.0)
-    found, start = [], 0
-    for own in signs:
+    sums_of, start = [], 0
+    for unit_signs in signs:
         sums = np.zeros(len(units))
-        sums[start : start + len(own)] = own
-        found.append(sums)
-        start += len(own)
+        sums[start : start + len(unit_signs)] = unit_signs
+        sums_of.append(sums)
+        start += len(unit_signs)
     weights = np.stack(units, axis=1)
-    return Layer(weights, np.zeros(len(units)), "softplus"), found
+    return Layer(weights, np.zeros(len(units)), "softplus"), sums_of
 
 
 def _check_rules(network: Network, rules: RuleList) -> None:
-    """Refuse rules about other features, values or classes than the network's."""
+    """Refuse rules for other features, values or classes than the network's."""
     unknown = [label for label in rules.classes if label not in network.classes]
     if unknown:
-        known = ", ".join(repr(label) for label in network.classes)
+        class_list = ", ".join(repr(label) for label in network.classes)
         raise DomainError(
-            f"the rules answer {unknown[0]!r}, and the model's classes are {known}"
+            f"the rules predict {unknown[0]!r}, but the model's classes are "
+            f"{class_list}"
         )
     ours, theirs = network.domain, rules.domain.uncut
     is_known = ours.names == theirs.names and all(
-        (own.values, own.limits, own.whole) == (their.values, their.limits, their.whole)
-        for own, their in zip(ours.features, theirs.features, strict=True)
+        (ours_feature.values, ours_feature.limits, ours_feature.whole)
+        == (their.values, their.limits, their.whole)
+        for ours_feature, their in zip(ours.features, theirs.features, strict=True)
     )
     if not is_known:
         raise DomainError(
-            f"the rules are not about the inputs of this model: "
+            f"the rules are not for the inputs of this model: "
             f"{other_network(rules, network)}"
         )
 
 
-def against_rules(network: Network, rules: RuleList, *, is_whole: bool) -> Plain:
-    """Compare the network with rules: with their default, or where one decides."""
+def against_rules(
+    network: Network, rules: RuleList, *, is_whole: bool
+) -> InputQuestion:
+    """Compare the network with rules: on all inputs, or those that rules cover."""
     _check_rules(network, rules)
     place_of = np.array([network.classes.index(label) for label in rules.classes])
     default = network.classes.index(rules.default)
@@ -179,24 +187,28 @@ def against_rules(network: Network, rules: RuleList, *, is_whole: bool) -> Plain
     pairs = [(a, b) for a in range(n_classes) for b in range(n_classes) if a != b]
     way_of = np.zeros((n_classes, n_classes), dtype=np.uint8)
     is_few = len(pairs) <= MOST_WAYS
-    for way, (answer, said) in enumerate(pairs, 1):
-        way_of[answer, said] = way if is_few else 1
+    for way, (answer, expected) in enumerate(pairs, 1):
+        way_of[answer, expected] = way if is_few else 1
     ways = ["differs"]
     if is_few:
         names = [label_text(label) for label in network.classes]
-        ways = [f"answered {names[a]}, rules {names[b]}" for a, b in pairs]
+        ways = [f"predicted {names[a]}, rules {names[b]}" for a, b in pairs]
     is_each = not is_whole and rules.form == "set"
 
     def judge(
         answers: Sequence[Codes], codes: Codes, numbers: NDArray[np.float64] | None
-    ) -> Kinds:
-        own = GivenRows(network.domain, codes, numbers).codes_in(rules.domain)
+    ) -> Violations:
+        cut_codes_of = GivenRows(network.domain, codes, numbers).codes_in(rules.domain)
         if is_each:
-            return _each(rules, place_of, way_of, own, answers[0])
-        fired = rules.match(own)
-        said = np.append(place_of[rules.answers], default)[fired]
-        kinds = way_of[answers[0], said]
-        return kinds if is_whole else np.where(fired == NO_RULE, np.uint8(0), kinds)
+            return _each(rules, place_of, way_of, cut_codes_of, answers[0])
+        fired = rules.match(cut_codes_of)
+        expected = np.append(place_of[rules.answers], default)[fired]
+        violations = way_of[answers[0], expected]
+        return (
+            violations
+            if is_whole
+            else np.where(fired == NO_RULE, np.uint8(0), violations)
+        )
 
     def searches(region: Region) -> Iterator[Search]:
         yield from _rule_searches(network, rules, region, place_of, is_each=is_each)
@@ -205,7 +217,7 @@ def against_rules(network: Network, rules: RuleList, *, is_whole: bool) -> Plain
             ignored = joined(network.domain, [region.impossible, *above])
             yield Search(network, default, region.within, ignored)
 
-    return Plain((network,), tuple(ways), judge, searches, needs_inputs=True)
+    return InputQuestion((network,), tuple(ways), judge, searches, needs_inputs=True)
 
 
 def _each(
@@ -214,14 +226,14 @@ def _each(
     way_of: NDArray[np.uint8],
     codes: Codes,
     answers: Codes,
-) -> Kinds:
-    """Tell of which inputs some rule of a set is wrong."""
-    kinds = np.zeros(len(codes), dtype=np.uint8)
+) -> Violations:
+    """Tell for which inputs some rule of a set is wrong."""
+    violations = np.zeros(len(codes), dtype=np.uint8)
     held = inside_each(rules.domain, rules.boxes, codes)
     for is_held, answer in zip(held, place_of[rules.answers], strict=True):
         wrong = is_held & (answers != answer)
-        kinds[wrong] = way_of[answers[wrong], answer]
-    return kinds
+        violations[wrong] = way_of[answers[wrong], answer]
+    return violations
 
 
 def _rule_searches(
@@ -232,22 +244,22 @@ def _rule_searches(
     *,
     is_each: bool,
 ) -> Iterator[Search]:
-    """Yield a question for each rule: what those above it decide is left out."""
+    """Yield a question for each rule, without what the rules above it cover."""
     above: list[Boxes] = []
     for box, answer in zip(rules.boxes, rules.answers, strict=True):
-        own = parts_of(rules.domain, box)
-        within = common_boxes(network.domain, region.within, own)
+        rule_boxes = parts_of(rules.domain, box)
+        within = common_boxes(network.domain, region.within, rule_boxes)
         ignored = joined(network.domain, [region.impossible, *above])
         if len(within.allowed):
             yield Search(network, int(place_of[answer]), within, ignored)
         if not is_each:
-            above.append(own)
+            above.append(rule_boxes)
 
 
-def plain_of(
+def input_question(
     claim: Implies | Unreachable | ProbabilityBetween | Equivalent | Subsumes,
     network: Network,
-) -> Plain:
+) -> InputQuestion:
     """Return what a claim asks of a network."""
     if isinstance(claim, Implies):
         return _implies(network, class_index(network, claim.then))
@@ -258,26 +270,26 @@ def plain_of(
     return against_rules(network, claim.rules, is_whole=isinstance(claim, Equivalent))
 
 
-def _implies(network: Network, index: int) -> Plain:
+def _implies(network: Network, index: int) -> InputQuestion:
     others = [k for k in range(len(network.classes)) if k != index]
     way_of = np.zeros(len(network.classes), dtype=np.uint8)
     is_few = len(others) <= MOST_WAYS
     way_of[others] = np.arange(1, len(others) + 1) if is_few else 1
-    ways = [f"answered {label_text(network.classes[k])}" for k in others]
+    ways = [f"predicted {label_text(network.classes[k])}" for k in others]
 
     def searches(region: Region) -> Iterator[Search]:
         yield Search(network, index, region.within, region.impossible)
 
-    return Plain(
+    return InputQuestion(
         (network,),
-        tuple(ways) if is_few else ("answered otherwise",),
+        tuple(ways) if is_few else ("another class predicted",),
         lambda answers, _codes, _numbers: way_of[answers[0]],
         searches,
         breaking=((network, frozenset(others)),),
     )
 
 
-def _unreachable(network: Network, index: int) -> Plain:
+def _unreachable(network: Network, index: int) -> InputQuestion:
     is_two = len(network.classes) == 2
 
     def searches(region: Region) -> Iterator[Search]:
@@ -286,60 +298,62 @@ def _unreachable(network: Network, index: int) -> Plain:
             network, asked, region.within, region.impossible, is_never=not is_two
         )
 
-    return Plain(
+    return InputQuestion(
         (network,),
-        (f"answered {label_text(network.classes[index])}",),
+        (f"predicted {label_text(network.classes[index])}",),
         lambda answers, _codes, _numbers: (answers[0] == index).astype(np.uint8),
         searches,
         breaking=((network, frozenset((index,))),),
     )
 
 
-def _probability(network: Network, claim: ProbabilityBetween) -> Plain:
+def _probability(network: Network, claim: ProbabilityBetween) -> InputQuestion:
     """Ask whether thresholds at the two ends are ever crossed, which is exact.
 
-    The probability is above `high` where a network with this threshold answers class
-    1. It is below `low` where one with that threshold does not: no score is the
-    logarithm of odds but for 1/2, where the reverse network is asked.
+    The probability is above `high` where a network with this threshold predicts class
+    1. It is below `low` where one with that threshold does not: no score equals the
+    log-odds of a threshold, except for 1/2, where the reverse network is asked.
     """
     of = claim.of
     if of is None:
         if len(network.classes) != 2:
-            raise OptionError("probability_between: say of which class: of=…")
+            raise OptionError("probability_between: name the class, with of=…")
         of = network.classes[1]
     single = share_network(network, class_index(network, of))
-    asked: list[tuple[Network, int, str]] = []  # the class that breaks the claim
+    asked: list[tuple[Network, int, str]] = []  # and the class that violates the claim
     name = label_text(of)
     if claim.high < 1:
         least = max(claim.high, 0.0)
         if least == 0:
-            raise OptionError("a probability is never 0, so none is between 0 and 0")
+            raise OptionError("a probability is never 0, so not between 0 and 0")
         asked.append((replace(single, threshold=least), 1, f"above {claim.high}"))
     if claim.low > 0:
         if claim.low == 1:
-            raise OptionError("a probability is never 1, so none is between 1 and 1")
+            raise OptionError("a probability is never 1, so not between 1 and 1")
         if claim.low == 0.5:
             asked.append((_reversed(single), 1, f"below {claim.low}"))
         else:
             below = replace(single, threshold=claim.low)
             asked.append((below, 0, f"below {claim.low}"))
 
-    def judge(answers: Sequence[Codes], codes: Codes, _numbers: object) -> Kinds:
-        kinds = np.zeros(len(codes) if not answers else len(answers[0]), np.uint8)
-        for way, (found, (_, broken, _)) in enumerate(
+    def judge(answers: Sequence[Codes], codes: Codes, _numbers: object) -> Violations:
+        violations = np.zeros(len(codes) if not answers else len(answers[0]), np.uint8)
+        for way, (classes, (_, broken, _)) in enumerate(
             zip(answers, asked, strict=True), 1
         ):
-            kinds[found == broken] = way
-        return kinds
+            violations[classes == broken] = way
+        return violations
 
     def searches(region: Region) -> Iterator[Search]:
-        for own, broken, _ in asked:
-            yield Search(own, 1 - broken, region.within, region.impossible)
+        for limit_network, broken, _ in asked:
+            yield Search(limit_network, 1 - broken, region.within, region.impossible)
 
     ways = tuple(f"probability of {name} {way}" for _, _, way in asked)
-    breaking = tuple((own, frozenset((broken,))) for own, broken, _ in asked)
-    networks = tuple(own for own, _, _ in asked)
-    return Plain(networks, ways, judge, searches, breaking=breaking)
+    breaking = tuple(
+        (limit_network, frozenset((broken,))) for limit_network, broken, _ in asked
+    )
+    networks = tuple(limit_network for limit_network, _, _ in asked)
+    return InputQuestion(networks, ways, judge, searches, breaking=breaking)
 
 
 def _reversed(network: Network) -> Network:
@@ -356,10 +370,10 @@ def classes_of(
     return network.predict_codes(codes, numbers if network.domain.has_ranges else None)
 
 
-def judged_one_by_one(
-    plain: Plain, codes: NDArray[np.int64], numbers: NDArray[np.float64]
+def violations_at(
+    question: InputQuestion, codes: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> NDArray[np.uint8]:
-    """Judge inputs one by one."""
-    answers = [classes_of(network, codes, numbers) for network in plain.networks]
-    has_ranges = bool(plain.networks) and plain.networks[0].domain.has_ranges
-    return plain.judge(answers, codes, numbers if has_ranges else None)
+    """Return how each of some inputs violates the claim."""
+    answers = [classes_of(network, codes, numbers) for network in question.networks]
+    has_ranges = bool(question.networks) and question.networks[0].domain.has_ranges
+    return question.judge(answers, codes, numbers if has_ranges else None)

@@ -16,7 +16,7 @@ from nn2rules import (
     RuleList,
     compare,
 )
-from nn2rules.questions.compare.common_domain import meeting_of
+from nn2rules.questions.compare.common_domain import shared_domain_of
 
 COLOR = Feature("color", ("red", "green", "blue"))
 SIZE = Feature("size", ("small", "big"), ordered=True)
@@ -75,7 +75,7 @@ def test_what_differs_is_said_and_the_common_part_is_offered():
         "the two have different domains: feature 'color': only the old one has green, "
         "only the new one has pink; only the old one has the feature 'size'; only the "
         "new one has the feature 'age'; with common=True (--common) they are compared "
-        "on what they have in common"
+        "on what they share"
     )
 
 
@@ -89,7 +89,7 @@ def test_the_common_part_is_compared(engine):
         rows = rows_of(color=("red", "blue"), size=SIZE.values, age=(1, 2, 3))
         found = check(old, new, rows, common=True, engine=engine)
         assert found.domain.names == ("color", "size", "age")
-        assert found.notes[0].startswith("Compared on what both know")
+        assert found.notes[0].startswith("Their domains differ, so they are compared")
         rules = RuleList(
             new.domain,
             (Rule((Condition("color", ("pink",)),), "yes"),),
@@ -111,7 +111,7 @@ def test_rows_outside_of_the_common_part_are_left_out():
     assert found.n_rows == len(inside)
     assert found.rows == (old.predict(inside) != new.predict(inside)).sum()
     assert found.notes[-1] == (
-        "4 of 8 rows lie outside of what both know, and are left out."
+        "4 of 8 rows are outside the shared domain and left out."
     )
 
 
@@ -127,10 +127,10 @@ def test_ranges_that_overlap():
         check(old, new, rows_of(age=range(20, 31)), common=True)
     old = network_on(rng, Feature.real("age", 0, 1, missing=True))
     new = network_on(rng, Feature.real("age", 0, 1))
-    with pytest.raises(DomainError, match="'age' has other values beside its range"):
+    with pytest.raises(DomainError, match="'age' has other special values"):
         compare(old, new)
     apart = network_on(rng, Feature.real("age", 2, 3))
-    with pytest.raises(DomainError, match="nothing in common in the feature 'age'"):
+    with pytest.raises(DomainError, match="share no value of feature 'age'"):
         compare(new, apart, common=True)
 
 
@@ -171,8 +171,8 @@ def test_other_kinds_of_one_feature_have_nothing_in_common():
 def test_values_that_read_the_same_are_the_same():
     old = Domain((Feature("doors", (2, 3, None)),))
     new = Domain((Feature("doors", (None, "3", "2")),))
-    met = meeting_of(old, new, common=False)
-    assert met.domain == old
+    shared = shared_domain_of(old, new, common=False)
+    assert shared.domain == old
     rng = np.random.default_rng(0)
     one = network_on(rng, *old.features)
     hidden, last = one.layers
@@ -198,8 +198,8 @@ def test_values_for_all_others_know_what_only_one_lists():
 def test_a_value_for_all_others_is_a_difference():
     old = Domain((Feature("job", ("a", "b"), other=None),))
     new = Domain((Feature("job", ("a", "b"), other="b"),))
-    with pytest.raises(DomainError, match="only one of the two takes any other value"):
-        meeting_of(old, new, common=False)
+    with pytest.raises(DomainError, match="only one of the two accepts other values"):
+        shared_domain_of(old, new, common=False)
 
 
 def grouped_network(groups, other, seed):
@@ -265,7 +265,7 @@ def test_bins_of_whole_and_of_all_numbers_meet_in_whole_ones(engine):
     assert found.equal is True  # at 0.75, which only the new one knows, it is "yes"
     assert found.domain.feature("f").edges == (1, 3)
     assert found.domain.feature("f").whole
-    assert "takes whole numbers alone" in found.notes[0]
+    assert "is limited to whole numbers" in found.notes[0]
 
 
 @BOTH_ENGINES
@@ -328,5 +328,5 @@ def test_a_special_value_that_is_a_number_of_the_other_range_is_named():
 def test_spellings_of_missing_that_one_side_refuses_are_no_common_cells():
     old = scored(Feature("f", ("a", None), not_missing=("None",)), 1, 1)
     new = scored(Feature("f", ("a", None), not_missing=("NaN",)), 1, 1)
-    met = meeting_of(old.domain, new.domain, common=False)
-    assert met.domain.feature("f").not_missing == ("None", "NaN")
+    shared = shared_domain_of(old.domain, new.domain, common=False)
+    assert shared.domain.feature("f").not_missing == ("None", "NaN")

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from by_force import (
+from brute_force import (
     World,
     listed_domain,
     random_boxes,
@@ -168,16 +168,16 @@ def test_listed_values_by_table_and_by_search(seed):
                 engine=engine,
                 **options,
             )
-            assert found.answer == world.answers[row]
-            assert found.open == []
+            assert found.prediction == world.answers[row]
+            assert found.undecided == []
             check_reasons(world, row, found, smallest=smallest, number=number)
             assert found.radius == world.radius(row)
             assert found.proved.fewest
-            assert found.proved.every_change
+            assert found.proved.every_counterfactual
             if expected is None:
-                assert (found.changes, found.cost) == ([], None)
+                assert (found.counterfactuals, found.cost) == ([], None)
                 continue
-            turned = [positions(world, change, row) for change in found.changes]
+            turned = [positions(world, change, row) for change in found.counterfactuals]
             assert found.cost == expected[0]
             assert len(turned) == len(expected[1])
             assert set(turned) == set(expected[1])
@@ -231,12 +231,12 @@ def test_ranges_of_whole_numbers(seed):
             **options,
         )
         check_reasons(world, row, found, smallest=smallest, number=number)
-        assert (found.radius, found.open) == (world.radius(row), [])
+        assert (found.radius, found.undecided) == (world.radius(row), [])
         expected = world.changes(row, is_allowed, cost)
         if expected is None:
-            assert (found.changes, found.proved.fewest) == ([], True)
+            assert (found.counterfactuals, found.proved.fewest) == ([], True)
             continue
-        turned = [positions(world, change, row) for change in found.changes]
+        turned = [positions(world, change, row) for change in found.counterfactuals]
         assert found.cost == expected[0]
         assert set(turned) <= set(expected[1])
         kinds = [kind_of(world, row, one) for one in turned]

@@ -37,7 +37,7 @@ from nn2rules import (
 )
 from nn2rules.output import result as output_result
 from nn2rules.questions.evaluate import DomainFidelity, domain_fidelity
-from nn2rules.space.intervals import wilson
+from nn2rules.space import wilson
 from strategies import (
     PIECEWISE_LINEAR,
     networks,
@@ -112,7 +112,7 @@ LABELS = ["ripe", "ripe", "ripe", "ripe", "unripe"]
 
 
 def test_rows_by_hand():
-    found = evaluate(THREE, MODEL, ROWS, LABELS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, LABELS, samples=0)
     assert found.n_rows == 5
     assert found.on_covered.fidelity == 3 / 5  # not rows 1 and 4
     assert found.on_covered.accuracy == 3 / 5  # rows 0, 1, 3
@@ -126,12 +126,12 @@ def test_rows_by_hand():
     assert found.on_covered.fidelity_where_wrong == 1 / 2
     assert found.overlap == 2 / 5
     assert found.rules_per_row == 6 / 5
-    assert found.decided_share == 4 / 5
+    assert found.determined_share == 4 / 5
     assert found.domain is None
 
 
 def test_rules_by_hand():
-    found = evaluate(THREE, MODEL, ROWS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, samples=0)
     assert found.n_rules == 3
     assert [one.n_rules for one in found.on_covered.by_class] == [1, 2, 0]
     assert found.conditions_per_rule == 4 / 3
@@ -140,18 +140,18 @@ def test_rules_by_hand():
 
 
 def test_first_rules_by_hand():
-    found = evaluate(THREE, MODEL, ROWS, samples=0)
-    assert found.decided == (0, 2, 3, 4)
-    assert found.decided_by_first == {1: 2 / 5, 2: 3 / 5, 3: 4 / 5}
-    assert found.decided_by(0) == 0
-    assert found.decided_by(3) == found.decided_by(1000) == 4 / 5
+    found = evaluate(MODEL, THREE, ROWS, samples=0)
+    assert found.determined == (0, 2, 3, 4)
+    assert found.determined_by_first == {1: 2 / 5, 2: 3 / 5, 3: 4 / 5}
+    assert found.determined_by(0) == 0
+    assert found.determined_by(3) == found.determined_by(1000) == 4 / 5
     wanted = {0.0: 0, 0.1: 1, 0.4: 1, 0.41: 2, 0.6: 2, 0.8: 3, 0.81: None, 1.0: None}
     assert {share: found.rules_for(share) for share in wanted} == wanted
 
 
 def test_classes_by_hand():
     unripe, ripe, rotten = evaluate(
-        THREE, MODEL, ROWS, LABELS, samples=0
+        MODEL, THREE, ROWS, LABELS, samples=0
     ).on_covered.by_class
     assert unripe.label == "unripe"
     assert (unripe.n_rows, unripe.fidelity) == (3, 1 / 3)
@@ -163,7 +163,7 @@ def test_classes_by_hand():
 
 
 def test_without_labels_there_is_no_accuracy():
-    found = evaluate(THREE, MODEL, ROWS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, samples=0)
     assert found.on_covered.accuracy is found.model_accuracy is None
     assert (
         found.on_covered.fidelity_where_right
@@ -177,35 +177,35 @@ def test_without_labels_there_is_no_accuracy():
 
 
 def test_a_model_without_errors_has_no_fidelity_on_them():
-    found = evaluate(THREE, MODEL, ROWS, MODEL.answers, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, MODEL.answers, samples=0)
     assert (found.on_covered.model_wrong, found.on_covered.fidelity_where_wrong) == (
         0,
         None,
     )
-    found = evaluate(THREE, MODEL, ROWS, ["rotten"] * 5, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, ["rotten"] * 5, samples=0)
     assert (found.model_right, found.on_covered.fidelity_where_right) == (0, None)
     assert found.on_covered.fidelity_where_wrong == found.on_covered.fidelity
 
 
 def test_no_rules_and_one_row():
     nothing = THREE.take([])
-    found = evaluate(nothing, Answering(["rotten"]), ROWS[:1], ["ripe"], samples=0)
+    found = evaluate(Answering(["rotten"]), nothing, ROWS[:1], ["ripe"], samples=0)
     assert (found.n_rules, found.on_covered.fidelity, found.on_covered.accuracy) == (
         0,
         1.0,
         0.0,
     )
     assert found.conditions_per_rule is found.values_per_condition is None
-    assert (found.overlap, found.rules_per_row, found.decided_share) == (0, 0, 0)
-    assert found.decided_by_first == {}
+    assert (found.overlap, found.rules_per_row, found.determined_share) == (0, 0, 0)
+    assert found.determined_by_first == {}
     assert (found.rules_for(0), found.rules_for(0.5)) == (0, None)
-    assert found.decided_by(5) == 0
+    assert found.determined_by(5) == 0
     assert "first rules" not in str(found)
 
 
 def test_a_rule_without_conditions():
     rules = RuleList(TOMATOES, (Rule((), "ripe"),), "rotten", THREE.classes)
-    found = evaluate(rules, MODEL, ROWS, samples=0)
+    found = evaluate(MODEL, rules, ROWS, samples=0)
     assert found.conditions_per_rule == 0
     assert found.values_per_condition is None
     assert found.rules_for(1.0) == 1
@@ -214,7 +214,7 @@ def test_a_rule_without_conditions():
 def test_a_constant_network():
     network = looks_at_first([3, 2], [1.0, 1.0, 1.0])
     for form in ("list", "set", "paper"):
-        found = evaluate(extract(network, form=form), network, every(network.domain))
+        found = evaluate(network, extract(network, form=form), every(network.domain))
         assert found.on_covered.fidelity == 1
         assert found.domain == DomainFidelity(1.0, 1.0, "counted", 6, 6)
 
@@ -226,7 +226,7 @@ def test_labels_of_any_type(answers, given_as):
     rules = RuleList(domain, (Rule((Condition("f0", ("v0",)),), 1),), 0, (0, 1))
     rows = [{"f0": "v0"}, {"f0": "v1"}]
     model, labels = Answering(given_as(answers)), given_as(answers)
-    found = evaluate(rules, model, rows, labels, samples=0)
+    found = evaluate(model, rules, rows, labels, samples=0)
     assert (
         found.on_covered.fidelity
         == found.on_covered.accuracy
@@ -240,11 +240,11 @@ def test_a_network_with_everything_in_another_order():
     turned = Domain((Feature("f1", ("v2", "v0", "v1")), Feature("f0", ("v1", "v0"))))
     yes = Rule((Condition("f0", ("v1",)), Condition("f1", ("v0", "v1"))), "yes")
     rules = RuleList(turned, (yes,), "no", ("yes", "no"))
-    found = evaluate(rules, network, every(network.domain), ["yes"] * 6)
+    found = evaluate(network, rules, every(network.domain), ["yes"] * 6)
     assert found.on_covered.fidelity == 5 / 6
     assert (found.domain.same, found.domain.inputs) == (5, 6)
     assert [one.n_rows for one in found.on_covered.by_class] == [3, 3]
-    text = refused(RowsError, rules, network, np.zeros((2, 2), dtype=int))
+    text = refused(RowsError, network, rules, np.zeros((2, 2), dtype=int))
     assert text.startswith("an array of rows has no names of columns; give a data fr")
 
 
@@ -257,7 +257,7 @@ def test_rows_equal_the_naive_loop(rules, data):
     codes = data.draw(rows_of(rules.domain).filter(len))
     answers = [data.draw(st.sampled_from(rules.classes)) for _ in codes]
     rows = rules.domain.decode(codes)
-    found = evaluate(rules, Answering(answers), rows, samples=0)
+    found = evaluate(Answering(answers), rules, rows, samples=0)
     held = [sum(naive.holds(r.conditions, row) for r in rules.rules) for row in rows]
     fired = [naive.first_match(rules, row) for row in rows]
     same = [naive.answer(rules, r) == a for r, a in zip(rows, answers, strict=True)]
@@ -268,9 +268,9 @@ def test_rows_equal_the_naive_loop(rules, data):
     assert (whole is None) == all(covered)
     assert whole is None or (whole.n_rows, whole.same) == (len(rows), sum(same))
     assert found.overlapping == sum(number > 1 for number in held)
-    assert found.holding == sum(held)
+    assert found.covering == sum(held)
     for k in range(len(rules) + 1):
-        assert found.decided[k] == sum(0 <= f < k for f in fired)
+        assert found.determined[k] == sum(0 <= f < k for f in fired)
     listed = [rule.conditions for rule in rules.rules]
     assert found.n_conditions == sum(map(len, listed))
     assert found.most_conditions == max(map(len, listed), default=0)
@@ -282,14 +282,14 @@ def test_rows_equal_the_naive_loop(rules, data):
 def test_rules_for_is_the_first_that_is_enough(rules, data):
     codes = data.draw(rows_of(rules.domain).filter(len))
     found = evaluate(
-        rules,
         Answering([rules.classes[0]] * len(codes)),
+        rules,
         rules.domain.decode(codes),
         samples=0,
     )
-    reached = [rows / found.n_rows for rows in found.decided]
+    reached = [rows / found.n_rows for rows in found.determined]
     share = data.draw(st.floats(0, 1) | st.sampled_from(reached))
-    enough = [k for k in range(len(rules) + 1) if found.decided_by(k) >= share]
+    enough = [k for k in range(len(rules) + 1) if found.determined_by(k) >= share]
     assert found.rules_for(share) == (enough[0] if enough else None)
 
 
@@ -310,7 +310,7 @@ def test_many_rules_that_overlap(n_rules):
     found = evaluate(rules, rules, rules.domain.decode(codes), samples=0)
     held = rules.boxes[:, codes + rules.domain.offsets[:-1]].all(axis=2).sum(axis=0)
     assert found.overlapping == (held > 1).sum()
-    assert found.holding == held.sum()
+    assert found.covering == held.sum()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -318,7 +318,7 @@ def test_numbers_equal_those_of_scikit_learn(seed):
     rules, codes, random = many_rules(6, seed)
     labels, answers = random.choice(rules.classes, (2, len(codes)))
     rows = rules.domain.decode(codes)
-    found = evaluate(rules, Answering(answers), rows, labels, samples=0)
+    found = evaluate(Answering(answers), rules, rows, labels, samples=0)
     given_ = rules.predict(rows)
     assert found.on_covered.fidelity == accuracy_score(answers, given_)
     assert found.on_covered.accuracy == accuracy_score(labels, given_)
@@ -342,7 +342,7 @@ def test_numbers_equal_those_of_scikit_learn(seed):
 @given(networks(PIECEWISE_LINEAR), st.data())
 def test_extracted_rules_have_a_fidelity_of_one(network, data):
     rows = network.domain.decode(data.draw(rows_of(network.domain).filter(len)))
-    found = evaluate(extract(network, effort=0, form="rules"), network, rows)
+    found = evaluate(network, extract(network, effort=0, form="rules"), rows)
     n_inputs = network.domain.n_inputs
     assert found.on_covered.fidelity == 1
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", n_inputs, n_inputs)
@@ -367,7 +367,7 @@ def test_the_count_equals_brute_force(network, data):
         ]
         answer = answers[held[0]] if held else 0
         same += answer == naive.class_of(network, codes)
-    found = evaluate(rules, network, every(domain)[:1]).domain
+    found = evaluate(network, rules, every(domain)[:1]).domain
     assert (found.same, found.inputs) == (same, domain.n_inputs)
     assert found.low == found.high == same / domain.n_inputs
 
@@ -390,12 +390,12 @@ def test_a_certificate_proves_and_without_it_a_sample_is_drawn(
     beyond_counting, network, seed
 ):
     rows, n_inputs = every(network.domain)[:1], network.domain.n_inputs
-    for options in ({}, {"engine": "search"}, {"engine": "paper"}):
-        rules = extract(network, effort=0, **options)
-        found = evaluate(rules, network, rows, samples=50, seed=seed).domain
+    for engine in ("auto", "search", "paper"):
+        rules = extract(network, effort=0, engine=engine, form="rules")
+        found = evaluate(network, rules, rows, samples=50, seed=seed).domain
         assert found == DomainFidelity(1.0, 1.0, "proved", n_inputs, n_inputs)
         bare = rules.replace(certificate={})
-        found = evaluate(bare, network, rows, samples=50, seed=seed).domain
+        found = evaluate(network, bare, rows, samples=50, seed=seed).domain
         assert (found.how, found.same, found.inputs) == ("sampled", 50, 50)
         assert (found.high, found.confidence) == (1.0, 0.95)
 
@@ -403,7 +403,7 @@ def test_a_certificate_proves_and_without_it_a_sample_is_drawn(
 def test_a_large_domain_is_proved_by_its_certificate():
     network = looks_at_first([10] * 9, [1.0, -1.0] * 5)
     rules = extract(network, form="rules")
-    found = evaluate(rules, network, [network.domain.input(0)], samples=200)
+    found = evaluate(network, rules, [network.domain.input(0)], samples=200)
     assert found.domain == DomainFidelity(1.0, 1.0, "proved", 10**9, 10**9)
     assert str(found.domain) == "100% of 1,000,000,000 inputs (proved)"
 
@@ -413,7 +413,7 @@ def test_short_lists_have_a_proved_fidelity(beyond_counting):
     rules = extract(network, effort=0, form="rules")
     for k in range(len(rules)):
         short = rules.top(k)
-        found = evaluate(short, network, rows[:5], samples=500).domain
+        found = evaluate(network, short, rows[:5], samples=500).domain
         wrong = nn2rules.check(network, short).different
         assert found.how == "proved"
         assert (found.same, found.inputs) == (1728 - wrong, 1728)
@@ -423,10 +423,10 @@ def test_short_lists_have_a_proved_fidelity(beyond_counting):
 def test_the_certificate_of_another_network_proves_nothing(beyond_counting):
     one, other = looks_at_first([3, 2], [1, -1, 1]), looks_at_first([3, 2], [1, -1, 2])
     rules, rows = extract(one, form="rules"), every(one.domain)
-    assert evaluate(rules, one, rows).domain.how == "proved"
-    assert evaluate(rules, other, rows).domain.how == "sampled"
-    assert evaluate(rules, other, rows, samples=0).domain is None
-    assert evaluate(rules, one, rows, samples=0).domain.how == "proved"
+    assert evaluate(one, rules, rows).domain.how == "proved"
+    assert evaluate(other, rules, rows).domain.how == "sampled"
+    assert evaluate(other, rules, rows, samples=0).domain is None
+    assert evaluate(one, rules, rows, samples=0).domain.how == "proved"
 
 
 def test_a_certificate_that_claims_too_much_is_not_believed(beyond_counting):
@@ -435,18 +435,18 @@ def test_a_certificate_that_claims_too_much_is_not_believed(beyond_counting):
     rows = car("rows").rows
     claimed = {k: v for k, v in rules.certificate.items() if k != "rules"}
     found = evaluate(
-        rules.take([0, 1]).replace(certificate=claimed), network, rows, samples=300
+        network, rules.take([0, 1]).replace(certificate=claimed), rows, samples=300
     ).domain
     assert found.how == "sampled"
     assert found.same < found.inputs
     stopped = rules.replace(certificate={**rules.certificate, "complete": False})
-    assert evaluate(stopped, network, rows, samples=300).domain.how == "sampled"
+    assert evaluate(network, stopped, rows, samples=300).domain.how == "sampled"
 
 
 def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
-    found = evaluate(rules, network, rows, samples=500)
+    found = evaluate(network, rules, rows, samples=500)
     decided = 1728 - rules.certificate["uncovered"]
     assert (found.on_covered.fidelity, found.covered_share) == (1, 1)
     assert 0 < decided < 1728
@@ -458,7 +458,7 @@ def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
         f"{100 * decided / 1728:.1f}% of 1,728 inputs are covered"
     )
     shorter = rules.top(len(rules) - 1)
-    fewer = evaluate(shorter, network, rows, samples=500).domain
+    fewer = evaluate(network, shorter, rows, samples=500).domain
     covered = int((shorter.apply(every(network.domain)) >= 0).sum())
     assert (fewer.how, fewer.low, fewer.covered) == ("proved", 1.0, covered)
     wrong = rules.replace(
@@ -466,23 +466,23 @@ def test_rules_for_rows_are_proved_where_they_cover(beyond_counting):
         facts=rules.facts,
         certificate={k: v for k, v in rules.certificate.items() if k != "rules"},
     )
-    assert evaluate(wrong, network, rows, samples=500).domain.how == "sampled"
+    assert evaluate(network, wrong, rows, samples=500).domain.how == "sampled"
     unknown = rules.replace(facts=None)
-    assert evaluate(unknown, network, rows, samples=500).domain.how == "sampled"
+    assert evaluate(network, unknown, rows, samples=500).domain.how == "sampled"
 
 
 def test_rules_for_every_row_there_is_are_proved(beyond_counting):
     network = looks_at_first([3, 2], [1, -1, 1])
     rules = extract(network, scope="support", data=every(network.domain), effort=0)
     assert rules.certificate["uncovered"] == 0
-    found = evaluate(rules, network, every(network.domain)).domain
+    found = evaluate(network, rules, every(network.domain)).domain
     assert found == DomainFidelity(1.0, 1.0, "proved", 6, 6)
 
 
 def test_rules_for_rows_are_counted_where_they_can_be():
     network, rows = car("network"), car("rows").rows[:40]
     rules = extract(network, scope="support", data=rows, effort=0)
-    found = evaluate(rules, network, rows).domain
+    found = evaluate(network, rules, rows).domain
     covered = 1728 - rules.certificate["uncovered"]
     assert (found.how, found.same, found.inputs) == ("counted", covered, 1728)
     assert (found.low, found.high, found.uncovered) == (1, 1, 1728 - covered)
@@ -497,7 +497,7 @@ def test_the_default_of_rules_for_rows_counts_apart():
     """On rows 0 and 1 the rule predicts ripe; the others have no prediction."""
     labels = ["ripe", "ripe", "rotten", "rotten", "rotten"]
     model = Answering(["ripe", "unripe", "rotten", "rotten", "unripe"])
-    found = evaluate(RED_ONLY, model, ROWS, labels, samples=0)
+    found = evaluate(model, RED_ONLY, ROWS, labels, samples=0)
     assert (found.n_rows, found.n_covered, found.n_uncovered) == (5, 2, 3)
     assert found.covered_share == 2 / 5
     assert (found.on_covered.fidelity, found.on_covered.accuracy) == (1 / 2, 1)
@@ -505,19 +505,19 @@ def test_the_default_of_rules_for_rows_counts_apart():
     whole = found.with_unproved_default
     assert (whole.fidelity, whole.accuracy, whole.n_rows) == (3 / 5, 1, 5)
     rotten = found.on_covered.by_class[2]
-    assert (rotten.n_rows, rotten.answered, rotten.labelled) == (0, 0, 0)
-    assert whole.by_class[2].answered == 3
+    assert (rotten.n_rows, rotten.predicted, rotten.labelled) == (0, 0, 0)
+    assert whole.by_class[2].predicted == 3
     given = RED_ONLY.predict(ROWS, uncovered="none")
     assert found.n_uncovered == sum(label is None for label in given)
 
 
 def test_text_json_and_frame_name_the_default_as_unproved():
     labels = ["ripe", "ripe", "rotten", "rotten", "rotten"]
-    found = evaluate(RED_ONLY, MODEL, ROWS, labels, samples=0)
+    found = evaluate(MODEL, RED_ONLY, ROWS, labels, samples=0)
     lines = dict(line.split("  ", 1) for line in str(found).splitlines()[:11])
     lines = {name: text.strip() for name, text in lines.items()}
     assert lines["covered"] == (
-        "40.0% of rows (2 of 5); for the other 3 nothing is predicted"
+        "40.0% of rows (2 of 5); the other 3 have no prediction"
     )
     assert lines["fidelity"] == "50.0% of covered rows"
     assert lines["accuracy of the rules"] == "100% of covered rows"
@@ -540,14 +540,14 @@ def test_text_json_and_frame_name_the_default_as_unproved():
 
 
 def test_nothing_is_said_of_the_default_where_every_row_is_covered():
-    found = evaluate(RED_ONLY, Answering(["ripe"] * 2), ROWS[:2], samples=0)
+    found = evaluate(Answering(["ripe"] * 2), RED_ONLY, ROWS[:2], samples=0)
     assert found.with_unproved_default is None
     assert "UNPROVED" not in str(found)
     assert json.loads(found.to_json())["with_unproved_default"] is None
 
 
 def test_no_row_is_covered():
-    found = evaluate(RED_ONLY, Lookup(lambda _row: "ripe"), ROWS[-1:], ["ripe"])
+    found = evaluate(Lookup(lambda _row: "ripe"), RED_ONLY, ROWS[-1:], ["ripe"])
     assert (found.covered_share, found.on_covered.fidelity) == (0, None)
     assert "fidelity                    – of covered rows" in str(found)
     json.loads(found.to_json())
@@ -555,27 +555,27 @@ def test_no_row_is_covered():
 
 def test_the_domain_leaves_out_what_is_not_covered():
     model = Lookup(lambda _row: "rotten")
-    found = evaluate(RED_ONLY, model, ROWS).domain
+    found = evaluate(model, RED_ONLY, ROWS).domain
     assert found == DomainFidelity(0.0, 0.0, "counted", 0, 9, uncovered=7)
     assert str(found) == (
         "0% of 2 covered inputs (counted); 22.2% of 9 inputs are covered"
     )
-    drawn = evaluate(RED_ONLY, model, ROWS, samples=5).domain
+    drawn = evaluate(model, RED_ONLY, ROWS, samples=5).domain
     assert (drawn.how, drawn.inputs) == ("sampled", 5)
     covered = drawn.covered
     assert f"from the {covered} covered of 5 random inputs" in str(drawn)
-    nothing = evaluate(RED_ONLY.take([]), model, ROWS).domain
+    nothing = evaluate(model, RED_ONLY.take([]), ROWS).domain
     assert str(nothing) == "not measured: no rule covers any of 9 inputs"
 
 
 def test_rules_that_do_not_cover_a_row_are_no_model_for_it():
     """Their default counted as the model's prediction."""
-    text = refused(OptionError, THREE, RED_ONLY, ROWS)
+    text = refused(OptionError, RED_ONLY, THREE, ROWS)
     assert text == (
         "the model is a rule list that covers only 2 of 5 rows; give a model that "
         "predicts every row, or only the rows it covers"
     )
-    assert evaluate(THREE, RED_ONLY, ROWS[:2]).domain is None
+    assert evaluate(RED_ONLY, THREE, ROWS[:2]).domain is None
 
 
 def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
@@ -585,21 +585,21 @@ def test_inputs_that_cannot_occur_are_left_out(monkeypatch):
     rows = [row for row in car("rows").rows if row["safety"] != "high"]
     n_possible = 1728 * 5 // 6
     every_one, left_out = (n_possible, n_possible), {"impossible": 1728 - n_possible}
-    found = evaluate(rules, network, rows).domain
+    found = evaluate(network, rules, rows).domain
     assert found == DomainFidelity(1.0, 1.0, "counted", *every_one, **left_out)
     assert str(found) == (
         "100% of 1,440 inputs (counted; 288 declared impossible, left out)"
     )
     origin = rules.replace(certificate={**rules.certificate, "network": "another"})
-    found = evaluate(origin, network, rows).domain
+    found = evaluate(network, origin, rows).domain
     assert (found.inputs, found.impossible) == (1728, 0), "who says so is not known"
     monkeypatch.setattr(domain_fidelity, "COVERED_INPUTS", 0)
-    found = evaluate(rules, network, rows, samples=2000).domain
+    found = evaluate(network, rules, rows, samples=2000).domain
     assert found == DomainFidelity(1.0, 1.0, "proved", *every_one, **left_out)
-    assert evaluate(origin, network, rows, samples=2000).domain.inputs == 2000
+    assert evaluate(network, origin, rows, samples=2000).domain.inputs == 2000
     certificate = {k: v for k, v in rules.certificate.items() if k != "possible"}
     uncounted = rules.replace(certificate=certificate)
-    found = evaluate(uncounted, network, rows, samples=2000).domain
+    found = evaluate(network, uncounted, rows, samples=2000).domain
     assert found.how == "sampled"
     assert found.same == found.inputs == 2000 - found.impossible < 2000
     assert "declared impossible, left out)" in str(found)
@@ -614,16 +614,16 @@ def of_network(network, **certificate):
 def test_no_input_that_can_occur(monkeypatch):
     network = looks_at_first([3, 2], [1, -1, 1])
     rules = of_network(network, impossible=[{"f0": ["v0", "v1", "v2"]}], possible=0)
-    assert evaluate(rules, network, every(network.domain)).domain is None
+    assert evaluate(network, rules, every(network.domain)).domain is None
     monkeypatch.setattr(domain_fidelity, "COVERED_INPUTS", 0)
-    assert evaluate(rules, network, every(network.domain), samples=2).domain is None
+    assert evaluate(network, rules, every(network.domain), samples=2).domain is None
 
 
 def test_rules_over_some_of_the_features():
     network = looks_at_first([3, 2, 2], [1.0, -1.0, 1.0])
     rule = Rule((Condition("f0", ("v0", "v2")),), "yes")
     rules = RuleList(plain_domain([3]), (rule,), "no", ("no", "yes"))
-    found = evaluate(rules, network, every(network.domain)).domain
+    found = evaluate(network, rules, every(network.domain)).domain
     assert found == DomainFidelity(1.0, 1.0, "counted", 12, 12)
 
 
@@ -632,7 +632,7 @@ def test_other_features_or_values_are_not_compared_in_the_domain():
     rows = [{"f0": "v0", "f1": "v0", "f2": "v0"}]
     for shape in ([2, 2], [3, 2, 2]):
         rules = RuleList(plain_domain(shape), (), "yes", ("no", "yes"))
-        found = evaluate(rules, network, rows)
+        found = evaluate(network, rules, rows)
         assert (found.on_covered.fidelity, found.domain) == (1.0, None)
         assert "not measured" in str(found)
 
@@ -640,7 +640,7 @@ def test_other_features_or_values_are_not_compared_in_the_domain():
 def test_more_features_than_an_array_has_dimensions():
     network = looks_at_first([2] + [1] * 70, [1.0, -1.0])
     found = evaluate(
-        extract(network, form="rules"), network, every(network.domain)
+        network, extract(network, form="rules"), every(network.domain)
     ).domain
     assert found == DomainFidelity(1.0, 1.0, "counted", 2, 2)
 
@@ -649,7 +649,7 @@ def test_more_classes_than_a_table_holds():
     domain, classes = plain_domain([300]), tuple(range(300))
     network = Network(domain, (Layer(np.eye(300), [0.0] * 300, "softmax"),), classes)
     rules = RuleList(domain, (), 7, classes)
-    found = evaluate(rules, network, [domain.input(7)], samples=1000).domain
+    found = evaluate(network, rules, [domain.input(7)], samples=1000).domain
     assert (found.how, found.inputs) == ("sampled", 1000)
     assert found.low < 1 / 300 < found.high
 
@@ -679,7 +679,7 @@ def test_the_same_seed_draws_the_same_inputs(beyond_counting):
     network = car("network")
     rules = extract(network, effort=0, form="rules").take([0]).replace(certificate={})
     rows = car("rows").rows[:3]
-    found = [evaluate(rules, network, rows, samples=99, seed=s) for s in (1, 1, 2)]
+    found = [evaluate(network, rules, rows, samples=99, seed=s) for s in (1, 1, 2)]
     assert found[0] == found[1] != found[2]
     exact = 1 - Fraction(nn2rules.check(network, rules).different, 1728)
     assert found[0].domain.low < exact < found[0].domain.high
@@ -697,7 +697,7 @@ def fitted(classifier):
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_a_pipeline_is_compared_as_the_network_it_is():
     pipeline, rows, labels = fitted(MLPClassifier((4,), max_iter=30, random_state=0))
-    found = evaluate(extract(pipeline, effort=0, form="rules"), pipeline, rows, labels)
+    found = evaluate(pipeline, extract(pipeline, effort=0, form="rules"), rows, labels)
     assert found.on_covered.fidelity == 1
     assert found.on_covered.accuracy == pipeline.score(rows, labels)
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", 1728, 1728)
@@ -709,19 +709,19 @@ def test_a_model_that_no_adapter_reads_is_asked():
     domain = rules.domain
     inputs = pd.DataFrame(every(domain))
     same = int((tree.predict(inputs) == rules.predict(inputs)).sum())
-    found = evaluate(rules, tree, rows, labels, samples=1728)
+    found = evaluate(tree, rules, rows, labels, samples=1728)
     assert found.domain.how == "counted"
     assert (found.domain.same, found.domain.inputs) == (same, 1728)
-    sampled = evaluate(rules, tree, rows, labels, samples=1000).domain
+    sampled = evaluate(tree, rules, rows, labels, samples=1000).domain
     assert (sampled.how, sampled.inputs) == ("sampled", 1000)
     assert sampled.low < same / 1728 < sampled.high
-    assert evaluate(rules, tree, rows, labels, samples=0).domain is None
+    assert evaluate(tree, rules, rows, labels, samples=0).domain is None
 
 
 def test_rules_can_be_compared_with_rules():
     other = THREE.replace(default="ripe")
     for rows in (ROWS, pd.DataFrame(ROWS)):
-        found = evaluate(THREE, other, rows)
+        found = evaluate(other, THREE, rows)
         assert found.on_covered.fidelity == 4 / 5
         assert found.domain == DomainFidelity(6 / 9, 6 / 9, "counted", 6, 9)
 
@@ -738,14 +738,14 @@ def test_inputs_are_spelled_as_the_rows_are():
     """A model of text must not be asked about numbers."""
     model = Lookup(lambda row: {"1": "yes", "2": "no", "": "yes"}[row["size"]])
     rows = [{"size": "1"}, {"size": "2"}, {"size": ""}]
-    found = evaluate(NUMBERS, model, rows)
+    found = evaluate(model, NUMBERS, rows)
     assert found.domain == DomainFidelity(2 / 3, 2 / 3, "counted", 2, 3)
-    assert evaluate(NUMBERS, model, rows[:2]).domain is None
+    assert evaluate(model, NUMBERS, rows[:2]).domain is None
 
 
 def test_values_that_no_row_shows_are_spelled_as_in_the_domain():
     model = Lookup(lambda row: {1: "yes", 2: "no", None: "no"}[row["size"]])
-    found = evaluate(NUMBERS, model, [{"size": 1}])
+    found = evaluate(model, NUMBERS, [{"size": 1}])
     assert found.domain == DomainFidelity(1.0, 1.0, "counted", 3, 3)
 
 
@@ -759,13 +759,13 @@ def test_frames_are_made_like_those_given(frame):
             return ["ripe"] * len(rows)
 
     rows = frame([{"size": "big", "color": "red"}])
-    evaluate(THREE, Model(), rows)
+    evaluate(Model(), THREE, rows)
     assert kinds == [(frame, ["size", "color"], 1), (frame, ["size", "color"], 9)]
 
 
 def test_columns_that_are_no_features_cannot_be_made_up():
     for rows in ([{**ROWS[0], "id": 7}], pd.DataFrame([{**ROWS[0], "id": 7}])):
-        found = evaluate(THREE, Answering(["ripe"]), rows)
+        found = evaluate(Answering(["ripe"]), THREE, rows)
         assert (found.on_covered.fidelity, found.domain) == (1.0, None)
 
 
@@ -773,13 +773,13 @@ def test_columns_that_are_no_features_cannot_be_made_up():
 
 
 def test_the_text():
-    found = evaluate(THREE, MODEL, ROWS, LABELS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, LABELS, samples=0)
     assert str(found).splitlines() == [
         "rules                       3; 1.3 conditions each, 2 at most; "
         "1.2 values in a condition",
-        "rows                        5; 80.0% decided by a rule",
+        "rows                        5; 80.0% determined by a rule",
         "covered                     100% of rows",
-        "overlap                     40.0% of rows; 1.2 rules hold for a row",
+        "overlap                     40.0% of rows; 1.2 rules cover a row",
         "fidelity                    60.0% of rows",
         "  where the model is right  66.7% of 3 rows",
         "  where it is wrong         50.0% of 2 rows",
@@ -792,16 +792,16 @@ def test_the_text():
         "ripe        2     2      100%   75.0%       100%",
         "rotten      0     0         –       –         0%",
         "",
-        "first rules       1      2      3",
-        "rows decided  40.0%  60.0%  80.0%",
+        "first rules          1      2      3",
+        "rows determined  40.0%  60.0%  80.0%",
         "",
-        "rows decided  90%  95%  99%  100%",
-        "rules needed    –    –    –     –",
+        "rows determined  90%  95%  99%  100%",
+        "rules needed       –    –    –     –",
     ]
 
 
 def test_text_without_labels_has_no_accuracy():
-    text = str(evaluate(THREE, MODEL, ROWS, samples=0))
+    text = str(evaluate(MODEL, THREE, ROWS, samples=0))
     for word in ("accuracy", "recall", "where"):
         assert word not in text
 
@@ -811,7 +811,7 @@ def test_almost_all_rows_are_not_all():
     rules = RuleList(domain, (), "no", ("no", "yes"))
     rows = [{"f0": "v0"}] * 3000
     answers = ["yes"] + ["no"] * 2999
-    text = str(evaluate(rules, Answering(answers), rows, samples=0))
+    text = str(evaluate(Answering(answers), rules, rows, samples=0))
     assert "fidelity         > 99.9% of rows" in text
     assert "100" not in text.splitlines()[4]
 
@@ -834,21 +834,21 @@ def test_a_share_of_very_many_inputs_is_below_one(beyond_counting):
     network = looks_at_first([10] * 20, [1.0] * 9 + [-1.0])
     rules = extract(network, form="rules")
     cut = rules.replace(certificate={**rules.certificate, "different": 1})
-    found = evaluate(cut, network, [network.domain.input(0)], samples=10).domain
+    found = evaluate(network, cut, [network.domain.input(0)], samples=10).domain
     assert (found.how, found.same) == ("proved", 10**20 - 1)
     assert found.low == found.high < 1
     assert str(found).startswith("> 99.9%")
 
 
 def test_json_holds_every_number():
-    found = evaluate(THREE, MODEL, ROWS, LABELS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, LABELS, samples=0)
     text = found.to_json()
-    assert text == evaluate(THREE, MODEL, ROWS, LABELS, samples=0).to_json()
+    assert text == evaluate(MODEL, THREE, ROWS, LABELS, samples=0).to_json()
     document = json.loads(text)
     assert document["n_rows"] == 5
     assert document["on_covered"]["fidelity"] == 0.6
     assert document["on_covered"]["fidelity_where_right"] == 2 / 3
-    assert document["decided_by_first"] == {"1": 0.4, "2": 0.6, "3": 0.8}
+    assert document["determined_by_first"] == {"1": 0.4, "2": 0.6, "3": 0.8}
     assert document["rules_for"] == {
         "0.9": None,
         "0.95": None,
@@ -861,7 +861,7 @@ def test_json_holds_every_number():
         "n_rows": 2,
         "same": 2,
         "fidelity": 1.0,
-        "answered": 3,
+        "predicted": 3,
         "labelled": 4,
         "right": 3,
         "recall": 0.75,
@@ -876,7 +876,7 @@ def test_json_text_and_frame_of_anything(rules, data):
     codes = data.draw(rows_of(rules.domain).filter(len))
     labels = data.draw(st.none() | st.just([rules.classes[0]] * len(codes)))
     model = Lookup(lambda _row: rules.classes[0])
-    found = evaluate(rules, model, rules.domain.decode(codes), labels)
+    found = evaluate(model, rules, rules.domain.decode(codes), labels)
     document = json.loads(found.to_json())
     assert [one["label"] for one in document["on_covered"]["by_class"]] == list(
         rules.classes
@@ -897,7 +897,7 @@ def test_frames(backend):
     assert rows["on_covered.fidelity"] == 1
     assert rows["on_covered.accuracy"] == 0.6
     assert rows["n_rules"] == 3
-    assert rows["decided_by_first[2]"] == 0.6
+    assert rows["determined_by_first[2]"] == 0.6
     assert rows["on_covered.recall[ripe]"] == 0.75
     assert rows["domain_low"] == rows["domain_confidence"] == 1
     missing = rows["on_covered.recall[rotten]"]
@@ -912,7 +912,7 @@ def plain(cell):
 
 
 def test_frames_of_other_libraries(monkeypatch):
-    found = evaluate(THREE, MODEL, ROWS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, samples=0)
     with pytest.raises(OptionError) as error:
         found.to_frame("excel")
     assert str(error.value) == (
@@ -939,79 +939,79 @@ def refused(kind, *args, **options):
 
 @pytest.mark.parametrize("rows", [[], pd.DataFrame(columns=["color", "size"])])
 def test_no_rows(rows):
-    assert refused(RowsError, THREE, MODEL, rows) == (
-        "there are no rows; an evaluation needs at least one"
+    assert refused(RowsError, MODEL, THREE, rows) == (
+        "there are no rows to evaluate; give at least one"
     )
 
 
 def test_rows_that_do_not_fit():
-    text = refused(RowsError, THREE, MODEL, [{"color": "red"}])
+    text = refused(RowsError, MODEL, THREE, [{"color": "red"}])
     assert text == (
         "row 0: the feature 'size' is missing; the columns found are 'color'"
     )
-    refused(UnknownValueError, THREE, MODEL, [{"color": "blue", "size": "big"}])
+    refused(UnknownValueError, MODEL, THREE, [{"color": "blue", "size": "big"}])
     network = looks_at_first([2], [1.0, -1.0], THREE.classes[:2])
-    assert "'f0' is missing" in refused(RowsError, THREE, network, ROWS)
+    assert "'f0' is missing" in refused(RowsError, network, THREE, ROWS)
 
 
 def test_labels_that_do_not_fit():
-    assert refused(OptionError, THREE, MODEL, ROWS, LABELS[:4]) == (
+    assert refused(OptionError, MODEL, THREE, ROWS, LABELS[:4]) == (
         "y: 4 labels for 5 rows, expected one for each"
     )
-    assert refused(OptionError, THREE, MODEL, ROWS, [*LABELS[:4], "blue"]) == (
+    assert refused(OptionError, MODEL, THREE, ROWS, [*LABELS[:4], "blue"]) == (
         "y: the label 'blue' is not a class; the classes are unripe, ripe, rotten"
     )
-    assert refused(OptionError, THREE, MODEL, ROWS, np.array([LABELS])) == (
+    assert refused(OptionError, MODEL, THREE, ROWS, np.array([LABELS])) == (
         "y: an array of shape (1, 5), expected one class label for each row"
     )
-    assert refused(OptionError, THREE, MODEL, ROWS, "ripe!") == (
+    assert refused(OptionError, MODEL, THREE, ROWS, "ripe!") == (
         "y: a string, expected one class label for each row"
     )
-    assert refused(OptionError, THREE, MODEL, ROWS, [[label] for label in LABELS]) == (
+    assert refused(OptionError, MODEL, THREE, ROWS, [[label] for label in LABELS]) == (
         "y: row 0 has ['ripe'], expected one label"
     )
 
 
 def test_answers_that_do_not_fit():
-    assert refused(OptionError, THREE, Answering(["ripe"] * 4), ROWS) == (
-        "the model's answers: 4 labels for 5 rows, expected one for each"
+    assert refused(OptionError, Answering(["ripe"] * 4), THREE, ROWS) == (
+        "the model's predictions: 4 labels for 5 rows, expected one for each"
     )
-    text = refused(OptionError, THREE, Answering(np.array([0.5] * 5)), ROWS)
+    text = refused(OptionError, Answering(np.array([0.5] * 5)), THREE, ROWS)
     assert text == (
-        "the model's answers: the label 0.5 is not a class; "
+        "the model's predictions: the label 0.5 is not a class; "
         "the classes are unripe, ripe, rotten"
     )
-    text = refused(OptionError, THREE, Answering(np.ones((5, 3))), ROWS)
+    text = refused(OptionError, Answering(np.ones((5, 3))), THREE, ROWS)
     assert "an array of shape (5, 3), expected one class label" in text
     network = Network(TOMATOES, looks_at_first([3, 3], [1]).layers, ("ripe", "raw"))
     assert "the label 'raw' is not a class" in refused(
-        OptionError, THREE, network, ROWS
+        OptionError, network, THREE, ROWS
     )
 
 
 @pytest.mark.parametrize("model", ["network.json", None, [1, 2, 3, 4, 5]])
 def test_models_without_predict(model):
-    assert refused(UnsupportedModelError, THREE, model, ROWS) == (
+    assert refused(UnsupportedModelError, model, THREE, ROWS) == (
         f"the model is a {type(model).__name__}, which has no predict method; give a "
-        f"Network, or a model that answers predict(X) with class labels"
+        f"Network, or a model whose predict(X) returns class labels"
     )
 
 
 def test_options_that_make_no_sense():
-    assert refused(OptionError, car("network"), THREE, ROWS) == (
-        "rules: a Network, expected a RuleList; evaluate takes the rules, then the "
-        "model, then the rows"
+    assert refused(OptionError, THREE, car("network"), ROWS) == (
+        "rules: a Network, expected a RuleList; evaluate takes the model, then the "
+        "rules, then the rows"
     )
     for name in ("samples", "seed"):
-        text = refused(OptionError, THREE, MODEL, ROWS, **{name: -1})
+        text = refused(OptionError, MODEL, THREE, ROWS, **{name: -1})
         assert text == f"{name}: -1, expected a whole number from 0 on"
-    found = evaluate(THREE, MODEL, ROWS, samples=0)
+    found = evaluate(MODEL, THREE, ROWS, samples=0)
     for share in (-0.1, 1.1, math.nan):
         with pytest.raises(OptionError, match="expected 0 to 1"):
             found.rules_for(share)
     for k in (-1, 0.5, "2"):
         with pytest.raises(OptionError, match="expected a whole number from 0 on"):
-            found.decided_by(k)
+            found.determined_by(k)
 
 
 @pytest.mark.parametrize(
@@ -1020,14 +1020,14 @@ def test_options_that_make_no_sense():
 def test_impossible_inputs_of_another_domain_are_refused(listed):
     network = looks_at_first([3, 2], [1, -1, 1])
     rules = of_network(network, impossible=listed)
-    text = refused(OptionError, rules, network, every(network.domain))
+    text = refused(OptionError, network, rules, every(network.domain))
     assert "impossible inputs that are not of their domain" in text
 
 
 def test_labels_may_be_a_generator():
-    found = evaluate(THREE, MODEL, ROWS, (label for label in LABELS), samples=0)
+    found = evaluate(MODEL, THREE, ROWS, (label for label in LABELS), samples=0)
     assert found.on_covered.accuracy == 0.6
-    assert refused(OptionError, THREE, MODEL, ROWS, 7) == (
+    assert refused(OptionError, MODEL, THREE, ROWS, 7) == (
         "y: a int, expected one class label for each row"
     )
 
@@ -1039,7 +1039,7 @@ def test_no_part_of_a_list_is_proved(beyond_counting):
     """An empty list was "100% of 100,000,000 inputs (proved)"."""
     network = looks_at_first([10] * 8, [1.0, -1.0] * 5)
     rules, rows = extract(network, form="rules"), [network.domain.input(0)]
-    assert evaluate(rules, network, rows, samples=50).domain.how == "proved"
+    assert evaluate(network, rules, rows, samples=50).domain.how == "proved"
     edited = (
         rules.take([]),
         rules.take([0]) if len(rules) > 1 else rules.replace(boxes=~rules.boxes),
@@ -1050,5 +1050,5 @@ def test_no_part_of_a_list_is_proved(beyond_counting):
     )
     for other in edited:
         assert other.certificate == {}
-        assert evaluate(other, network, rows, samples=50).domain.how == "sampled"
-        assert evaluate(other, network, rows, samples=0).domain is None
+        assert evaluate(network, other, rows, samples=50).domain.how == "sampled"
+        assert evaluate(network, other, rows, samples=0).domain is None
