@@ -69,9 +69,9 @@ def test_rounding_is_no_difference_and_more_is_one(n_outputs, is_score):
     options = {"n_outputs": n_outputs, "is_score": is_score}
     assert confirmed(1e-12, **options) == network(n_outputs)
     assert confirmed(1e-7, unit=FLOAT32, **options) == network(n_outputs)
-    with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
+    with pytest.raises(UnsupportedModelError, match="differs from the model"):
         confirmed(1e-5, **options)
-    with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
+    with pytest.raises(UnsupportedModelError, match="differs from the model"):
         confirmed(np.nan, **options)
 
 
@@ -103,7 +103,7 @@ class LinearLiar(LogisticRegression):
 @pytest.mark.filterwarnings("ignore")
 def test_models_that_answer_differently_are_refused(liar):
     model = make_pipeline(OneHotEncoder(), liar).fit(ROWS, LABELS)
-    with pytest.raises(UnsupportedModelError, match="does not answer as the model"):
+    with pytest.raises(UnsupportedModelError, match="differs from the model"):
         read_network(model, data=ROWS)
 
 
@@ -115,14 +115,14 @@ def test_the_certificate_says_what_was_compared():
     assert found.origin["framework"] == "scikit-learn"
     assert found.origin["version"] == sklearn.__version__
     assert found.origin["output"] == "a probability: the second class above 0.5"
-    assert found.origin["compared"] == "outputs and answers"
-    assert found.origin["compared_rows"] == {"random": 2000, "given": 4}
+    assert found.origin["compared"] == "outputs and predictions"
+    assert found.origin["compared_rows"] == {"random": 2000, "data": 4}
     assert (
         nn2rules.extract(model, data=ROWS, form="rules").certificate["model"]
         == found.origin
     )
     alone = read_network(model, domain=found.domain)
-    assert alone.origin["compared_rows"] == {"random": 2000, "given": 0}
+    assert alone.origin["compared_rows"] == {"random": 2000, "data": 0}
     assert alone == found
 
 
@@ -130,15 +130,17 @@ def turned(found):
     """Confirm a model whose answers its user reads the other way round."""
 
     class Turned(Decision):
-        def answers(self, outputs):
-            return 1 - super().answers(outputs)
+        def predicted(self, outputs):
+            return 1 - super().predicted(outputs)
 
     reading = Reading(Turned(found, "score"), found.scores)
     return confirm(reading, RowMaker(DOMAIN, ROWS), ROWS)
 
 
 def test_answers_are_compared_and_not_numbers_alone():
-    with pytest.raises(UnsupportedModelError, match=r"it gives '.*', the model '.*';"):
+    with pytest.raises(
+        UnsupportedModelError, match=(r"it gives '.*', but the model gives '.*';")
+    ):
         turned(network())
 
 
@@ -162,13 +164,15 @@ class Boosted(ClassifierMixin, BaseEstimator):
 )
 def test_trees_of_boosting_libraries(library, name, monkeypatch):
     monkeypatch.setattr(Boosted, "__module__", f"{library}.sklearn")
-    message = f"this Boosted of {name} is made of trees, and no network; .*te2rules"
+    message = rf"Boosted \({name}\) is an ensemble of trees, not a .*te2rules"
     fitted = Boosted().fit(ROWS, LABELS)
     for model in (fitted, make_pipeline(OneHotEncoder(), Boosted()).fit(ROWS, LABELS)):
         with pytest.raises(UnsupportedModelError, match=message):
             read_network(model, data=ROWS)
     own = type("Booster", (), {"__module__": f"{library}.core"})()
-    with pytest.raises(UnsupportedModelError, match=f"this Booster of {name}"):
+    with pytest.raises(
+        UnsupportedModelError, match=rf"Booster \({name}\) is an ensemble"
+    ):
         read_network(own, data=ROWS)
 
 
@@ -193,18 +197,18 @@ def test_rows_that_the_models_own_rounding_decides_are_counted_and_stated():
     n_other = int((np.asarray(rules.predict(TIED)) != model.predict(TIED)).sum())
     assert n_other > 0
     compared = rules.certificate["model"]["compared_rows"]
-    assert compared["given_rounded_otherwise"] == n_other
-    told = f"on {n_other} of your rows (6 were compared) the model's own rounding"
-    assert told in " ".join(str(rules).split())
-    assert told in rules._repr_html_().replace("&#x27;", "'").replace("&#39;", "'")
-    assert any(told in text for text in rules.warnings())
+    assert compared["data_rounded_differently"] == n_other
+    note = f"on {n_other} of your rows (6 were compared) the model predicts another"
+    assert note in " ".join(str(rules).split())
+    assert note in rules._repr_html_()
+    assert any(note in text for text in rules.warnings())
 
 
 def test_nothing_is_stated_where_rounding_decides_nothing():
     rows = TIED[["a", "b"]]
     model = LogisticRegression().fit(rows, [1, 1, 1, 0, 0, 0])
     rules = nn2rules.extract(model, data=rows, form="rules")
-    assert "given_rounded_otherwise" not in rules.certificate["model"]["compared_rows"]
+    assert "data_rounded_differently" not in rules.certificate["model"]["compared_rows"]
     assert not any("rounding" in text for text in rules.warnings())
 
 
@@ -219,7 +223,7 @@ def test_a_tie_of_libsvm_goes_where_its_own_predict_puts_it(labels):
     assert list(rules.predict(rows)) == list(model.predict(rows))
     assert nn2rules.read_network(model, data=rows).predict(rows[1:2]) == max(labels)
     compared = rules.certificate["model"]["compared_rows"]
-    assert "given_rounded_otherwise" not in compared
+    assert "data_rounded_differently" not in compared
 
 
 def test_a_tie_of_libsvm_that_no_row_holds_goes_there_too():
@@ -230,4 +234,4 @@ def test_a_tie_of_libsvm_that_no_row_holds_goes_there_too():
     tied = pd.DataFrame({"a": [1, 1], "b": [0, 1]})
     assert list(rules.predict(tied)) == list(model.predict(tied)) == ["y", "y"]
     explained = nn2rules.explain(model, tied[:1], data=rows, domain=domain)
-    assert "The answer is y" in str(explained)
+    assert "Prediction: y" in str(explained)

@@ -266,7 +266,7 @@ def test_the_certificate_says_what_the_output_was_taken_for(made):
     assert nn2rules.extract(found, form="rules").certificate["model"] == found.origin
     model, _ = made(ASKED["regression"], 3)
     found = read_network(model, domain=DOMAIN).origin
-    assert found["output"] == "a number for each class: the largest answers"
+    assert found["output"] == "a score for each class: the largest wins"
 
 
 def test_onnx_without_onnxruntime_says_what_answered(monkeypatch):

@@ -436,12 +436,12 @@ def test_bins_of_the_model_itself(mode):
 
 @pytest.mark.parametrize("edges", ["18,30,65", "18,65", "18,30.50001,65", "18", "65"])
 def test_bins_that_are_not_the_models(edges):
-    with pytest.raises(UnsupportedModelError, match=r"'age'.*numbers of one bin apart"):
+    with pytest.raises(UnsupportedModelError, match=r"'age'.*numbers within one bin"):
         read_network(binned(), domain={"age": f"bins:{edges}", "kind": [0, 1, 2]})
 
 
 def test_bins_of_a_model_that_also_takes_the_number():
-    with pytest.raises(UnsupportedModelError, match=r"'age'.*numbers of one bin apart"):
+    with pytest.raises(UnsupportedModelError, match=r"'age'.*numbers within one bin"):
         read_network(
             binned(normal=True), domain={"age": "bins:18,30.5,65", "kind": [0, 1, 2]}
         )
@@ -653,7 +653,7 @@ REFUSED = {
         lambda: keras.Sequential([layers.Dense(1)]),
         r"not built.* call its fit method, or model\.build",
     ),
-    "a layer": (lambda: layers.Dense(1), "cannot read a keras Dense"),
+    "a layer": (lambda: layers.Dense(1), "keras Dense is not a model"),
     "subclassed": (subclassed, "subclassed model.*build it with keras.Sequential"),
     "changed": (
         lambda: Changed([keras.Input((9,)), layers.Dense(1, "sigmoid")]),
@@ -665,12 +665,11 @@ REFUSED = {
     ),
     "LayerNormalization": (
         lambda: after_dense(layers.LayerNormalization(name="norm")),
-        r"layer 'norm' \(LayerNormalization\): each unit is divided by a spread over "
-        "all units, so it is no sum over the features",
+        r"layer 'norm' \(LayerNormalization\): it divides each unit by the spread",
     ),
     "UnitNormalization": (
         lambda: after_dense(layers.UnitNormalization()),
-        "divided by a spread",
+        "divides each unit by the spread",
     ),
     "Conv1D": (
         lambda: after_dense(layers.Conv1D(2, 2, name="conv"), (4, 1)),
@@ -706,11 +705,12 @@ REFUSED = {
     ),
     "custom layer": (
         lambda: after_dense(Wrapped(3)),
-        r"\(Wrapped\): nn2rules cannot read it once features have met; it reads Acti",
+        r"\(Wrapped\): nn2rules cannot read it once features are combined; it reads "
+        r"Acti",
     ),
     "pooling": (
         lambda: after_dense(layers.MaxPooling1D(2), (4, 1)),
-        r"\(MaxPooling1D\): nn2rules cannot read it once features have met",
+        r"\(MaxPooling1D\): nn2rules cannot read it once features are combined",
     ),
     "operation": (
         lambda: functional(lambda x: layers.Dense(1)(ops.sin(layers.Dense(2)(x)))),
@@ -718,7 +718,7 @@ REFUSED = {
     ),
     "known operation": (
         lambda: functional(lambda x: layers.Dense(1)(ops.square(layers.Dense(2)(x)))),
-        r"\(Square\): nn2rules cannot read this operation once features have met",
+        r"\(Square\): nn2rules cannot read this operation once features are combined",
     ),
     "whole numbers": (
         lambda: functional(lambda x: ops.cast(layers.Dense(1)(x), "int32")),
@@ -726,30 +726,33 @@ REFUSED = {
     ),
     "Embedding inside": (
         lambda: after_dense(layers.Embedding(9, 2)),
-        "takes the codes of features",
+        "must take the codes of features",
     ),
     "batch": (
         lambda: functional(lambda x: layers.Dense(1)(x - ops.mean(x, axis=0))),
-        "mixes rows of a batch",
+        "sums over the rows of a batch",
     ),
     "ReLU, cut off": (
         lambda: after_dense(layers.ReLU(max_value=5, negative_slope=0.1)),
-        "leaks and is cut off",
+        "leaky and has a maximum",
     ),
-    "ReLU, later": (lambda: after_dense(layers.ReLU(threshold=1.0)), "starts at 1"),
-    "PReLU": (lambda: randomize(after_dense(layers.PReLU())), "its own slope"),
+    "ReLU, later": (
+        lambda: after_dense(layers.ReLU(threshold=1.0)),
+        "has the threshold 1",
+    ),
+    "PReLU": (lambda: randomize(after_dense(layers.PReLU())), "different slopes"),
     "ELU": (lambda: after_dense(layers.ELU(alpha=0.5)), "alpha is 0.5"),
     "selu": (
         lambda: after_dense(layers.Activation("selu")),
-        "'selu' is none that nn2rules reads; it reads elu, gelu",
+        "'selu' is not supported; nn2rules reads elu, gelu",
     ),
     "own function": (
         lambda: after_dense(layers.Activation(lambda x: x**3)),
-        "the activation '<lambda>' is none",
+        "the activation '<lambda>' is not supported",
     ),
     "approximate GELU": (
         lambda: functional(lambda x: layers.Dense(1)(ops.gelu(layers.Dense(2)(x)))),
-        "approximate one",
+        "tanh approximation",
     ),
     "multi-label": (
         lambda: keras.Sequential([keras.Input((9,)), layers.Dense(2, "sigmoid")]),
@@ -761,11 +764,11 @@ REFUSED = {
     ),
     "softmax inside": (
         lambda: sequential([layers.Dense(3, "softmax")]),
-        "computes with the shares of a softmax",
+        "computes with the result of a softmax",
     ),
     "part of a softmax": (
         lambda: functional(lambda x: layers.Dense(3, "softmax")(x)[:, 1:2]),
-        "shares of a softmax",
+        "results of a softmax",
     ),
     "softmax along another axis": (
         lambda: after_dense(layers.Softmax(axis=1), (2, 2)),
@@ -789,7 +792,7 @@ REFUSED = {
     ),
     "many answers": (
         lambda: functional(lambda x: layers.Reshape((2, 2))(layers.Dense(4)(x))),
-        "array of shape",
+        "has the shape",
     ),
     "units side by side": (
         lambda: functional(
@@ -797,13 +800,13 @@ REFUSED = {
                 ops.concatenate([layers.Dense(2, f)(x) for f in ("relu", "tanh")])
             )
         ),
-        "relu and tanh units side by side",
+        "relu and tanh units in the same layer",
     ),
     "another width": (
         lambda: sequential([layers.Dense(2)], width=5),
-        "takes 5 numbers; the data have 3 features with 9 values",
+        "takes 5 numbers for each row, but the data have 3 features with 9 values",
     ),
-    "quantized": (quantized, "weights are quantized"),
+    "quantized": (quantized, "it is quantized"),
 }
 
 
@@ -815,10 +818,13 @@ def test_refused(name):
 
 
 MIXING = {
-    "LayerNormalization": (layers.LayerNormalization, "divided by a spread over all"),
+    "LayerNormalization": (
+        layers.LayerNormalization,
+        "divides each unit by the spread",
+    ),
     "multi-hot": (
         lambda: layers.CategoryEncoding(5, output_mode="multi_hot"),
-        r"\(CategoryEncoding\).*mixes the features 'a' and 'b' and 'c'",
+        r"\(CategoryEncoding\).*combines the features 'a' and 'b' and 'c'",
     ),
     "own layer": (
         lambda: Wrapped(2),
@@ -847,7 +853,7 @@ def test_layers_of_any_kind_that_keep_features_apart():
 def test_own_code_that_sees_several_features_is_refused():
     """A flag for one combination of values would be missed by any sample of rows."""
     flag = layers.Lambda(lambda x: x + 50 * ops.prod(x, axis=1, keepdims=True) * 0)
-    with pytest.raises(UnsupportedModelError, match="sees several features at once"):
+    with pytest.raises(UnsupportedModelError, match="takes several features at once"):
         read_network(sequential([flag], width=3), domain=NUMBERS)
 
 
@@ -870,9 +876,13 @@ def test_wrong_classes():
 
 def test_words_need_encode():
     model = sequential([], width=3)
-    with pytest.raises(UnsupportedModelError, match=r"'colour' has words.*encode="):
+    with pytest.raises(
+        UnsupportedModelError, match=(r"'colour' has categories.*encode=")
+    ):
         read_network(model, domain=WORDS)
-    with pytest.raises(UnsupportedModelError, match="takes numbers, and encode= gives"):
+    with pytest.raises(
+        UnsupportedModelError, match="takes numbers, but encode= returns"
+    ):
         read_network(model, domain=WORDS, encode=lambda rows: rows[:])
     with pytest.raises(UnsupportedModelError, match=r"shape \(3,\).*shape \(2,\)"):
         read_network(model, domain=WORDS, encode=lambda rows: np.zeros((len(rows), 2)))
@@ -880,14 +890,14 @@ def test_words_need_encode():
 
 def test_inputs_that_are_no_columns():
     data = frame_of(NUMBERS).rename(columns={"b": "other"})
-    with pytest.raises(UnsupportedModelError, match="an input 'b', and no column"):
+    with pytest.raises(UnsupportedModelError, match="an input 'b', but no column"):
         read_network(embedded(), data=data)
 
 
 def test_missing_numbers():
     model = randomize(sequential([], width=3))
     gaps = {"a": [1, 2], "b": [1, None], "c": [0, 1]}
-    with pytest.raises(UnsupportedModelError, match="'b' is missing in some rows"):
+    with pytest.raises(UnsupportedModelError, match="'b' has missing values"):
         read_network(model, domain=gaps)
     filled = read_network(
         model, domain=gaps, encode=lambda rows: pd.DataFrame(rows).fillna(0.5)
@@ -897,7 +907,7 @@ def test_missing_numbers():
 
 def test_codes_that_an_embedding_does_not_have():
     data = frame_of(NUMBERS).replace({"b": {1: 7}})
-    with pytest.raises(UnsupportedModelError, match="from 0 to 2, and 'b' = 7 gives"):
+    with pytest.raises(UnsupportedModelError, match="from 0 to 2, but 'b' = 7 has"):
         read_network(embedded(), data=data)
 
 
@@ -919,15 +929,15 @@ def test_files_that_are_not_models(tmp_path):
     embedded().save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FormatError, match=r"not a whole \.keras file"):
+    with pytest.raises(FormatError, match=r"damaged, or is not a \.keras file"):
         load(str(path))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", "{}")
-    with pytest.raises(FormatError, match="cannot be read"):
+    with pytest.raises(FormatError, match="cannot be loaded"):
         load(path, trust=True)
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("config.json", "{}")
-    with pytest.raises(FormatError, match="cannot be read"):
+    with pytest.raises(FormatError, match="cannot be loaded"):
         load(tmp_path / "model.zip", trust=True)
 
 
@@ -937,7 +947,7 @@ def test_files_that_hold_code(tmp_path):
         load(tmp_path / "lambda.keras", trust=True)
     after_dense(Wrapped(3)).save(tmp_path / "own.keras")
     with pytest.raises(
-        FormatError, match="the model uses Wrapped, which Keras does not"
+        FormatError, match="the model uses Wrapped, which is not part of Keras"
     ):
         load(tmp_path / "own.keras", trust=True)
 

@@ -65,7 +65,9 @@ def test_the_page_the_certificate_and_files_keep_it():
     refused = rules.certificate["model"]["not_missing"]
     assert "None" in refused["job"]
     assert "NaN" not in refused["job"]
-    told = "MISSING VALUES: the model tells some from its missing value (job: None"
+    told = (
+        "MISSING VALUES: the model does not treat some spellings as missing (job: None"
+    )
     assert told in " ".join(str(rules).split())
     again = from_json(to_json(rules))
     assert again == rules

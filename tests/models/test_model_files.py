@@ -1,5 +1,6 @@
 """Model files, in Python and on the command line."""
 
+import re
 import sys
 import warnings
 import zipfile
@@ -111,19 +112,19 @@ def test_the_command_line_reads_models(folder):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("model.joblib", "this is a pickle, and reading one runs whatever program"),
-        ("module.pt", "this is a pickled PyTorch module, and reading one runs"),
-        ("weights.pt", "this file holds weights without their network"),
-        ("cut.skops", "not a whole .skops file"),
-        ("cut.pt2", "reading one can run code from it; export the model to ONNX"),
-        ("cut.onnx", "no ONNX model, or only a part of one"),
-        ("old.h5", "the old format of Keras"),
+        ("model.joblib", "is a pickle, and loading it can run code"),
+        ("module.pt", "is a pickled PyTorch module, and loading it can run"),
+        ("weights.pt", "holds only weights, not the network"),
+        ("cut.skops", "is damaged, or is not a .skops file"),
+        ("cut.pt2", "loading it can run code; export the model to ONNX"),
+        ("cut.onnx", "is damaged, or is not an ONNX model"),
+        ("old.h5", "has the old HDF5 format of Keras"),
         ("nothing.onnx", "there is no such file"),
-        ("rows.csv", "files of models end in .json, .onnx"),
+        ("rows.csv", "is a file of data, not a model; give a model file (.json, .onnx"),
     ],
 )
 def test_files_that_are_not_read(folder, name, message):
-    with pytest.raises(FormatError, match=message) as error:
+    with pytest.raises(FormatError, match=re.escape(message)) as error:
         load_model(folder / name)
     assert str(error.value).startswith(str(folder / name))
     assert "\n" not in str(error.value)
@@ -140,7 +141,7 @@ def test_archives_that_would_fill_the_memory_are_refused(tmp_path, monkeypatch):
             packed.writestr("schema.json", bytes(3 << 20))
         assert path.stat().st_size < 10_000
         with pytest.raises(
-            FormatError, match="holds 3 MB once it is unpacked; models of 1 MB at most"
+            FormatError, match="unpacks to 3 MB; nn2rules reads at most 1 MB"
         ):
             load_model(path)
 
@@ -153,7 +154,7 @@ def test_archives_with_odd_members_are_refused(name, tmp_path):
     ):
         packed.writestr("a.json", "{}")
         packed.writestr(name, "{}")
-    with pytest.raises(FormatError, match="the archive has an odd member"):
+    with pytest.raises(FormatError, match="the archive has an unexpected member"):
         load_model(tmp_path / "odd.skops")
 
 
@@ -167,9 +168,7 @@ def test_libraries_that_run_code_of_files_are_not_used(
     monkeypatch.setattr(file_checks, "version", lambda _name: "0.12.1+old")
     path = tmp_path / f"model{ending}"
     path.write_bytes((folder / "model.skops").read_bytes())
-    with pytest.raises(
-        FormatError, match=rf"{library} 0.12.1\+old is known to run cod"
-    ):
+    with pytest.raises(FormatError, match=rf"{library} 0.12.1\+old can run cod"):
         load_model(path)
 
 
@@ -202,7 +201,7 @@ def test_numbers_of_onnx_outside_of_the_folder_are_not_read(kind, tmp_path):
     (inside / "model.onnx").write_bytes(
         onnx.helper.make_model(graph).SerializeToString()
     )
-    with pytest.raises(FormatError, match=r"in another folder, .* which is not"):
+    with pytest.raises(FormatError, match=r"in another folder .* not read"):
         load_model(inside / "model.onnx")
 
 
@@ -216,12 +215,12 @@ def test_a_number_of_parameters_beyond_64_bits(tmp_path):
 
 
 def test_a_damaged_program_that_is_trusted(folder):
-    with pytest.raises(FormatError, match=r"cut\.pt2: not a whole file of torch"):
+    with pytest.raises(FormatError, match=r"cut\.pt2 is damaged, or is not"):
         load_model(folder / "cut.pt2", trust=True)
 
 
 def test_a_damaged_pickle_that_is_trusted(folder):
-    with pytest.raises(FormatError, match=r"cut\.pkl: cannot be read"):
+    with pytest.raises(FormatError, match=r"cut\.pkl cannot be loaded"):
         load_model(folder / "cut.pkl", trust=True)
 
 
@@ -243,8 +242,8 @@ def test_labels_that_the_model_does_not_name(folder, people):
     code, text = run(folder, "extract", *given, "--encoder", "encoder.skops")
     assert code == 2
     assert (
-        "holds no, yes, and the model's classes are 0, 1; name them, in this order, "
-        "with --classes" in text
+        "holds no, yes, but the model's classes are 0, 1; name the classes in this "
+        "order with --classes" in text
     )
     more = ("--encoder", "encoder.skops", "--classes", "no,yes")
     code, text = run(folder, "extract", *given, *more)
@@ -309,7 +308,7 @@ def test_texts_that_are_names_of_files_are_refused(kind, input_, tmp_path):
     load_model(tmp_path / "good.skops")
     model[0].transformers_[0][1].input = input_
     skops.io.dump(model, tmp_path / "evil.skops")
-    with pytest.raises(FormatError, match=f"input='{input_}', so it opens the files"):
+    with pytest.raises(FormatError, match=f"input='{input_}', so it opens files"):
         load_model(tmp_path / "evil.skops")
     load_model(tmp_path / "evil.skops", trust=True)
 
@@ -320,10 +319,14 @@ def test_texts_that_are_names_of_files_are_refused(kind, input_, tmp_path):
         (
             PolynomialFeatures(2),
             {"_max_degree": 10**9},
-            "_max_degree=1000000000, not a",
+            "_max_degree=1000000000, expected",
         ),
         (PolynomialFeatures(2), {"_max_degree": 99}, "degree 99 makes 5,050 columns"),
-        (PolynomialFeatures(2), {"_n_out_full": 10**7}, "_n_out_full=10000000, not a"),
+        (
+            PolynomialFeatures(2),
+            {"_n_out_full": 10**7},
+            "_n_out_full=10000000, expected",
+        ),
         (PolynomialFeatures(2), {"n_features_in_": 1e9}, "n_features_in_=1000000000.0"),
     ],
 )
@@ -347,7 +350,7 @@ def test_a_sparse_table_that_would_fill_the_memory_is_refused(tmp_path):
     model.fit(rows, labels)
     model[0].transformers_[0][1].n_features = 2**30
     skops.io.dump(model, tmp_path / "evil.skops")
-    with pytest.raises(FormatError, match="n_features=1073741824, not a whole number"):
+    with pytest.raises(FormatError, match="n_features=1073741824, expected an integer"):
         load_model(tmp_path / "evil.skops")
     trusted = load_model(tmp_path / "evil.skops", trust=True)
     with pytest.raises(UnsupportedModelError, match="a table of 1,073,741,8"):
@@ -358,7 +361,7 @@ def test_a_sparse_table_that_would_fill_the_memory_is_refused(tmp_path):
     ("change", "message"),
     [
         (lambda model: model.set_params(memory="cache"), "a `memory`, which writes"),
-        (lambda model: model[0].set_params(n_jobs=9999), "n_jobs=9999, more than 64"),
+        (lambda model: model[0].set_params(n_jobs=9999), "n_jobs=9999; at most 64"),
         (lambda model: model.steps.insert(1, ("k", KMeans(2))), "has a KMeans, which"),
         (lambda model: setattr(model[1], "x", {"y": [KMeans(2)]}), "has a KMeans"),
     ],

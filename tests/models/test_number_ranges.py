@@ -143,7 +143,7 @@ def test_a_usual_pipeline():
         Feature("kids", (0, 1, 2, 3), ordered=True),
     )
     assert "probed" not in network.origin
-    assert "not_along_a_line" not in network.origin
+    assert "not_linear" not in network.origin
     check_answers(network, model, rows)
     with pytest.raises(UnknownValueError, match="'age' is 17, outside of 18 to 79"):
         network.predict(rows.assign(age=17))
@@ -215,15 +215,14 @@ def test_columns_that_are_bent_have_the_numbers_that_occur(name):
     age, amount = network.domain.features
     assert age.values == tuple(sorted(set(rows.age.tolist())))
     assert amount.limits == (rows.amount.min(), rows.amount.max())
-    assert network.origin["not_along_a_line"] == ["age"]
+    assert network.origin["not_linear"] == ["age"]
     check_answers(network, model, rows)
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(model, data=rows, domain={"age": (18, 79)})
     assert str(caught.value) == (
-        "feature 'age' is to be a range of numbers, and the model does not read it "
-        "along a straight line, as it does behind StandardScaler; say the numbers that "
-        "occur, by domain={'age': 'observed'} (--values age=observed), or the model's "
-        "bins, by 'bins:...'"
+        "feature 'age' is declared as a range, but the model is not linear in it; list "
+        "the observed values instead with domain={'age': 'observed'} (--values "
+        "age=observed), or give the model's bins with 'bins:...'"
     )
 
 
@@ -234,7 +233,7 @@ def test_a_clipped_column_is_a_range_where_nothing_is_cut_off():
     inner = read_network(model, data=rows, domain={"age": (30, 60)})
     assert limits_of(inner) == {"age": (30, 60)}
     assert "probed" not in inner.origin
-    with pytest.raises(UnsupportedModelError, match="along a straight line"):
+    with pytest.raises(UnsupportedModelError, match="not linear in it"):
         read_network(model, data=rows, domain={"age": (18, 90)})
 
 
@@ -406,7 +405,7 @@ def test_torch(name):
     is_bent = name in ("bent", "squared")
     assert network.domain.feature("age").limits == (18, 79)
     assert (network.domain.feature("amount").limits is None) == is_bent
-    assert network.origin.get("not_along_a_line") == (["amount"] if is_bent else None)
+    assert network.origin.get("not_linear") == (["amount"] if is_bent else None)
     assert "probed" not in network.origin
 
     def ask(rows):
@@ -475,7 +474,7 @@ def test_encode_that_looks_numbers_up():
     network = read_network(model, data=rows, encode=encode, output="score")
     assert network.domain.feature("months").values == tuple(known)
     assert network.domain.feature("amount").limits is not None
-    assert network.origin["not_along_a_line"] == ["months"]
+    assert network.origin["not_linear"] == ["months"]
 
 
 def test_one_hot_columns_beside_a_number():
@@ -520,7 +519,7 @@ def test_keras_with_bins():
         network = read_network(model, data=rows, output="score")
     assert network.domain.feature("age").limits is None
     assert network.domain.feature("amount").limits is not None
-    assert network.origin["not_along_a_line"] == ["age"]
+    assert network.origin["not_linear"] == ["age"]
 
 
 def test_onnx():
@@ -570,7 +569,7 @@ def test_onnx():
         "pay", rows.pay.min(), rows.pay.max(), missing=True
     )
     assert "probed" not in network.origin
-    assert "not_along_a_line" not in network.origin
+    assert "not_linear" not in network.origin
     session = runtime.InferenceSession(model.SerializeToString())
     for some in (rows, inside(network.domain, rows)):
         feeds = {n: some[[n]].to_numpy(np.float32) for n in ("age", "pay")}
@@ -612,7 +611,7 @@ REAL = Domain(
 
 def test_rows_along_a_line_become_one_column():
     made, network = table_of(REAL, lambda x, slope, offset: slope * x + offset)
-    straight, bent = made.straightened(network, 2.0**-53)
+    straight, bent = made.with_ranges(network, 2.0**-53)
     assert (straight.domain, bent) == (REAL, [])
     assert straight.layers[0].weights.shape == (3 + 2 + 1, 3)
     assert network.model_error < straight.model_error < 1e-6
@@ -635,7 +634,7 @@ def test_rows_along_a_line_become_one_column():
 )
 def test_rows_off_a_line_are_named(function):
     made, network = table_of(REAL, function)
-    _, bent = made.straightened(network, 2.0**-53)
+    _, bent = made.with_ranges(network, 2.0**-53)
     assert "c" in bent
 
 
@@ -647,7 +646,7 @@ def test_what_a_model_rounds_is_part_of_its_error():
 
     domain = Domain((Feature.real("a", 1e6, 1e6 + 3), Feature("b", ("x", "y"))))
     made, network = table_of(domain, rounded)
-    straight, bent = made.straightened(network, 2.0**-24)
+    straight, bent = made.with_ranges(network, 2.0**-24)
     assert not bent
     assert 0.01 < straight.model_error < 10
     xs = np.random.default_rng(1).uniform(1e6, 1e6 + 3, 1000)
@@ -705,7 +704,7 @@ def test_columns_that_meet_in_rows_alone_are_found():
         is_near = array.max(axis=1) - array.min(axis=1) < 2
         return np.where(is_near[:, None], array[:, ::-1], array).astype(np.float32)
 
-    with pytest.raises(UnsupportedModelError, match="mixes features"):
+    with pytest.raises(UnsupportedModelError, match="combines features"):
         read_network(torch.nn.Linear(12, 2).eval(), data=rows, encode=encode)
 
 
@@ -713,7 +712,7 @@ def test_an_error_that_is_no_matter_of_ranges_is_raised_as_it_is():
     torch = pytest.importorskip("torch")
     rows = people()[["amount", "pay"]]
     model = torch.nn.Linear(7, 2).eval()
-    message = "the model takes 7 numbers; the data have 2 features with 3 values in all"
+    message = "takes 7 numbers for each row, but the data have 2 features with 3 values"
     with pytest.raises(UnsupportedModelError, match=re.escape(message)):
         read_network(model, data=rows, output="score")
 

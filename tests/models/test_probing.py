@@ -104,12 +104,14 @@ def test_mixing_names_the_features(mix):
     """A product is constant in one feature as long as the other is at its first."""
     message = told(lambda rows: np.array(mix(rows), dtype=float).reshape(-1, 1))
     assert message.startswith(
-        "the preprocessing mixes features: column 0 depends on 'word', 'number'; "
+        "the preprocessing combines features: column 0 depends on 'word', 'number'. "
     )
 
 
 def test_entries_are_called_by_their_names():
-    with pytest.raises(UnsupportedModelError, match="mixes features: 0/1 depends on"):
+    with pytest.raises(
+        UnsupportedModelError, match=("combines features: 0/1 depends on")
+    ):
         probe(
             lambda rows: [np.stack([rows["bin"] * 0, rows["bin"] + rows["number"]], 1)],
             RowMaker(DOMAIN),
@@ -121,17 +123,15 @@ def test_entries_are_called_by_their_names():
 def test_other_rows(share):
     """Even where they are the same each time: a row on its own shows it."""
     assert told(lambda rows: rows[["number"]] - getattr(rows["number"], share)()) == (
-        "what the preprocessing makes of a row depends on other rows: column 0 is not "
-        "the same each time; use a step that learns when it is fitted, such as "
-        "StandardScaler"
+        "the preprocessing of a row depends on other rows: column 0 is not the same "
+        "each time; use a step that learns when it is fitted, such as StandardScaler"
     )
 
 
 def test_bins_that_are_told_apart():
     expected = (
-        "feature 'bin': the model tells numbers of one bin apart; only bins that the "
-        "model itself makes can be values, so say a range of numbers instead, "
-        "(low, high), or single ones"
+        "feature 'bin': the model distinguishes numbers within one bin; give the bins "
+        "of the model itself, a range (low, high), or a list of numbers"
     )
     assert told(lambda rows: rows[["bin"]] >= 5) == expected
     assert told(lambda rows: rows[["bin"]].clip(2, 3)) == expected
@@ -146,22 +146,22 @@ def test_values_that_are_refused():
         return rows[["number"]]
 
     assert told(encode) == (
-        "feature 'word': the model cannot take the value 'z' ('z'); leave out the rows "
-        "that have it"
+        "feature 'word': the model does not accept the value 'z' ('z'); leave out the "
+        "rows that have it"
     )
 
     def strict(rows):
         raise RuntimeError("no\nmore")
 
     assert told(strict) == (
-        "the preprocessing cannot take the row (word = x, number = 1, bin = -1): no; "
-        "give values such as the model was trained on"
+        "the preprocessing fails on the row (word = x, number = 1, bin = -1): no; give "
+        "values like those the model was trained on"
     )
 
 
 def test_rows_that_get_lost():
     assert told(lambda rows: rows[["number"]][:3]).startswith(
-        "the preprocessing makes an array of shape (3, 1) of 13 rows; it must make a "
+        "the preprocessing turns 13 rows into an array of shape (3, 1); it must return "
     )
 
 

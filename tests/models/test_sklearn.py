@@ -836,7 +836,7 @@ def test_classifiers_with_a_threshold_of_their_own(limit, positive, where):
     inputs, _ = inputs_as(rows, network.domain)
     assert (network.predict(inputs) == model.predict(inputs)).all()
     assert len(set(network.predict(inputs))) == 2
-    with pytest.raises(OptionError, match="has a threshold of its own; leave out"):
+    with pytest.raises(OptionError, match="has its own threshold; leave out"):
         read_network(model, data=rows, threshold=0.7)
 
 
@@ -872,15 +872,15 @@ def test_thresholds_that_cannot_be_read():
     network = read_network(scored, data=rows)
     assert (network.predict(rows) == scored.predict(rows)).all()
     for options, told in (
-        ({"threshold": 0.3}, "compares what is no sigmoid of a score with 0.3"),
-        ({"threshold": 1.5}, "with 1.5; nn2rules reads thresholds of probabilities"),
+        ({"threshold": 0.3}, "something other than a sigmoid probability with 0.3"),
+        ({"threshold": 1.5}, "with 1.5; nn2rules reads thresholds on probabilities"),
     ):
         model = fitted(clone(scored).set_params(**options), rows, labels(rows))
         assert told in sentence(model, rows)
     model = FixedThresholdClassifier(behind(OneHotEncoder(), "age job"), threshold=1.5)
     assert sentence(fitted(model, rows, labels(rows)), rows) == (
-        "the FixedThresholdClassifier has the threshold 1.5, so it gives one answer to "
-        "all rows; expected one between 0 and 1"
+        "the FixedThresholdClassifier has the threshold 1.5, so it predicts one class "
+        "for all rows; expected a threshold between 0 and 1"
     )
 
 
@@ -1116,8 +1116,8 @@ def test_a_wide_pipeline_on_raw_columns():
 
 TWO = people()[["age", "pay"]]
 READS = (
-    "of scikit-learn, nn2rules reads MLPClassifier and linear classifiers, alone or at "
-    "the end of a Pipeline"
+    "From scikit-learn, nn2rules reads MLPClassifier and linear classifiers, alone or "
+    "at the end of a Pipeline."
 )
 
 
@@ -1153,7 +1153,7 @@ def test_a_search_that_kept_no_model():
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
     grid = {"logisticregression__C": [1, 2]}
     search = GridSearchCV(pipeline, grid, cv=2, refit=False).fit(TWO, TWO.age > 30)
-    assert sentence(search) == "the GridSearchCV kept no model; use refit=True"
+    assert sentence(search) == "the GridSearchCV has no fitted model; use refit=True"
 
 
 @pytest.mark.parametrize(
@@ -1164,8 +1164,8 @@ def test_a_search_that_kept_no_model():
 def test_regressors(regressor):
     model = fitted(make_pipeline(StandardScaler(), regressor), TWO, TWO.age)
     assert sentence(model) == (
-        f"a {type(regressor).__name__} predicts a number; nn2rules reads classifiers, "
-        f"such as MLPClassifier"
+        f"{type(regressor).__name__} predicts a number. nn2rules reads classifiers, "
+        f"such as MLPClassifier."
     )
 
 
@@ -1180,13 +1180,12 @@ def test_regressors(regressor):
 )
 def test_trees(classifier):
     assert sentence(trained(classifier)) == (
-        f"a {type(classifier).__name__} is made of decision trees, and is no network; "
-        f"for rules of trees there are other tools, such as te2rules, and "
-        f"sklearn.tree.export_text for a single one"
+        f"{type(classifier).__name__} is an ensemble of trees, not a neural network. "
+        f"Extract rules with a package for trees, such as te2rules."
     )
     assert sentence(trained(DecisionTreeClassifier())) == (
-        "a DecisionTreeClassifier is a tree, and no network; its paths are rules "
-        "already, which sklearn.tree.export_text prints"
+        "DecisionTreeClassifier is not a neural network. Its paths already are rules; "
+        "print them with sklearn.tree.export_text."
     )
 
 
@@ -1203,9 +1202,9 @@ def test_trees(classifier):
 )
 def test_models_that_are_made_of_several(classifier):
     assert sentence(trained(classifier)) == (
-        f"a {type(classifier).__name__} puts the answers of several models together, "
-        f"so no single network answers as it does; extract the rules of each of them: "
-        f"model.estimators_[0]"
+        f"{type(classifier).__name__} combines the predictions of several models, "
+        f"which no single network does. Extract the rules of each of them, such as "
+        f"model.estimators_[0]."
     )
 
 
@@ -1216,8 +1215,8 @@ def test_weights_that_are_no_numbers(model, number):
     weights = model.coefs_[1] if hasattr(model, "coefs_") else model.coef_
     weights[0, 0] = number
     assert sentence(model) == (
-        f"a weight of the {type(model).__name__} is {number}, so it has no answers; "
-        f"train it again, with scaled columns or a smaller step"
+        f"a weight of the {type(model).__name__} is {number}: its training diverged; "
+        f"train it again with scaled columns or a lower learning rate"
     )
 
 
@@ -1227,27 +1226,29 @@ def test_weights_that_are_no_numbers(model, number):
     ids=lambda model: type(model).__name__,
 )
 def test_other_estimators(model):
-    assert sentence(trained(model)) == f"cannot read a {type(model).__name__}; {READS}"
+    assert (
+        sentence(trained(model)) == f"{type(model).__name__} is not supported. {READS}"
+    )
 
 
 def test_a_pipeline_without_a_classifier():
     model = fitted(make_pipeline(StandardScaler(), MinMaxScaler()), TWO, None)
-    assert sentence(model) == f"cannot read a MinMaxScaler; {READS}"
+    assert sentence(model) == f"MinMaxScaler is not supported. {READS}"
 
 
 def test_an_svc_of_several_classes():
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     assert sentence(fitted(model, TWO, labels(TWO, 3))) == (
-        "an SVC of several classes lets them compete in pairs, which is no network; "
-        "train a LinearSVC instead"
+        "an SVC with more than two classes votes between pairs of them, which a "
+        "network cannot do; train a LinearSVC instead"
     )
 
 
 def test_calibration():
     assert sentence(trained(CalibratedClassifierCV(LogisticRegression(), cv=2))) == (
-        "a CalibratedClassifierCV averages classifiers whose answers it bends, so no "
-        "single network answers as it does; extract the rules of the classifier inside "
-        "it: model.calibrated_classifiers_[0].estimator"
+        "CalibratedClassifierCV averages calibrated classifiers, which no single "
+        "network does. Extract the rules of the classifier inside it: "
+        "model.calibrated_classifiers_[0].estimator."
     )
 
 
@@ -1256,16 +1257,16 @@ def test_multi_label(classifier):
     answers = np.random.default_rng(0).integers(0, 2, (len(TWO), 3))
     model = fitted(make_pipeline(StandardScaler(), classifier), TWO, answers)
     assert sentence(model) == (
-        f"this {type(classifier).__name__} is multi-label: it answers several "
-        f"questions at once; train one classifier for each label"
+        f"this {type(classifier).__name__} is multi-label. Train one classifier for "
+        f"each label."
     )
 
 
 def test_one_class():
     model = fitted(make_pipeline(StandardScaler(), mlp()), TWO, ["same"] * len(TWO))
     assert sentence(model) == (
-        "the MLPClassifier knows one class only, 'same'; train it on rows of two "
-        "classes or more"
+        "the MLPClassifier has only one class, 'same'; train it on rows of at least "
+        "two classes"
     )
 
 
@@ -1281,9 +1282,10 @@ def test_one_class():
 )
 def test_steps_that_mix_columns(step, column):
     assert sentence(trained(mlp(), TWO, step)) == (
-        f"the preprocessing mixes features: {column!r} depends on 'age', 'pay'; "
-        f"nn2rules reads preprocessing in which every column comes from one feature, "
-        f"so leave out steps such as PCA or products of columns"
+        f"the preprocessing combines features: {column!r} depends on 'age', 'pay'. "
+        f"Here, nn2rules reads steps that treat each column separately. Linear steps "
+        f"such as PCA can be read as a layer if you export the whole model to ONNX; "
+        f"leave out others, such as products of columns."
     )
 
 
@@ -1292,9 +1294,8 @@ def test_steps_that_mix_columns(step, column):
 )
 def test_steps_that_look_at_other_rows(function):
     assert sentence(trained(mlp(), TWO, FunctionTransformer(function))) == (
-        "what the preprocessing makes of a row depends on other rows: column 0 is not "
-        "the same each time; use a step that learns when it is fitted, such as "
-        "StandardScaler"
+        "the preprocessing of a row depends on other rows: column 0 is not the same "
+        "each time; use a step that learns when it is fitted, such as StandardScaler"
     )
 
 
@@ -1305,7 +1306,7 @@ def test_columns_that_are_missing_or_renamed():
         (TWO.rename(columns={"pay": "salary"}), "'age', 'salary'"),
     ):
         assert sentence(model, rows, RowsError) == (
-            f"the data are not those of the model: the feature 'pay' is missing; the "
+            f"the data do not match the model: the feature 'pay' is missing; the "
             f"columns found are {found}"
         )
 
@@ -1320,32 +1321,32 @@ def test_more_columns_in_another_order_are_no_mistake():
 def test_words_in_a_column_of_numbers():
     model, cells = trained(mlp()), TWO.pay.tolist()
     assert sentence(model, TWO.assign(pay=["much", *cells[1:]])) == (
-        "feature 'pay': the model cannot take the value 'much' (could not convert "
+        "feature 'pay': the model does not accept the value 'much' (could not convert "
         "string to float: 'much'); leave out the rows that have it"
     )
     assert sentence(model, TWO.assign(pay="much")) == (
-        "the preprocessing cannot take the row (age = 18, pay = much): could not "
-        "convert string to float: 'much'; give values such as the model was trained on"
+        "the preprocessing fails on the row (age = 18, pay = much): could not convert "
+        "string to float: 'much'; give values like those the model was trained on"
     )
 
 
 def test_arrays():
     array = TWO.to_numpy()
     assert sentence(trained(mlp()), array, RowsError) == (
-        "data is an array, whose columns have no names; give a data frame, such as "
+        "data is an array, so its columns have no names; pass a data frame, such as "
         "pandas.DataFrame(X, columns=[...])"
     )
     model = fitted(make_pipeline(StandardScaler(), mlp()), array, labels(TWO))
     assert sentence(model, TWO.assign(label="yes"), RowsError) == (
-        "the model was trained on an array of 2 columns, and the data have 3: 'age', "
-        "'pay', 'label'; give those columns alone, in the order of the array"
+        "the model was trained on an array of 2 columns, but the data have 3: 'age', "
+        "'pay', 'label'; give only the columns of the array, in the same order"
     )
 
 
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        (StandardScaler(), "it makes nan of it"),
+        (StandardScaler(), "it becomes nan"),
         (KBinsDiscretizer(3), "Input X contains NaN"),
         (
             OneHotEncoder(),
@@ -1357,8 +1358,8 @@ def test_arrays():
 def test_missing_values_without_an_imputer(step, reason):
     rows = TWO.assign(pay=[None, *TWO.pay.tolist()[1:]])
     assert sentence(trained(mlp(), TWO, step), rows) == (
-        f"feature 'pay' is missing in some rows, and the model cannot take that "
-        f"({reason}); leave out those rows, or impute in the pipeline"
+        f"feature 'pay' has missing values, which the model does not accept "
+        f"({reason}); leave out those rows, or add an imputer to the pipeline"
     )
 
 
@@ -1367,10 +1368,10 @@ def test_too_many_numbers():
     model = make_pipeline(FunctionTransformer(np.sqrt), LogisticRegression())
     fitted(model, rows, rows.income > 700)
     assert sentence(model, rows, DomainError) == (
-        "the column 'income' has 1,500 different numbers, and the model does not read "
-        "them along a straight line, so that they are no range; put them into bins in "
-        "the model, leave out the step that bends them, or say which are to be told "
-        "apart, by domain={'income': 'quantiles:20'} (--values income=quantiles:20)"
+        "column 'income' has 1,500 distinct numbers, and cannot be a range, because "
+        "the model is not linear in it; put them into bins in the model, leave out the "
+        "non-linear step, or choose a few of them, by "
+        "domain={'income': 'quantiles:20'} (--values income=quantiles:20)"
     )
     network = read_network(model, data=rows, domain={"income": "quantiles:20"})
     assert len(network.domain.features[0]) == 21
@@ -1383,14 +1384,14 @@ def test_identifiers():
     assert read_network(unused, data=rows).domain.names == ("job",)
     used = fitted(behind(OneHotEncoder(), "job case"), rows, labels(rows[["job"]]))
     assert sentence(used, rows, DomainError) == (
-        "the column 'case' has 1,500 different values, like a name or the number of a "
-        "case; train without it, or list its values by domain= (--values)"
+        "column 'case' has 1,500 distinct values, like a name or an id; train without "
+        "it, or list its values by domain= (--values)"
     )
 
 
 def test_no_rows():
     assert sentence(trained(mlp()), TWO[:0], RowsError) == (
-        "the data have no rows; give rows as the model was trained on"
+        "the data have no rows; give rows like those the model was trained on"
     )
 
 
@@ -1414,19 +1415,18 @@ def test_words_that_the_encoder_never_saw():
     model = fitted(behind(OneHotEncoder(), "job age"), rows, labels(rows))
     new = rows.assign(job=["king", *rows.job[1:]])
     assert sentence(model, new) == (
-        "feature 'job': the model cannot take the value 'king' (Found unknown "
+        "feature 'job': the model does not accept the value 'king' (Found unknown "
         "categories ['king'] in column 0 during transform); leave out the rows that "
         "have it"
     )
     assert sentence(model, rows, OptionError, other=True) == (
-        "other: no feature can have a value for others, as no encoder takes values "
-        "that it was not trained on; use OneHotEncoder(handle_unknown='ignore')"
+        "other: no feature can have a category for others, because no encoder accepts "
+        "values that it was not trained on; use OneHotEncoder(handle_unknown='ignore')"
     )
     assert sentence(model, rows, other=["job"]) == (
-        "feature 'job' is to have a value for others, and the model takes none but "
-        "those it was trained on (Found unknown categories ['a value that was never "
-        "seen'] in column 0 during transform); in other=, name the features that can "
-        "have one"
+        "feature 'job' cannot have a category for others, because the model accepts "
+        "only values that it was trained on (Found unknown categories ['a value that "
+        "was never seen'] in column 0 during transform); leave it out of other="
     )
 
 
@@ -1435,8 +1435,8 @@ def test_categories_that_mean_the_same():
     rows.loc[3, "a"] = np.nan
     model = fitted(make_pipeline(OneHotEncoder(), mlp()), rows, labels(rows))
     assert sentence(model, rows) == (
-        "column 'a': its encoder tells None from NaN, and both mean missing; replace "
-        "one by the other before training"
+        "column 'a': its encoder has both None and NaN as categories, and both mean "
+        "missing; replace one by the other before training"
     )
 
 
@@ -1445,15 +1445,15 @@ def test_a_classifier_whose_columns_are_unknown():
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(model)
     assert str(caught.value) == (
-        "the model does not know its columns; give data= (--data), rows as it was "
-        "trained on, or domain="
+        "the model does not name its columns; give data= (--data), rows like those it "
+        "was trained on, or domain="
     )
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(trained(mlp()))
     assert str(caught.value) == (
-        "the model does not know what its column 'age' can be; give data= (--data), "
-        "rows as it was trained on, or domain={'age': [...]}, or a range of numbers, "
-        "(low, high)"
+        "the model does not know the values of its column 'age'; give data= (--data), "
+        "rows like those it was trained on, or domain={'age': [...]}, or a range of "
+        "numbers, (low, high)"
     )
 
 
@@ -1469,17 +1469,23 @@ def test_an_encoder_that_does_not_fit():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"classes": [1, 2]}, "a scikit-learn model knows its classes; leave out"),
-        ({"encode": StandardScaler().fit(TWO)}, "a Pipeline encodes its rows itself"),
-        ({"encode": "x"}, "encode= is a function of rows or a fitted transformer, not"),
-        ({"domain": ["age"]}, "domain= is a Domain, or a dict from features to what"),
+        ({"classes": [1, 2]}, "a scikit-learn model names its classes; leave out"),
+        ({"encode": StandardScaler().fit(TWO)}, "a Pipeline encodes its own rows"),
+        ({"encode": "x"}, "encode= must be a function of rows or a fitted transformer"),
+        ({"domain": ["age"]}, "domain= is a Domain, or a dict from features to their"),
         (
             {"domain": {"agee": [1]}},
             "there is no column 'agee'; the columns are 'age',",
         ),
-        ({"domain": {"age": "17-90"}}, "'age' is said to be '17-90'; expected 'range:"),
-        ({"domain": {"age": 7}}, "'age' is said to be 7; expected a list of its value"),
-        ({"other": ["age"]}, "other: 'age' is not a feature of words, so it cannot ha"),
+        (
+            {"domain": {"age": "17-90"}},
+            "feature 'age': invalid specification '17-90'; expected",
+        ),
+        (
+            {"domain": {"age": 7}},
+            "feature 'age': invalid specification 7; expected a list",
+        ),
+        ({"other": ["age"]}, "other: 'age' is not a categorical feature"),
     ],
     ids=str,
 )
@@ -1489,9 +1495,8 @@ def test_options_that_make_no_sense(options, told):
 
 def test_bins_that_the_model_does_not_make():
     assert sentence(trained(mlp()), TWO, domain={"age": "bins:25,30"}) == (
-        "feature 'age': the model tells numbers of one bin apart; only bins that the "
-        "model itself makes can be values, so say a range of numbers instead, "
-        "(low, high), or single ones"
+        "feature 'age': the model distinguishes numbers within one bin; give the bins "
+        "of the model itself, a range (low, high), or a list of numbers"
     )
 
 

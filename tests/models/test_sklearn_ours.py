@@ -101,7 +101,7 @@ def test_a_classifier_of_ours_goes_into_every_question():
     classifier, row = model[-1], FRAME.iloc[0]
     for given in (model, classifier):
         assert nn2rules.read_network(given) is classifier.network_
-        assert nn2rules.explain(given, row).answer == model.predict(FRAME[:1])[0]
+        assert nn2rules.explain(given, row).prediction == model.predict(FRAME[:1])[0]
         assert nn2rules.audit(given, FRAME, protected=["town"]).rows == len(FRAME)
         assert nn2rules.compare(given, classifier.rules_).equal
     chosen = GridSearchCV(ours(), {"units": [2]}, cv=2).fit(FRAME, LABELS)
@@ -135,7 +135,7 @@ def test_bent_columns_have_the_numbers_that_occur():
 
 def test_steps_that_mix_columns_are_refused():
     model = make_pipeline(SimpleImputer(), PCA(2), ours()).fit(FRAME[NUMBERS], LABELS)
-    with pytest.raises(UnsupportedModelError, match="mixes features: column 'x1'"):
+    with pytest.raises(UnsupportedModelError, match="combines features: column 'x1'"):
         nn2rules.read_network(model, data=FRAME[NUMBERS])
 
 

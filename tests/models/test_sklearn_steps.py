@@ -146,12 +146,12 @@ def test_a_flag_for_several_columns_at_once():
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(model, data=usual)
     assert str(caught.value) == (
-        "the step FunctionTransformer sees several columns at once ('branch', "
-        "'product', 'channel' and others), and nothing shows that it never mixes them; "
-        "give each column a step of its own, as in ColumnTransformer([(name, "
+        "the step FunctionTransformer takes several columns at once ('branch', "
+        "'product', 'channel' and others), and nn2rules cannot know that it never "
+        "combines them; use one such step per column, as in ColumnTransformer([(name, "
         "FunctionTransformer(...), [name]) for name in columns]), or extract the rules "
-        "of the classifier alone, with encode=model[:-1].transform: they then rest on "
-        "the rows tried"
+        "of the classifier alone with encode=model[:-1].transform; they are then only "
+        "tested on rows, not proved"
     )
     classifier = model[-1]
     for encode, name in (
@@ -182,7 +182,9 @@ def test_mixtures_of_rows_find_more_than_random_inputs():
         return np.hstack([array, met])
 
     model = LogisticRegression(max_iter=999).fit(encode(rows), rows.a > 200)
-    with pytest.raises(UnsupportedModelError, match="mixes features: column 2 depends"):
+    with pytest.raises(
+        UnsupportedModelError, match=("combines features: column 2 depends")
+    ):
         read_network(model, data=rows, encode=encode)
 
 
@@ -247,9 +249,11 @@ def test_bins_of_a_users_own_step_are_hinted_at():
     with pytest.warns(BinsWarning) as caught:
         read_network(scored(rows), data=rows)
     assert [str(warning.message) for warning in caught] == [
-        "feature 'n' has 100 numbers, which the model tells apart in 3 ranges only; if "
-        "it has bins, state their edges (between 28.5 and 30.0, 58.5 and 60.0), by "
-        "domain={'n': 'bins:...'} (--values n=bins:...), and rules are found sooner"
+        "feature 'n' has 100 numbers, but the model distinguishes only 3 ranges of "
+        "them; if it has bins, declare their edges (between 28.5 and 30.0, 58.5 and "
+        "60.0) with domain={'n': 'bins:...'} (--values n=bins:...), and rules are "
+        "found "
+        "sooner"
     ]
     few = rows[:20]
     with warnings.catch_warnings():
@@ -341,12 +345,12 @@ def test_strangers_that_are_told_apart(function, kind):
     if kind == "encode":
         options, model = {"encode": model[:-1].transform}, model[-1]
     fine = read_network(model, data=WORDS, other=["side"], **options)
-    assert fine.origin["strangers"]["side"] > 60
+    assert fine.origin["unseen_values"]["side"] > 60
     with pytest.raises(UnsupportedModelError) as caught:
         read_network(model, data=WORDS, other=["word"], **options)
     assert str(caught.value).startswith(
-        "feature 'word' is to have a value for others, and the model tells some of "
-        "these apart, such as 'a value that was never seen' and "
+        "feature 'word' cannot have a category for others, because the model "
+        "distinguishes unseen values such as 'a value that was never seen' and "
     )
 
 
@@ -355,8 +359,8 @@ def test_numbers_that_were_never_seen():
     encoder = OneHotEncoder(handle_unknown="ignore")
     model = make_pipeline(encoder, LogisticRegression()).fit(rows, rows.n > 4)
     network = read_network(model, data=rows, other=True)
-    assert network.origin["strangers"].keys() == {"n", "m"}
-    assert min(network.origin["strangers"].values()) > 15
+    assert network.origin["unseen_values"].keys() == {"n", "m"}
+    assert min(network.origin["unseen_values"].values()) > 15
     new = pd.DataFrame({"n": [4, 9, -7], "m": [0.5, 0.25, 77.0]})
     assert (network.predict(new) == model.predict(new)).all()
 

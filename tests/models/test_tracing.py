@@ -71,7 +71,7 @@ def test_a_result_that_is_wider_in_front_keeps_its_features(trace, x):
 
 def test_constants_with_rows_of_their_own_are_refused(trace):
     a = trace.table(0, [[1.0], [2.0], [3.0]])
-    with pytest.raises(UnsupportedModelError, match="mixes rows of a batch"):
+    with pytest.raises(UnsupportedModelError, match="combines rows of a batch"):
         take(trace, step("add", [a], lambda rows: np.zeros((1, 3, 3)) + rows))
 
 
@@ -90,7 +90,7 @@ def test_any_step_on_one_feature_is_run(trace):
 @pytest.mark.parametrize("run", [np.cumsum, np.flip, np.mean, np.sort])
 def test_a_step_that_mixes_rows_is_refused(trace, run):
     a = trace.table(0, [[3.0], [2.0], [1.0]])
-    with pytest.raises(UnsupportedModelError, match="mixes rows of a batch"):
+    with pytest.raises(UnsupportedModelError, match="combines rows of a batch"):
         take(trace, step("", [a], lambda rows: np.asarray(run(rows, axis=0))))
 
 
@@ -106,7 +106,7 @@ def refusing(number):
 def test_the_value_that_a_step_cannot_take_is_named(trace, x):
     with pytest.raises(UnsupportedModelError, match=r"'a': .* value '2' \(no 2. Real"):
         take(trace, step("each", [x], refusing(2)))
-    with pytest.raises(UnsupportedModelError, match=r"'b' is missing .* \(no 5"):
+    with pytest.raises(UnsupportedModelError, match=r"'b' has missing .* \(no 5"):
         take(trace, step("each", [x], refusing(5)))
 
 
@@ -136,7 +136,7 @@ def test_constants_may_have_the_batch_that_they_were_worked_out_for(trace, x, ro
     "array", [np.zeros((3, 2)), np.array([[1, 2], [1, 3]]), np.zeros((1, 1, 2))]
 )
 def test_constants_with_other_rows_are_refused(trace, x, array):
-    with pytest.raises(UnsupportedModelError, match="mixes rows of a batch"):
+    with pytest.raises(UnsupportedModelError, match="combines rows of a batch"):
         operands_of(trace, [array, x], batch=2)
 
 
@@ -155,7 +155,7 @@ def test_a_softmax_of_parts_of_a_row_is_refused(trace, x):
 
 @pytest.mark.parametrize("axes", [0, [0, 1], None, -2])
 def test_sums_over_rows_are_refused(trace, x, axes):
-    with pytest.raises(UnsupportedModelError, match="adds up the rows of a batch"):
+    with pytest.raises(UnsupportedModelError, match="sums over the rows of a batch"):
         OPERATIONS["sum"](trace, x, axes=axes, keep=False)
 
 

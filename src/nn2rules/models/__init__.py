@@ -1,19 +1,19 @@
-"""Models in: scikit-learn, PyTorch, Keras and ONNX become a `Network`.
+"""Read scikit-learn, PyTorch, Keras and ONNX models as a `Network`.
 
 `adapters` chooses the package that reads a model, `probing` and `tracing` find out what
-the model computes, `confirm` compares the network with the model before it is used.
-`model_files` loads models from files, `user_files` with the user's rows. Imports
-`files` and everything below.
+the model computes, and `confirm` compares the network with the model before it is used.
+`model_files` loads a model from a file, `user_files` a model together with rows.
+Imports `files` and everything below.
 """
 
 from nn2rules.models.adapters import network_of, read_network
 from nn2rules.models.model_files import load_model
 from nn2rules.models.options import ModelOptions, ModelOutput, takes_curves
 from nn2rules.models.user_files import (
-    Given,
-    Loaded,
+    LoadedModel,
+    ModelInput,
     class_named,
-    load,
+    load_with_rows,
     refuse_for_network,
     typed_frame,
 )
@@ -29,16 +29,16 @@ from nn2rules.rules.data_rows import (
 )
 
 __all__ = [
-    "Given",
     "GivenRows",
-    "Loaded",
+    "LoadedModel",
+    "ModelInput",
     "ModelOptions",
     "ModelOutput",
     "by_support",
     "class_named",
     "given_rows",
-    "load",
     "load_model",
+    "load_with_rows",
     "needs_rows",
     "network_of",
     "read_network",

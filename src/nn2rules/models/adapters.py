@@ -1,10 +1,10 @@
-"""MODEL IN: whatever the user has becomes the one network form.
+"""Choose the adapter that reads a model.
 
-A framework's adapter is imported only when a model of that framework is handed over,
-so nothing here needs the framework to be installed. Every adapter has three functions:
-``prepare(model)``, which refuses what it cannot read; ``columns(model, encode)``, what
-the model knows of its columns; and ``read(model, source, how)``, which follows the
-model and returns a `Reading`.
+A framework's adapter is imported only when a model of that framework is passed, so
+nothing here needs the framework to be installed. Every adapter has three functions:
+``prepare(model)`` refuses what it cannot read; ``columns(model, encode)`` returns what
+the model knows of its columns; ``read(model, source, options)`` traces the model and
+returns a `Reading`.
 """
 
 import os
@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from nn2rules.errors import UnsupportedModelError
+from nn2rules.models.file_checks import is_data_file
 from nn2rules.models.options import ModelOptions, ModelOutput
 from nn2rules.network import Network
 from nn2rules.scorecards import Scorecard
@@ -25,7 +26,7 @@ ADAPTERS = {
     "sklearn": "nn2rules.models.sklearn",
     "torch": "nn2rules.models.torch",
 }
-"""The top-level module of a framework, and the adapter that reads its models."""
+"""From the top-level module of a framework to the adapter that reads its models."""
 
 
 def read_network(
@@ -41,34 +42,37 @@ def read_network(
 ) -> Network:
     """Return the `Network` that computes what `model` computes.
 
-    It is compared with the model itself before it is returned: on the rows of `data`
+    The network is compared with the model before it is returned, on the rows of `data`
     and on random inputs of the domain.
 
     Parameters
     ----------
-    model : Network, or a model of scikit-learn, PyTorch, Keras or ONNX
+    model : Network, or a scikit-learn, PyTorch, Keras or ONNX model
     data : frame or list of dicts, optional
-        Rows as the model was trained on: they say what its features can be.
+        Rows like those the model was trained on. They show which values each feature
+        can have.
     domain : Domain, or mapping, optional
-        What the features can be, where the data do not say it: all of them, or some by
-        name. See `Domain.from_data`.
+        The possible values of the features, or of some of them by name, where the data
+        do not show them. See `Domain.from_data`.
     encode : callable, or fitted scikit-learn transformer, optional
         Turns rows of the data into the arrays that the model takes.
     classes : sequence of class labels, optional
-        Where the model has none; by default 0, 1, ….
+        The classes of a model that does not name them; by default 0, 1, ….
     threshold : float
-        Of a model with a single output: class 1 iff its probability is larger.
+        For a model with a single output: class 1 is predicted if its probability is
+        larger.
     output : {"score", "probability"}, optional
         What a single output without a sigmoid means: a score (class 1 above 0) or a
-        probability (class 1 above the threshold). A model that does not tell is
-        refused unless you say it.
+        probability (class 1 above the threshold). If the model does not show it, it is
+        refused unless you declare it.
     other : bool, or sequence of feature names
-        Whether features of words get a value `other`, for all that are not listed.
+        Which categorical features get a category `other` for values that are not
+        listed: all (True) or the named ones.
 
     Raises
     ------
     UnsupportedModelError
-        If the model, or a step of it, cannot be read exactly; the message says which.
+        If the model, or a step of it, cannot be read exactly; the message names it.
     """
     options = ModelOptions(
         data=data,
@@ -82,47 +86,61 @@ def read_network(
     return network_of(model, options)
 
 
-def network_of(model: object, how: ModelOptions) -> Network:
-    """Return the `Network` of a model; `read_network` with its options as a value."""
-    own = getattr(model, "network_", None)  # as our own classifier has
+def network_of(model: object, options: ModelOptions) -> Network:
+    """Do what `read_network` does, with the options as one value."""
     if isinstance(model, Scorecard):
         model = model.network
-    if isinstance(model, Network) or isinstance(own, Network):
-        network = model if isinstance(model, Network) else own
-        assert isinstance(network, Network), "one of the two is"
-        how.check_for(network)
+    network = getattr(model, "network_", model)  # as the classifiers of nn2rules have
+    if not isinstance(network, Network):
+        adapter = _adapter(model)
+        prepared = adapter.prepare(model)
+        network = adapter.ready(prepared) if hasattr(adapter, "ready") else None
+    if isinstance(network, Network):
+        options.check_for(network)
         return network
-    adapter = _adapter(model)
-    prepared = adapter.prepare(model)
-    own = adapter.ready(prepared) if hasattr(adapter, "ready") else None
-    if isinstance(own, Network):
-        how.check_for(own)
-        return own
-    how.refuse_array()
+    options.refuse_array()
     from nn2rules.models.reading import read_model  # loads what only models need
 
-    return read_model(adapter, prepared, how)
+    return read_model(adapter, prepared, options)
 
 
 def _adapter(model: object) -> ModuleType:
     if isinstance(model, type):
         raise UnsupportedModelError(
-            f"{model.__name__} is a class; give a trained model of it"
+            f"{model.__name__} is a class; pass a trained model instead"
         )
     refuse_boosting(model)
     for cls in type(model).__mro__:
         framework = cls.__module__.partition(".")[0]
         if framework in ADAPTERS:
             return import_module(ADAPTERS[framework])
-    if isinstance(model, str | os.PathLike):
-        raise UnsupportedModelError(
-            f"{str(model)!r} is a path; read the model with nn2rules.load_model first"
-        )
+    raise UnsupportedModelError(f"{_description(model)}; {_READ}")
+
+
+_READ = (
+    "nn2rules reads scikit-learn, PyTorch, Keras and ONNX models, and networks from "
+    "nn2rules.load"
+)
+
+
+def _description(model: object) -> str:
+    """Return what was passed in place of a model, and what to do instead if known."""
     cls = type(model)
-    raise UnsupportedModelError(
-        f"cannot read a {cls.__module__}.{cls.__qualname__}; nn2rules reads networks "
-        f"(nn2rules.load) and models of {', '.join(sorted(ADAPTERS))}"
-    )
+    if isinstance(model, str | os.PathLike):
+        path = str(model)
+        if is_data_file(path):
+            return (
+                f"{path!r} is a file of data, not a model; pass a trained model, and "
+                f"the rows of the file as data="
+            )
+        return f"{path!r} is a path; load the model first: load_model({path!r})"
+    is_frame = hasattr(model, "columns") or isinstance(model, list | tuple | dict)
+    if is_frame or (hasattr(model, "shape") and hasattr(model, "dtype")):
+        return (
+            f"{cls.__name__} is data, not a model; pass a trained model, and the "
+            f"rows as data="
+        )
+    return f"{cls.__module__}.{cls.__qualname__} is not a supported model"
 
 
 _LIBRARIES = {
@@ -133,16 +151,16 @@ _LIBRARIES = {
 
 
 def refuse_boosting(model: object) -> None:
-    """Refuse a model of trees by the library that it comes from.
+    """Refuse tree ensembles by the library that they come from.
 
-    Their classifiers are scikit-learn's by descent, so this comes before that.
+    Their classifiers derive from scikit-learn's, so this comes before that adapter.
     """
     cls = type(model)
     for base in cls.__mro__:
         library, shown = _LIBRARIES.get(base.__module__.partition(".")[0], (None, ""))
         if library is not None:
             raise UnsupportedModelError(
-                f"this {cls.__name__} of {library} is made of trees, and no network; "
-                f"nn2rules reads networks and linear classifiers; {shown} shows the "
-                f"trees, and packages such as te2rules make rules of them"
+                f"{cls.__name__} ({library}) is an ensemble of trees, not a neural "
+                f"network. Inspect its trees with {shown}, or extract rules with a "
+                f"package for trees, such as te2rules."
             )

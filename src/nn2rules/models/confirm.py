@@ -1,7 +1,6 @@
 """Compare a network with the model it was read from, before anyone uses it.
 
-Both the numbers that the model gives are compared, and the classes that a user of the
-model takes from them.
+Both the outputs of the model and its predicted classes are compared.
 """
 
 import importlib.util
@@ -43,47 +42,47 @@ _DATA_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a model, with the model's own way to answer.
+    """A network that was read from a model, and how to run the model itself.
 
     Attributes
     ----------
     decision : Decision
         The network, and what the model's outputs mean.
     outputs : callable
-        Rows to what the model itself gives, with a row of numbers for each.
+        From rows to the model's own outputs, one row of numbers for each.
     unit : float
         The unit roundoff that the model computes with.
     origin : mapping
-        What the model is and what ran it, for the certificate; plain JSON.
-    bent : set of int
-        Features with steps that are not known to be along a line, by their code.
+        The framework and its version, for the certificate; plain JSON.
+    nonlinear : set of int
+        Features with steps that are not known to be linear from their code.
     grain : float
-        The unit roundoff of what the model is given, if that is coarser.
+        The unit roundoff of the model's inputs, if it is coarser.
     slack : float
-        How much of the bound on the model's error is due to its ranges: a model rounds
-        the numbers themselves, too.
+        The part of the bound on the model's error that is due to ranges, because a
+        model also rounds the input numbers.
     predictions : callable, optional
-        Rows to the positions of the classes that the model itself predicts; by default
-        they follow from its outputs.
+        From rows to the positions of the classes that the model itself predicts; by
+        default they follow from its outputs.
     """
 
     decision: Decision
     outputs: Callable[[Rows], NDArray[Any]]
     unit: float = FLOAT64
     origin: Mapping[str, Any] = field(default_factory=dict)
-    bent: frozenset[int] = frozenset()
+    nonlinear: frozenset[int] = frozenset()
     grain: float = FLOAT64
     slack: float = 0.0
     predictions: Callable[[Rows], NDArray[np.int64]] | None = None
 
 
 def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
-    """Return the network, once it answers as the model does.
+    """Return the network after comparing it with the model.
 
-    On random inputs of the domain, and on those of the first 20,000 rows of `data` that
-    are inputs as they stand. A difference beyond what rounding explains raises an error
-    that shows the input. Rows of `data` where rounding does explain that the model
-    predicts another class are counted in the network's origin.
+    They are compared on random inputs of the domain, and on the first 20,000 rows of
+    `data`, as far as these are inputs. A difference that rounding does not explain
+    raises an error that shows the input. Rows of `data` for which the model predicts
+    another class because of rounding are counted in the network's origin.
     """
     not_missing = refused_spellings(reading.outputs, maker)
     network = _refusing(reading.decision.network, not_missing)
@@ -93,23 +92,23 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
     codes = rng.integers(sizes, size=(_RANDOM_ROWS, len(sizes)))
     rows = maker.rows(codes, rng)
     _compare(reading, rows, *network.domain.inputs_of(rows))
-    compared = {"random": _RANDOM_ROWS, "given": 0}
+    compared = {"random": _RANDOM_ROWS, "data": 0}
     if data is not None:
         rows = data[:_DATA_ROWS]
         codes = _strict(network.domain).encode(rows, unknown="mark")
-        known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-        if len(known):
-            chosen = picked(rows, known.tolist())
+        inputs = np.flatnonzero((codes != UNKNOWN).all(axis=1))
+        if len(inputs):
+            chosen = picked(rows, inputs.tolist())
             has_ranges = network.domain.has_ranges
             numbers = network.domain.numbers(chosen) if has_ranges else None
-            n_rounded = _compare(reading, chosen, codes[known], numbers)
+            n_rounded = _compare(reading, chosen, codes[inputs], numbers)
             if n_rounded:
-                compared["given_rounded_otherwise"] = n_rounded
-        compared["given"] = len(known)
+                compared["data_rounded_differently"] = n_rounded
+        compared["data"] = len(inputs)
     origin = {
         **reading.origin,
-        "output": reading.decision.words,
-        "compared": "outputs and answers",
+        "output": reading.decision.meaning,
+        "compared": "outputs and predictions",
         "compared_rows": compared,
         **({"not_missing": not_missing} if not_missing else {}),
     }
@@ -117,7 +116,7 @@ def confirm(reading: Reading, maker: RowMaker, data: Rows = None) -> Network:
 
 
 def _refusing(network: Network, not_missing: Mapping[str, list[str]]) -> Network:
-    """Return the network whose features refuse these spellings of missing."""
+    """Return the network with features that refuse these spellings of missing."""
     if not not_missing:
         return network
     features = tuple(
@@ -128,7 +127,7 @@ def _refusing(network: Network, not_missing: Mapping[str, list[str]]) -> Network
 
 
 def _strict(domain: Domain) -> Domain:
-    """Return a domain in which no value stands for cells that it is not."""
+    """Return the domain without categories for others."""
     features = domain.features
     return Domain(tuple(replace(f, other=None) for f in features))
 
@@ -139,7 +138,7 @@ def _compare(
     codes: NDArray[np.int64],
     numbers: NDArray[np.float64] | None,
 ) -> int:
-    """Refuse a difference beyond rounding; count the classes that rounding changes."""
+    """Refuse differences beyond rounding; count predictions that rounding changes."""
     decision = reading.decision
     network = decision.network
     scores = network.scores_codes(codes, numbers)
@@ -149,25 +148,25 @@ def _compare(
         theirs = theirs.reshape(-1)
     if ours.shape != theirs.shape:
         raise UnsupportedModelError(
-            f"the model answers with an array of shape {theirs.shape}, expected "
-            f"{ours.shape}; its classes cannot be told"
+            f"the model's output has the shape {theirs.shape}, expected {ours.shape}; "
+            f"its classes are unclear"
         )
     wrong = ~(np.abs(ours - theirs) <= _tolerance(reading, ours))
     if wrong.any():
         row = int(np.argwhere(wrong)[0][0])
-        [given] = network.domain.decode(*_one(codes, numbers, row))
-        raise _differs(reading, given, _number(ours[row]), _number(theirs[row]))
+        [cells] = network.domain.decode(*_one(codes, numbers, row))
+        raise _differs(reading, cells, _number(ours[row]), _number(theirs[row]))
     is_sure = _is_sure(reading, scores)
-    wrong = is_sure & (decision.answers(theirs) != _answers(network, scores))
+    wrong = is_sure & (decision.predicted(theirs) != _predicted(network, scores))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        found = (_answers(network, scores)[row], decision.answers(theirs)[row])
-        [given] = network.domain.decode(*_one(codes, numbers, row))
-        raise _differs(reading, given, *(repr(network.classes[i]) for i in found))
+        differing = (_predicted(network, scores)[row], decision.predicted(theirs)[row])
+        [cells] = network.domain.decode(*_one(codes, numbers, row))
+        raise _differs(reading, cells, *(repr(network.classes[i]) for i in differing))
     unsure = np.flatnonzero(~is_sure)
     if not len(unsure):
         return 0
-    predicted = decision.answers(theirs)[unsure]
+    predicted = decision.predicted(theirs)[unsure]
     if reading.predictions is not None:
         predicted = reading.predictions(picked(rows, unsure.tolist()))
     some = None if numbers is None else numbers[unsure]
@@ -180,8 +179,8 @@ def _one(
     return codes[[row]], None if numbers is None else numbers[[row]]
 
 
-def _answers(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the classes of scores; these are right where `_is_sure`."""
+def _predicted(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the classes of scores; they are certain where `_is_sure`."""
     if network.is_binary:
         limit = certified.logit(network.threshold)
         return (scores > limit).astype(np.int64)
@@ -189,7 +188,7 @@ def _answers(network: Network, scores: NDArray[np.float64]) -> NDArray[np.int64]
 
 
 def _is_sure(reading: Reading, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell where no rounding of the model can change its answer."""
+    """Tell where no rounding of the model can change its prediction."""
     network = reading.decision.network
     error = network.model_error
     if error is None:
@@ -202,29 +201,29 @@ def _is_sure(reading: Reading, scores: NDArray[np.float64]) -> NDArray[np.bool_]
 
 
 def _differs(
-    reading: Reading, given: Mapping[str, Value], ours: str, theirs: str
+    reading: Reading, cells: Mapping[str, Value], ours: str, theirs: str
 ) -> UnsupportedModelError:
-    """Return the error that shows an input on which two answers differ."""
+    """Return the error that shows an input on which the outputs differ."""
     advice = "please report this model"
     if reading.unit > FLOAT32:
         digits = int(-math.log10(reading.unit))
         advice = (
-            f"the model computes with {digits} or {digits + 1} digits (as in float16 "
-            f"or bfloat16), which may be too coarse; convert it to float32"
+            f"the model computes with about {digits} digits (as in float16 or "
+            f"bfloat16), which may be too coarse; convert it to float32"
         )
-    shown = ", ".join(f"{name} = {text_of(value)}" for name, value in given.items())
+    shown = ", ".join(f"{name} = {text_of(value)}" for name, value in cells.items())
     return UnsupportedModelError(
-        f"the network that was read does not answer as the model does: on the input "
-        f"({shown}) it gives {ours}, the model {theirs}; {advice}"
+        f"the network differs from the model it was read from: on the input ({shown}) "
+        f"it gives {ours}, but the model gives {theirs}; {advice}"
     )
 
 
 def _tolerance(reading: Reading, ours: NDArray[np.float64]) -> Any:
-    """Return what rounding explains: the smaller of a proof and of what is usual."""
+    """Return what rounding explains: a proved bound or a usual one, if smaller."""
     certified = reading.decision.network.model_error
     bound = np.inf if certified is None else 2 * certified
     usual: Any = reading.unit**0.5
-    if not reading.decision.has_shares:
+    if not reading.decision.has_probabilities:
         usual = usual * (1 + np.abs(ours))
     return np.minimum(bound, usual + 2 * reading.slack) + 64 * reading.unit
 
@@ -234,24 +233,26 @@ def _number(numbers: Any) -> str:
 
 
 def refused_spellings(outputs: Outputs, maker: RowMaker) -> dict[str, list[str]]:
-    """Return, by feature, the spellings that a model tells from its missing value."""
-    found = {}
+    """Return the spellings of missing, by feature, that a model treats differently."""
+    refused = {}
     for index, feature in enumerate(maker.domain.features):
         if None in feature.words:
-            told = _told_apart(outputs, maker, index)
-            if told:
-                found[feature.name] = told
-    return found
+            spellings = _distinguished_spellings(outputs, maker, index)
+            if spellings:
+                refused[feature.name] = spellings
+    return refused
 
 
-def _told_apart(outputs: Outputs, maker: RowMaker, index: int) -> list[str]:
+def _distinguished_spellings(
+    outputs: Outputs, maker: RowMaker, index: int
+) -> list[str]:
     name = maker.domain.names[index]
     usual = maker.frame(_columns(maker, index))
     expected = _outputs(outputs, usual)
     if expected is None:
         return []
     kept = set()
-    if not isinstance(usual, list):  # rows hold this one, and were asked about as such
+    if not isinstance(usual, list):  # the rows have this spelling
         kept = {spelling_of(cell) for cell in cells_of(usual, [name])[0]}
     lookup = Lookup(maker.domain.features[index])
     return [
@@ -259,17 +260,17 @@ def _told_apart(outputs: Outputs, maker: RowMaker, index: int) -> list[str]:
         for spelling, cells in _cells().items()
         if spelling not in kept
         and any(
-            not np.array_equal(given, expected, equal_nan=True)
+            not np.array_equal(outcome, expected, equal_nan=True)
             for cell in cells
-            if lookup[cell] == lookup[None]  # a text may be a word of the feature's
+            if lookup[cell] == lookup[None]  # a text may be a category of the feature
             for rows in _spelled(usual, name, cell)
-            if (given := _outputs(outputs, rows)) is not None
+            if (outcome := _outputs(outputs, rows)) is not None
         )
     ]
 
 
 def _columns(maker: RowMaker, index: int) -> list[list[Value]]:
-    """Return random cells in which one feature is missing, and no other if it can."""
+    """Return random cells in which one feature is missing, and no other if possible."""
     rng, columns = np.random.default_rng(13), []
     for place, feature in enumerate(maker.domain.features):
         present = [code for code in range(len(feature)) if not _is_gap(feature, code)]
@@ -286,7 +287,7 @@ def _is_gap(feature: Feature, code: int) -> bool:
 
 
 def _cells() -> dict[str, list[Any]]:
-    """Return the cells of each spelling that there can be."""
+    """Return the cells of each spelling of a missing value."""
     cells: dict[str, list[Any]] = {"None": [None], "NaN": [float("nan")]}
     cells |= {name: [*texts] for name, texts in SPELLING_TEXTS.items()}
     if importlib.util.find_spec("pandas") is not None:
@@ -297,7 +298,7 @@ def _cells() -> dict[str, list[Any]]:
 
 
 def _spelled(usual: Rows, name: str, cell: object) -> Iterator[Rows]:
-    """Yield rows whose column `name` holds a cell, as a frame of objects has it."""
+    """Yield rows whose column `name` holds one cell, as an object."""
     if isinstance(usual, list):
         yield [row | {name: cell} for row in usual]
     if importlib.util.find_spec("pandas") is None:
@@ -317,7 +318,7 @@ def _spelled(usual: Rows, name: str, cell: object) -> Iterator[Rows]:
 
 
 def _outputs(outputs: Outputs, rows: Rows) -> NDArray[Any] | None:
-    """Return what a model gives for rows; None if it fails."""
+    """Return the outputs of a model for rows; None if it fails."""
     try:
         return np.asarray(outputs(rows), dtype=np.float64)
     except Exception:  # noqa: BLE001  a model may raise anything

@@ -1,14 +1,13 @@
-"""What the output of a model means: decided here, for every adapter.
+"""Decide what the output of a model means, for every adapter.
 
-One output can be a probability, and the second class is answered where it is larger
-than the threshold; or a score, and the second class is answered above 0. The numbers
-alone do not say which. So a single output is understood in three cases: it is that of
-a last sigmoid; the user says that it is a score; the user says that it is a
-probability. Anything else is refused with the question to answer, because a wrong guess
-gives rules that are wrong on half of the inputs, and because the model may predict a
-number and tell no classes apart.
+A single output can be a probability, so that the second class is predicted above the
+threshold; or a score, so that the second class is predicted above 0. The numbers alone
+do not show which. So a single output is accepted in three cases: it comes from a final
+sigmoid, the user declares it as a score, or the user declares it as a probability.
+Anything else is refused, because a wrong guess would give rules that are wrong on half
+of the inputs, and because the model may be a regression model without classes.
 
-Of several outputs the largest answers, unless they look like several questions.
+Of several outputs the largest wins, unless they look like a multi-label model.
 """
 
 import math
@@ -27,17 +26,17 @@ from nn2rules.network import ACTIVATIONS, Network, certified
 from nn2rules.space import Value
 
 Form: TypeAlias = Literal[
-    "score", "share", "sigmoid", "pair", "scores", "softmax", "log_softmax"
+    "score", "probability", "sigmoid", "pair", "scores", "softmax", "log_softmax"
 ]
-"""How a model's output is made of the scores of a network.
+"""How a model's output follows from the scores of a network.
 
-One output: the score itself; the threshold above it (a share that no sigmoid gave); its
-sigmoid. Two: both shares of a sigmoid. One for each class: the scores themselves, their
-softmax, the logarithms of that.
+One output: the score itself; the score plus the threshold (a probability without a
+sigmoid); its sigmoid. Two: both probabilities of a sigmoid. One for each class: the
+scores themselves, their softmax, the logarithm of the softmax.
 """
 
-Said: TypeAlias = Literal["score", "number"]
-"""What a model itself says of its output, as by the loss that it was trained with."""
+OutputHint: TypeAlias = Literal["score", "number"]
+"""What a model shows of its output, for example by its training loss."""
 
 _TRIED = 2000
 _NEAR = 1e-6  # constants are stored in float32
@@ -50,14 +49,14 @@ _SOLUTION = (
 
 @dataclass(frozen=True)
 class Decision:
-    """A network, and what the model's own outputs mean.
+    """A network, and the meaning of the model's own outputs.
 
     Attributes
     ----------
     network : Network
     form : Form
     threshold : float
-        What the user of the model compares a probability with.
+        The threshold for a probability.
     """
 
     network: Network
@@ -65,20 +64,20 @@ class Decision:
     threshold: float = 0.5
 
     def outputs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the model gives where the network has these scores."""
-        if self.form == "share":
+        """Return the outputs of the model for scores of the network."""
+        if self.form == "probability":
             return scores + self.threshold
         if self.form in ("sigmoid", "pair"):
-            shares = ACTIVATIONS["sigmoid"].floats(scores)
-            return shares if self.form == "sigmoid" else _both(shares)
+            probabilities = ACTIVATIONS["sigmoid"].floats(scores)
+            return probabilities if self.form == "sigmoid" else _both(probabilities)
         if self.form in ("softmax", "log_softmax"):
             less = scores - scores.max(axis=1, keepdims=True)
             logs = less - np.log(np.exp(less).sum(axis=1, keepdims=True))
             scores = logs if self.form == "log_softmax" else np.exp(logs)
         return scores
 
-    def answers(self, outputs: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the classes that a user of the model takes from its outputs."""
+    def predicted(self, outputs: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the classes that the model's outputs mean."""
         if self.form == "score" and self.threshold == 0.5:
             return (outputs > 0).astype(np.int64)
         if self.form == "score":
@@ -90,17 +89,17 @@ class Decision:
         return np.asarray(outputs.argmax(axis=1))
 
     @property
-    def has_shares(self) -> bool:
+    def has_probabilities(self) -> bool:
         """Whether the outputs lie between 0 and 1."""
-        return self.form in ("share", "sigmoid", "pair", "softmax")
+        return self.form in ("probability", "sigmoid", "pair", "softmax")
 
     @property
-    def words(self) -> str:
-        """How the outputs are understood, for the certificate."""
+    def meaning(self) -> str:
+        """The meaning of the outputs in words, for the certificate."""
         if self.form == "score" and self.threshold == 0.5:
             return "a score: the second class above 0"
         if self.form in ("scores", "softmax", "log_softmax"):
-            return "a number for each class: the largest answers"
+            return "a score for each class: the largest wins"
         return f"a probability: the second class above {self.threshold:g}"
 
 
@@ -108,66 +107,69 @@ def decide(
     trace: Trace,
     tensor: Tensor,
     labels: Sequence[Value],
-    how: ModelOptions,
+    options: ModelOptions,
     *,
     unit: float,
-    said: Said | None = None,
+    hint: OutputHint | None = None,
     is_classifier: bool = False,
 ) -> Decision:
-    """Return the network of a traced model, and what its output means.
+    """Return the network of a traced model, and the meaning of its output.
 
     Parameters
     ----------
     trace, tensor
-        What the model gives.
+        The traced model, and its output.
     labels : sequence of class labels
-    how : ModelOptions
-        What the user says.
+    options : ModelOptions
+        The options of the user.
     unit : float
         The unit roundoff of the framework: 2**-24 for float32.
-    said : Said, optional
-        What the model itself says.
+    hint : OutputHint, optional
+        What the model shows of its output.
     is_classifier : bool
-        Whether the model itself has classes.
+        Whether the model itself names classes.
     """
     size = math.prod(tensor.shape)
-    if how.threshold != 0.5 and size > 1 and not _is_pair(tensor):
+    if options.threshold != 0.5 and size > 1 and not _is_pair(tensor):
         raise OptionError(
             "a threshold needs a model with a single probability; leave out `threshold`"
         )
     if tensor.ending is not None:
-        scores, form = _before(trace, tensor, how)
+        scores, form = _before(trace, tensor, options)
     elif size > 1:
         if not is_classifier:
-            _refuse_questions(trace, tensor, how, said)
+            _refuse_questions(trace, tensor, options, hint)
         scores, form = tensor, "scores"
     else:
         meaning: ModelOutput = "score"
-        if not (is_classifier and said == "score"):
-            meaning = _understood(trace, tensor, how, said, has_classes=is_classifier)
+        if not (is_classifier and hint == "score"):
+            meaning = _understood(
+                trace, tensor, options, hint, has_classes=is_classifier
+            )
         scores, form = tensor, "score"
         if meaning == "probability":
-            scores, form = trace.scale(tensor, 1.0, -how.threshold), "share"
+            scores, form = trace.scale(tensor, 1.0, -options.threshold), "probability"
     network = trace.network(
         scores,
         labels,
-        threshold=0.5 if form == "share" else how.threshold,
+        threshold=0.5 if form == "probability" else options.threshold,
         unit=unit,
-        has_shares=form not in ("score", "share", "scores") or how.threshold != 0.5,
+        has_probabilities=form not in ("score", "probability", "scores")
+        or options.threshold != 0.5,
     )
-    return Decision(network, form, how.threshold)
+    return Decision(network, form, options.threshold)
 
 
-def _both(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.stack([1 - shares, shares], axis=1)
+def _both(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([1 - probabilities, probabilities], axis=1)
 
 
 def _is_pair(tensor: Tensor) -> bool:
     return tensor.ending is not None and "pair" in tensor.ending.kind
 
 
-def _before(trace: Trace, tensor: Tensor, how: ModelOptions) -> tuple[Tensor, Form]:
-    """Return the scores that a last step made shares of, and what it made."""
+def _before(trace: Trace, tensor: Tensor, options: ModelOptions) -> tuple[Tensor, Form]:
+    """Return the scores before the final step, and what that step makes of them."""
     ending, size = tensor.ending, math.prod(tensor.shape)
     assert ending is not None, "there is a last step"
     if size > 1 and ending.kind in ("sigmoid", "complement"):
@@ -175,7 +177,7 @@ def _before(trace: Trace, tensor: Tensor, how: ModelOptions) -> tuple[Tensor, Fo
             f"the model ends in {size} sigmoid units, so it is a multi-label model; "
             f"train one model for each label"
         )
-    if how.output == "score" and not ending.is_softmax:
+    if options.output == "score" and not ending.is_softmax:
         raise OptionError(
             "output='score': the model ends in a sigmoid, so its output is a "
             "probability; leave out `output`"
@@ -197,26 +199,26 @@ def _before(trace: Trace, tensor: Tensor, how: ModelOptions) -> tuple[Tensor, Fo
 def _understood(
     trace: Trace,
     tensor: Tensor,
-    how: ModelOptions,
-    said: Said | None,
+    options: ModelOptions,
+    hint: OutputHint | None,
     has_classes: bool,
 ) -> ModelOutput:
-    """Return what one output is that no sigmoid gave, or ask."""
-    if how.output is not None:
-        return how.output
+    """Return the meaning of one output without a sigmoid, or refuse it."""
+    if options.output is not None:
+        return options.output
     plain = trace.network(tensor, (0, 1), unit=2.0**-53)
-    if _is_share(plain):
+    if _is_probability(plain):
         raise UnsupportedModelError(
             f"the model's output lies between 0 and 1 but does not come from a final "
             f"sigmoid, so it may be a probability or a predicted number; {_SOLUTION}"
         )
-    if said == "score":
+    if hint == "score":
         return "score"
-    if said == "number":
+    if hint == "number":
         raise UnsupportedModelError(
             f"the model was trained with a regression loss; {_SOLUTION}"
         )
-    has_classes = has_classes or how.classes is not None
+    has_classes = has_classes or options.classes is not None
     if has_classes and _has_both_signs(plain):
         return "score"
     raise UnsupportedModelError(
@@ -226,41 +228,41 @@ def _understood(
 
 
 def _refuse_questions(
-    trace: Trace, tensor: Tensor, how: ModelOptions, said: Said | None
+    trace: Trace, tensor: Tensor, options: ModelOptions, hint: OutputHint | None
 ) -> None:
-    """Refuse several outputs that need not be those of classes."""
+    """Refuse several outputs that may not be those of classes."""
     size = math.prod(tensor.shape)
     solution = (
         "if there is one output per class and the largest wins, give output='score' "
         "(--model-output score)"
     )
-    if how.output is not None:
+    if options.output is not None:
         return
-    if _is_share(trace.network(tensor, tuple(range(size)), unit=2.0**-53)):
+    if _is_probability(trace.network(tensor, tuple(range(size)), unit=2.0**-53)):
         raise UnsupportedModelError(
             f"each of the model's {size} outputs lies between 0 and 1 without a "
             f"softmax, so it may be a multi-label model; {solution}"
         )
-    if said == "number" and how.classes is None:
+    if hint == "number" and options.classes is None:
         raise UnsupportedModelError(
             f"the model was trained to predict {size} numbers (regression loss); "
             f"{solution}"
         )
 
 
-def _is_share(network: Network) -> bool:
+def _is_probability(network: Network) -> bool:
     """Tell whether the scores of a network lie between 0 and 1 on every input.
 
-    Bounds are passed on from layer to layer, so a yes is certain and a no is not.
+    Bounds are propagated from layer to layer, so True is certain and False is not.
     """
     first, *_ = network.layers
     blocks = np.split(first.weights, network.domain.offsets[1:-1])
     low = first.bias + sum(block.min(axis=0) for block in blocks)
     high = first.bias + sum(block.max(axis=0) for block in blocks)
     for before, layer in pairwise(network.layers):
-        least = np.inf if before.activation not in ("gelu", "silu") else -0.3
+        minimum = np.inf if before.activation not in ("gelu", "silu") else -0.3
         low, high = before.function.floats(low), before.function.floats(high)
-        low, high = np.minimum(low, least), np.maximum(low, high)
+        low, high = np.minimum(low, minimum), np.maximum(low, high)
         up, down = np.maximum(layer.weights, 0), np.minimum(layer.weights, 0)
         low, high = (
             layer.bias + low @ up + high @ down,
@@ -277,5 +279,5 @@ def _has_both_signs(network: Network) -> bool:
     domain = network.domain
     sizes = np.array(domain.sizes)
     codes = np.random.default_rng(11).integers(sizes, size=(_TRIED, len(sizes)))
-    found = certified.scores(network.layers, domain.offsets, codes)
-    return bool((found < 0).any() and (found > 0).any())
+    scores = certified.scores(network.layers, domain.offsets, codes)
+    return bool((scores < 0).any() and (scores > 0).any())

@@ -1,4 +1,4 @@
-"""What is checked before a model file is read: trust, libraries, and archives."""
+"""Checks before a model file is read: trust, library versions, zip archives."""
 
 import json
 import os
@@ -10,24 +10,34 @@ from typing import Any
 from nn2rules.errors import FormatError
 from nn2rules.files import MOST_BYTES, size_text
 
-ALLOW = "allow it with --trust, in Python with trust=True"
-"""How a user says that a file is to be trusted."""
+ALLOW = "allow it with --trust (in Python, trust=True)"
+"""How a user says that a file can be trusted."""
+
+_DATA_FILES = (
+    *(".arrow", ".csv", ".feather", ".gz", ".ods", ".parquet", ".tsv", ".txt", ".xls"),
+    *(".xlsx", ".zip"),
+)
+
+
+def is_data_file(path: str | os.PathLike[str]) -> bool:
+    """Tell from the name whether a file holds a table of data, not a model."""
+    return str(path).lower().endswith(_DATA_FILES)
 
 
 def untrusted(path: str | os.PathLike[str], kind: str) -> FormatError:
-    """Return the error of a file that runs code when it is read."""
+    """Return the error for a file that can run code when it is loaded."""
     return FormatError(
-        f"{path}: this is {kind}, and reading one runs whatever program its author put "
-        f"into it; if you trust its author, {ALLOW}"
+        f"{path} is {kind}, and loading it can run code that its author put into it; "
+        f"if you trust the author, {ALLOW}"
     )
 
 
 def refuse_old(path: str | os.PathLike[str], library: str, safe: str) -> None:
-    """Refuse to read with a library that is known to run code of such files."""
-    found = version(library)
-    if _numbers(found) < _numbers(safe):
+    """Refuse to read with a library version that is known to run code of such files."""
+    installed = version(library)
+    if _numbers(installed) < _numbers(safe):
         raise FormatError(
-            f"{path}: {library} {found} is known to run code from such files; install "
+            f"{path}: {library} {installed} can run code from such files; install "
             f"{library} {safe} or later, or, if you trust the file's author, {ALLOW}"
         )
 
@@ -37,7 +47,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error message."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0]
 
@@ -45,8 +55,9 @@ def first_line(error: Exception) -> str:
 def members(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:
     """Return the files of a zip archive by their names.
 
-    `kind` says what the archive should be, for messages. Two members of one name, and
-    names that lead out of a folder, are refused: other readers may take them otherwise.
+    `kind` is what the archive should be, for messages. Two members with one name, and
+    names that lead out of the folder, are refused: other readers may treat them
+    differently.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -56,30 +67,30 @@ def members(path: str | os.PathLike[str], kind: str) -> dict[str, bytes]:
     except FormatError:
         raise
     except Exception:  # noqa: BLE001  a damaged archive raises anything
-        raise FormatError(f"{path}: not a whole {kind}") from None
+        raise FormatError(f"{path} is damaged, or is not a {kind}") from None
 
 
 def _refuse_odd(path: str | os.PathLike[str], infos: list[zipfile.ZipInfo]) -> None:
     total = sum(info.file_size for info in infos)
     if total > MOST_BYTES:
         raise FormatError(
-            f"{path}: the archive holds {size_text(total)} once it is unpacked; models "
-            f"of {size_text(MOST_BYTES)} at most are read"
+            f"{path}: the archive unpacks to {size_text(total)}; nn2rules reads at "
+            f"most {size_text(MOST_BYTES)}"
         )
     names = [info.filename for info in infos]
     for name in names:
         parts = name.replace("\\", "/").split("/")
         if names.count(name) > 1 or ".." in parts or parts[0] == "":
-            raise FormatError(f"{path}: the archive has an odd member, {name!r}")
+            raise FormatError(f"{path}: the archive has an unexpected member {name!r}")
 
 
 def parsed(data: bytes) -> Any:
-    """Return a JSON document, refusing keys that occur twice in one object."""
+    """Parse JSON, refusing keys that occur twice in one object."""
 
     def single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
             raise ValueError("a key occurs twice")
-        return found
+        return entries
 
     return json.loads(data, object_pairs_hook=single)

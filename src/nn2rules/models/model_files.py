@@ -1,9 +1,9 @@
-"""Model files: one function for each kind, chosen by the ending of the name.
+"""Load a model from a file, by the ending of its name.
 
-Some kinds are programs in disguise: reading a pickle runs whatever its author put into
-it. These are read only when the caller says that the file is to be trusted. Of the
-others, whatever could run code is refused before their frameworks see them;
-SECURITY.md says what that covers.
+Some kinds are programs in disguise: loading a pickle runs whatever its author put into
+it. These are loaded only when the caller trusts the file. In the other kinds, whatever
+could run code is refused before the framework sees it; SECURITY.md says what that
+covers.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from nn2rules.errors import FormatError, MissingExtraError
 from nn2rules.files import check_readable, load_network
-from nn2rules.models.file_checks import first_line, untrusted
+from nn2rules.models.file_checks import first_line, is_data_file, untrusted
 
 FilePath: TypeAlias = str | os.PathLike[str]
 
@@ -24,20 +24,20 @@ def load_model(path: FilePath, *, trust: bool = False) -> Any:
     Parameters
     ----------
     path : str or path
-        A network (.json), or a model of ONNX (.onnx), Keras (.keras), PyTorch (.pt2
-        from torch.export.save, or .pt from torch.save) or scikit-learn (.skops, or
-        .joblib, .pkl).
+        A network (.json), or an ONNX (.onnx), Keras (.keras), PyTorch (.pt2 from
+        torch.export.save, .pt from torch.save) or scikit-learn model (.skops, .joblib,
+        .pkl).
     trust : bool
-        Whether to read files that can run code when they are read: pickles, in
-        .joblib, .pkl and .pt files; .pt2 files; and what is not known to be harmless
-        in .keras and .skops files.
+        Whether to load files that can run code when they are loaded: pickles (.joblib,
+        .pkl and .pt files), .pt2 files, and .keras and .skops files with parts that
+        are not known to be harmless.
 
     Raises
     ------
     FormatError
-        If the file is missing, damaged, of an unknown kind, or not to be trusted.
+        If the file is missing, damaged, of an unknown kind, or not trusted.
     MissingExtraError
-        If the library that reads it is not installed; gives the pip command.
+        If the library that reads it is not installed; the message has the pip command.
 
     Examples
     --------
@@ -48,25 +48,32 @@ def load_model(path: FilePath, *, trust: bool = False) -> Any:
     suffix = Path(path).suffix.lower()
     if suffix in (".h5", ".hdf5"):
         raise FormatError(
-            f"{path}: this is the old format of Keras; save it anew with "
+            f"{path} has the old HDF5 format of Keras; save the model again with "
             f'model.save("model.keras")'
         )
-    if suffix not in (".json", *READERS):
-        return _unknown(path)
     if suffix != ".json":
-        check_readable(path)  # the usual sentences
-    return READERS[suffix](path, trust)
+        check_readable(path)
+    if suffix in READERS:
+        return READERS[suffix](path, trust)
+    if is_data_file(path):
+        raise FormatError(
+            f"{path} is a file of data, not a model; give a model file ({_ENDINGS}), "
+            f"and the rows with --data (in Python, data=)"
+        )
+    return _unknown(path)
 
 
 def _unknown(path: FilePath) -> Any:
-    """Read a file of unknown kind as a network."""
+    """Read a file with an unknown ending as a network."""
     try:
         return load_network(path)
     except FormatError as error:
         if "JSON" not in str(error):
             raise
-        endings = ", ".join(READERS)
-        raise FormatError(f"{error}; files of models end in {endings}") from None
+        raise FormatError(
+            f"{path} is not a model file that nn2rules knows; the name of a model file "
+            f"ends in {_ENDINGS}"
+        ) from None
 
 
 def _network(path: FilePath, _trust: bool) -> Any:
@@ -77,7 +84,7 @@ def _onnx(path: FilePath, _trust: bool) -> Any:
     try:
         from nn2rules.models.onnx import load
     except ModuleNotFoundError:
-        raise MissingExtraError("onnx", "onnx", "reading an .onnx file") from None
+        raise MissingExtraError("onnx", "onnx", "loading an .onnx file") from None
     return load(path)
 
 
@@ -87,10 +94,10 @@ def _keras(path: FilePath, trust: bool) -> Any:
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise FormatError(
-                f"{path}: Keras finds no backend ({error.name}); install one, such as "
-                f"torch, and set KERAS_BACKEND to its name"
+                f"{path}: Keras has no backend ({error.name} is not installed); "
+                f"install one, such as torch, and set KERAS_BACKEND to its name"
             ) from None
-        raise MissingExtraError("keras", "keras", "reading a .keras file") from None
+        raise MissingExtraError("keras", "keras", "loading a .keras file") from None
     return load(path, trust=trust)
 
 
@@ -98,7 +105,7 @@ def _torch(path: FilePath, trust: bool) -> Any:
     try:
         from nn2rules.models.torch import load_pickle, load_program
     except ModuleNotFoundError:
-        raise MissingExtraError("torch", "torch", "reading a PyTorch file") from None
+        raise MissingExtraError("torch", "torch", "loading a PyTorch file") from None
     is_program = Path(path).suffix.lower() == ".pt2"
     return (load_program if is_program else load_pickle)(path, trust=trust)
 
@@ -107,7 +114,7 @@ def _skops(path: FilePath, trust: bool) -> Any:
     try:
         from nn2rules.models.sklearn.files import load_skops
     except ModuleNotFoundError:
-        raise MissingExtraError("skops", "sklearn", "reading a .skops file") from None
+        raise MissingExtraError("skops", "sklearn", "loading a .skops file") from None
     return load_skops(path, trust=trust)
 
 
@@ -119,7 +126,7 @@ def _pickle(path: FilePath, trust: bool) -> Any:
     try:
         return joblib.load(path)
     except Exception as error:  # noqa: BLE001  a pickle can raise anything
-        raise FormatError(f"{path}: cannot be read: {first_line(error)}") from None
+        raise FormatError(f"{path} cannot be loaded: {first_line(error)}") from None
 
 
 READERS: dict[str, Callable[[FilePath, bool], Any]] = {
@@ -134,4 +141,6 @@ READERS: dict[str, Callable[[FilePath, bool], Any]] = {
     ".pkl": _pickle,
     ".pickle": _pickle,
 }
-"""The ending of a file's name, and what reads it."""
+"""From the ending of a file's name to the function that reads it."""
+
+_ENDINGS = ", ".join(READERS)

@@ -1,7 +1,11 @@
-"""Rows as the model's own preprocessing wants them, made from values of a domain.
+"""Rows for the model's own preprocessing, made from values of a domain.
 
-Preprocessing is asked what it makes of values, so rows must look like the user's: the
-same kind of frame, the same types of columns, the same way of being missing.
+Preprocessing is run on these rows, so they must look like the user's: the same kind of
+frame, the same types of columns, the same spelling of missing values.
+
+Some of these values are unseen ones, to find out what a model does with others. One
+alone does not show it: encoders that hash, look at letters or ignore case distinguish
+unseen values, so many of several kinds are tried.
 """
 
 import importlib.util
@@ -29,14 +33,14 @@ from nn2rules.space import (
 
 
 def picked(rows: Rows, places: Sequence[int]) -> Rows:
-    """Return the rows at some places."""
+    """Return the rows at some positions."""
     if isinstance(rows, list | tuple):
         return [rows[place] for place in places]
     return nw.from_native(rows, eager_only=True)[list(places)].to_native()
 
 
 _TO_AN_END = 16
-"""Of so many numbers that are drawn from a range, two are its ends."""
+"""Of this many numbers drawn from a range, two are its ends."""
 
 
 class RowMaker:
@@ -46,15 +50,15 @@ class RowMaker:
     ----------
     domain : Domain
     like : frame or list of dicts, optional
-        Rows of the user's, whose kind and types are kept. Without any, an adapter may
-        set it to what the model was trained on.
+        Rows of the user, whose kind and types are kept. Without any, an adapter may
+        set it to a frame like the one the model was trained on.
     encode : callable, optional
-        Rows to codes, -1 for what is unknown; by default that of the domain.
+        From rows to codes, -1 for unknown values; by default that of the domain.
 
     Attributes
     ----------
     n_made : int
-        How many rows were made.
+        The number of rows made so far.
     """
 
     def __init__(
@@ -75,13 +79,13 @@ class RowMaker:
     def examples(self, feature: int, code: int) -> list[Value]:
         """Return cells that stand for a value.
 
-        Of a bin, one at either end; of the value for others, many.
+        For a bin, one at either end; for the category for others, many.
         """
         return self._examples[feature][code]
 
     @property
-    def n_strangers(self) -> dict[str, int]:
-        """How many cells stand for the value for others, by feature."""
+    def n_unseen_values(self) -> dict[str, int]:
+        """The number of cells that stand for the category for others, by feature."""
         return {
             feature.name: len(examples[feature.values.index(feature.other)])
             for feature, examples in zip(
@@ -95,8 +99,8 @@ class RowMaker:
     ) -> Rows:
         """Return rows of the given codes.
 
-        With `rng`, numbers are drawn from bins, and those that the value for others
-        stands for take turns.
+        With `rng`, numbers are drawn from bins, and unseen values take turns for the
+        category for others.
         """
         columns = []
         for index in range(len(self.domain.sizes)):
@@ -111,7 +115,7 @@ class RowMaker:
     def _drawn(
         self, index: int, code: int, turn: int, rng: np.random.Generator
     ) -> Value:
-        """Return a cell that stands for a value, another one each time."""
+        """Return a cell that stands for a value, a different one each time."""
         feature, examples = self.domain.features[index], self._examples[index][code]
         if feature.other is not None and feature.values[code] == feature.other:
             return examples[turn % len(examples)]
@@ -126,7 +130,7 @@ class RowMaker:
         return float(min(max(drawn, low), high))
 
     def observed(self, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the codes of some of the user's rows, of those that are inputs."""
+        """Return the codes of some of the user's rows, as far as these are inputs."""
         if self.like is None or len(self.like) < 2:
             return np.zeros((0, len(self.domain.sizes)), dtype=np.int64)
         places = sorted(rng.permutation(len(self.like))[:most].tolist())
@@ -148,14 +152,14 @@ class RowMaker:
         frame = nw.from_native(self.like, eager_only=True)
         if frame.implementation.is_pandas():
             return like_frame(named, self.like)
-        made = {
+        columns_by_name = {
             name: _series(name, cells, frame[name]) for name, cells in named.items()
         }
-        return nw.from_dict(made, backend=frame.implementation).to_native()
+        return nw.from_dict(columns_by_name, backend=frame.implementation).to_native()
 
 
 def _float_kinds(domain: Domain, like: Rows) -> list[type[np.floating[Any]]]:
-    """Return the type of floats that each column holds, as far as the rows tell."""
+    """Return the float type of each column, as far as the rows show it."""
     if like is None or isinstance(like, list | tuple):
         return [np.float64] * len(domain.sizes)
     schema = nw.from_native(like, eager_only=True).schema
@@ -168,7 +172,7 @@ def _float_kinds(domain: Domain, like: Rows) -> list[type[np.floating[Any]]]:
 def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list[Value]:
     value = feature.values[code]
     if feature.other is not None and value == feature.other:
-        return strangers(feature)
+        return unseen_values(feature)
     if feature.edges is None or code >= feature.n_plain:
         return [value]
     if feature.limits is not None:
@@ -187,8 +191,8 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
 
 
 def _ends(feature: Feature, kind: type[np.floating[Any]]) -> list[Value]:
-    """Return the two ends of a range, as a column of a type holds them."""
-    assert feature.limits is not None, "asked only of ranges"
+    """Return the two ends of a range, as a column of this type stores them."""
+    assert feature.limits is not None, "the feature is a range"
     low, high = feature.limits
     if feature.whole:
         return [int(low), int(high)]
@@ -286,52 +290,53 @@ _RANDOM_WORDS = 24
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def strangers(feature: Feature) -> list[Value]:
-    """Return values that the feature's value for others stands for.
+def unseen_values(feature: Feature) -> list[Value]:
+    """Return values that the feature's category for others stands for.
 
     Examples
     --------
     >>> colour = Feature("colour", ("red", "blue", "other"), other="other")
-    >>> len(strangers(colour)) > 60, "red" in strangers(colour)
+    >>> unseen = unseen_values(colour)
+    >>> len(unseen) > 60, "red" in unseen
     (True, False)
     """
-    assert feature.other is not None, "asked only of features that have others"
+    assert feature.other is not None, "the feature has a category for others"
     plain = [v for v in feature.values if v is not None and v != feature.other]
     numbers: Any = plain
     is_numeric = bool(numbers) and all(is_number(number) for number in numbers)
-    found = _numbers(numbers) if is_numeric else _words(plain)
+    candidates = _numbers(numbers) if is_numeric else _words(plain)
     lookup, code = Lookup(feature), feature.values.index(feature.other)
-    return [item for item in dict.fromkeys(found) if lookup[item] == code]
+    return [item for item in dict.fromkeys(candidates) if lookup[item] == code]
 
 
-def _words(known: Sequence[Value]) -> list[Value]:
+def _words(values: Sequence[Value]) -> list[Value]:
     rng = random.Random(0)
     lengths = [rng.randint(1, 12) for _ in range(_RANDOM_WORDS)]
     words: list[Value] = list(_WORDS)
     words += ["".join(rng.choices(_LETTERS, k=length)) for length in lengths]
-    for text in map(str, known[:4]):
+    for text in map(str, values[:4]):
         words += [text.upper(), text.lower(), text.title(), f" {text}", f"{text}s"]
         words += [text[:-1], text[::-1]]
     return [word for word in words if word != ""]
 
 
-def _numbers(known: list[Any]) -> list[Value]:
-    """Return whole numbers alone if the known ones are: a column may hold no other."""
-    low, high = min(known), max(known)
-    is_whole = all(isinstance(number, int) for number in known)
+def _numbers(numbers: list[Any]) -> list[Value]:
+    """Return numbers; only whole ones if the known numbers are whole."""
+    low, high = min(numbers), max(numbers)
+    is_whole = all(isinstance(number, int) for number in numbers)
     near = [high + 1_000_003, high + 1, high + 2, low - 1, low - 2, 2 * high + 1]
     far = [0, 1, -1, 7, 42, -999, 9999, 123456, 10**6, 2**31 - 1, -(2**31), 2**40]
-    between = [a + 1 for a in known] + [a - 1 for a in known]
+    between = [a + 1 for a in numbers] + [a - 1 for a in numbers]
     broken = (
-        [] if is_whole else [a + 0.5 for a in known] + [0.1, -2.5, 1e-9, 1e12 + 0.5]
+        [] if is_whole else [a + 0.5 for a in numbers] + [0.1, -2.5, 1e-9, 1e12 + 0.5]
     )
     return [*near, *far, *between[:20], *broken[:20]]
 
 
-def told_apart(feature: Feature, one: object, two: object) -> UnsupportedModelError:
-    """Return the error of a model that tells strangers apart."""
+def distinguished(feature: Feature, one: object, two: object) -> UnsupportedModelError:
+    """Return the error for a model that distinguishes unseen values."""
     return UnsupportedModelError(
-        f"feature {feature.name!r} is to have a value for others, and the model tells "
-        f"some of these apart, such as {one!r} and {two!r}; in other=, name the "
-        f"features that can have one"
+        f"feature {feature.name!r} cannot have a category for others, because the "
+        f"model distinguishes unseen values such as {one!r} and {two!r}; leave it out "
+        f"of other="
     )

@@ -1,4 +1,4 @@
-"""How a model is read: what the user says of it, checked before any work."""
+"""The options for reading a model, checked before any work."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +19,13 @@ OUTPUTS = ("score", "probability")
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How a model is read; the attributes are the options of `read_network`.
+    """The options of `read_network` as a value.
 
     Attributes
     ----------
     is_curved : bool
-        Whether columns of numbers behind a known curve are ranges, too. Those that are
-        stated as ranges always are.
+        Whether numeric columns behind a known curve, such as a logarithm, are also
+        read as ranges. Columns that are declared as ranges always are.
     """
 
     data: Rows = None
@@ -43,15 +43,15 @@ class ModelOptions:
                 f"output: {self.output!r}, expected 'score' (above 0 means the second "
                 f"class) or 'probability'"
             )
-        object.__setattr__(self, "threshold", _share(self.threshold))
+        object.__setattr__(self, "threshold", _probability(self.threshold))
 
     def check_for(self, network: Network) -> None:
-        """Refuse what is said of a model when there is a `Network` already."""
+        """Refuse options that a `Network` already has."""
         if self.domain is not None and self.domain != network.domain:
             raise OptionError("a Network has its own domain; leave out `domain`")
         for name in ("encode", "classes", "output"):
             if getattr(self, name) is not None:
-                raise OptionError(f"a Network needs none; leave out `{name}`")
+                raise OptionError(f"`{name}` is not for a Network; leave it out")
         if self.threshold not in (0.5, network.threshold):
             raise OptionError(
                 f"a Network has its own threshold, {network.threshold}; leave out "
@@ -62,17 +62,17 @@ class ModelOptions:
         """Refuse data whose columns have no names."""
         if isinstance(self.data, np.ndarray):
             raise RowsError(
-                "data is an array, whose columns have no names; give a data frame, "
+                "data is an array, so its columns have no names; pass a data frame, "
                 "such as pandas.DataFrame(X, columns=[...])"
             )
 
 
 def takes_curves(form: str | None, engine: str, proofs: object) -> bool:
-    """Tell whether an extraction takes ranges behind curves: by search, not proofs."""
+    """Tell whether an extraction accepts ranges behind curves."""
     return form != "paper" and engine in ("auto", "search") and proofs is None
 
 
-def _share(threshold: Any) -> float:
+def _probability(threshold: Any) -> float:
     """Return a threshold as a number between 0 and 1."""
     try:
         number = float(threshold)

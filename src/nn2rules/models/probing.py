@@ -1,8 +1,8 @@
-"""Find out what preprocessing does to each feature, by asking it.
+"""Find out what preprocessing does to each feature, by running it on probe rows.
 
-Rows that differ in one feature are encoded; what differs in the result belongs to that
-feature. So any preprocessing that treats every column on its own can be read, without
-knowing it by name. Random rows then check that nothing else is going on.
+Rows that differ in one feature are encoded; what differs in the result depends on that
+feature. So any preprocessing that treats every column separately can be read, without
+knowing it by name. Random rows then check that the result depends on nothing else.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
-from nn2rules.models.model_rows import RowMaker, picked, told_apart
+from nn2rules.models.model_rows import RowMaker, distinguished, picked
 from nn2rules.models.tracing import CONSTANT, Columns
 from nn2rules.space import Domain, Feature, Rows, Value, cells_of, text_of
 
@@ -22,36 +22,36 @@ _CELLS = 4_000_000
 
 
 def samples(maker: RowMaker) -> Iterator[NDArray[np.int64]]:
-    """Yield inputs of several kinds: random ones, strangers, and mixtures of rows.
+    """Yield inputs of several kinds: random ones, unseen values, mixtures of rows.
 
-    Where columns depend on each other, a random input is unlike all rows. A mixture of
-    two is like them, and reaches what a step does where several columns meet.
+    If columns depend on each other, random inputs are unlike all rows. Mixtures of two
+    rows are more like them, and show what a step does where several columns meet.
     """
     sizes, rng = np.array(maker.domain.sizes), np.random.default_rng(0)
     n_rows = max(1, min(_ROWS, _CELLS // len(sizes)))
     yield rng.integers(sizes, size=(n_rows, len(sizes)))
-    n_strangers = max(maker.n_strangers.values(), default=0)
-    if n_strangers:
-        strange = rng.integers(sizes, size=(n_strangers, len(sizes)))
+    n_unseen_values = max(maker.n_unseen_values.values(), default=0)
+    if n_unseen_values:
+        with_unseen = rng.integers(sizes, size=(n_unseen_values, len(sizes)))
         for index, feature in enumerate(maker.domain.features):
             if feature.other is not None:
-                strange[:, index] = feature.values.index(feature.other)
-        yield strange
+                with_unseen[:, index] = feature.values.index(feature.other)
+        yield with_unseen
     rows = maker.observed(n_rows, rng)
     if len(rows):
         one, two = (rows[rng.integers(len(rows), size=n_rows)] for _ in range(2))
         is_one = rng.random(one.shape) < rng.random((n_rows, 1))
         mixed = np.where(is_one, one, two)
-        places = rng.integers(len(sizes), size=n_rows)  # and one value at random
+        places = rng.integers(len(sizes), size=n_rows)  # and one random value
         mixed[np.arange(n_rows), places] = rng.integers(sizes[places])
         yield mixed
 
 
 Encode = Callable[[Rows], Sequence[NDArray[Any]]]
-"""Rows to the arrays that a model takes, each with a row for each row."""
+"""From rows to the arrays that a model takes, each with one row per row."""
 
 Names = Callable[[int, int], str]
-"""Which array and which entry of it, to what that is called."""
+"""From an array and an entry of it to its name."""
 
 _CHECKED_ALONE = 3
 
@@ -74,39 +74,39 @@ def probe(
     Raises
     ------
     UnsupportedModelError
-        If an entry depends on two features, or on more than its own row, or if the
-        preprocessing refuses a value; the message says which.
+        If an entry depends on two features or on other rows, or if the preprocessing
+        refuses a value; the message says which.
     """
     design = _Design(maker, np.zeros(len(maker.domain.sizes), dtype=np.int64))
-    found = [
+    arrays = [
         _tables(array, design, partial(names, index))
         for index, array in enumerate(_encoded(encode, design))
     ]
     tried = list(samples(maker))
     for sample in tried:
-        _check(found, encode, maker, sample, names)
+        _check(arrays, encode, maker, sample, names)
     for row in tried[0][:_CHECKED_ALONE]:
-        _check(found, encode, maker, row[np.newaxis], names)
-    return found
+        _check(arrays, encode, maker, row[np.newaxis], names)
+    return arrays
 
 
 def _check(
-    found: Sequence[Columns],
+    arrays: Sequence[Columns],
     encode: Encode,
     maker: RowMaker,
     codes: NDArray[np.int64],
     names: Names,
 ) -> None:
-    """Compare rows with what the tables say of them."""
+    """Compare encoded rows with the tables."""
     rows = maker.rows(codes, np.random.default_rng(1))
     for index, (columns, array) in enumerate(
-        zip(found, _called(encode, rows), strict=True)
+        zip(arrays, _called(encode, rows), strict=True)
     ):
         wrong = _first_wrong(columns, array, codes, maker.domain)
         if wrong is None:
             continue
         row, entry = wrong
-        _refuse_strangers(encode, maker, codes[row], picked(rows, [row]))
+        _refuse_unseen_values(encode, maker, codes[row], picked(rows, [row]))
         near = _Design(maker, codes[row])
         again = _encoded(encode, near)[index]
         numbers = [a.reshape(len(a), -1)[:, entry] for a in (array[[row]], again)]
@@ -115,21 +115,21 @@ def _check(
         )
 
 
-def _refuse_strangers(
+def _refuse_unseen_values(
     encode: Encode, maker: RowMaker, codes: NDArray[np.int64], row: Rows
 ) -> None:
-    """Refuse a value for others if the strangers in a row are to blame."""
+    """Refuse a category for others if an unseen value makes the difference."""
     usual = [maker.examples(*place)[0] for place in enumerate(codes.tolist())]
     for index, feature in enumerate(maker.domain.features):
         if not _is_other(maker.domain, index, int(codes[index])):
             continue
         [[cell]] = cells_of(row, [feature.name])
-        strange: list[Any] = [*usual[:index], cell, *usual[index + 1 :]]
+        with_unseen: list[Any] = [*usual[:index], cell, *usual[index + 1 :]]
         both = maker.frame(
-            [[one, two] for one, two in zip(usual, strange, strict=True)]
+            [[one, two] for one, two in zip(usual, with_unseen, strict=True)]
         )
         if any(not _equal(a[:1], a[1:]).all() for a in _called(encode, both)):
-            raise told_apart(feature, usual[index], cell)
+            raise distinguished(feature, usual[index], cell)
 
 
 def _is_other(domain: Domain, owner: int, code: int) -> bool:
@@ -138,10 +138,10 @@ def _is_other(domain: Domain, owner: int, code: int) -> bool:
 
 
 class _Design:
-    """The rows to ask about.
+    """The probe rows.
 
-    A first one, of the given codes, and then for each feature and each of its values
-    one that differs from it there.
+    The first has the given codes. Each of the others differs from it in one feature:
+    there is one for each value of each feature.
     """
 
     def __init__(self, maker: RowMaker, first: NDArray[np.int64]) -> None:
@@ -166,7 +166,7 @@ class _Design:
 
 
 def _of_design(maker: RowMaker, index: int, code: int) -> list[Value]:
-    """Return the cells that a design has for a value; of others, one."""
+    """Return the cells that probe a value; one if it stands for others."""
     examples = maker.examples(index, code)
     return examples[:1] if _is_other(maker.domain, index, code) else examples
 
@@ -176,7 +176,7 @@ def _called(encode: Encode, rows: Rows) -> list[NDArray[Any]]:
 
 
 def _encoded(encode: Encode, design: _Design) -> list[NDArray[Any]]:
-    """Encode the rows of a design; if that fails, find the value that is to blame."""
+    """Encode the probe rows; if that fails, find the value that causes it."""
     try:
         return _called(encode, design.rows())
     except Nn2RulesError:
@@ -189,9 +189,9 @@ def _encoded(encode: Encode, design: _Design) -> list[NDArray[Any]]:
             names = design.domain.names
             shown = zip(names, map(text_of, design.cells[0]), strict=True)
             raise UnsupportedModelError(
-                f"the preprocessing cannot take the row ("
+                f"the preprocessing fails on the row ("
                 f"{', '.join(f'{name} = {cell}' for name, cell in shown)}): "
-                f"{_first_line(first)}; give values such as the model was trained on"
+                f"{_first_line(first)}; give values like those the model was trained on"
             ) from None
     for number, (index, code) in enumerate(design.places, 1):
         feature = design.domain.features[index]
@@ -203,22 +203,24 @@ def _encoded(encode: Encode, design: _Design) -> list[NDArray[Any]]:
 
 
 def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
-    """Return the error that says which value the model cannot take."""
+    """Return the error for a value that the model does not accept."""
     value = feature.values[code]
     if value is None:
         return UnsupportedModelError(
-            f"feature {feature.name!r} is missing in some rows, and the model cannot "
-            f"take that ({reason}); leave out those rows, or impute in the pipeline",
+            f"feature {feature.name!r} has missing values, which the model does not "
+            f"accept ({reason}); leave out those rows, or add an imputer to the "
+            f"pipeline",
             feature=feature.name,
         )
     if feature.other is not None and value == feature.other:
         return UnsupportedModelError(
-            f"feature {feature.name!r} is to have a value for others, and the model "
-            f"takes none but those it was trained on ({reason}); in other=, name the "
-            f"features that can have one"
+            f"feature {feature.name!r} cannot have a category for others, because the "
+            f"model accepts only values that it was trained on ({reason}); leave it "
+            f"out "
+            f"of other="
         )
     return UnsupportedModelError(
-        f"feature {feature.name!r}: the model cannot take the value "
+        f"feature {feature.name!r}: the model does not accept the value "
         f"{text_of(value)!r} ({reason}); leave out the rows that have it",
         feature=feature.name,
     )
@@ -232,12 +234,12 @@ def _first_line(error: Exception) -> str:
 def _tables(
     array: NDArray[Any], design: _Design, name: Callable[[int], str]
 ) -> Columns:
-    """Find the owner of every entry, and its table."""
+    """Find the feature of every entry, and its table."""
     domain = design.domain
     if array.ndim < 1 or len(array) != len(design.cells):
         raise UnsupportedModelError(
-            f"the preprocessing makes an array of shape {array.shape} of "
-            f"{len(design.cells)} rows; it must make a row of each"
+            f"the preprocessing turns {len(design.cells)} rows into an array of shape "
+            f"{array.shape}; it must return one row for each row"
         )
     flat = array.reshape(len(array), -1)
     features = design.features
@@ -253,10 +255,10 @@ def _tables(
             tables.append(flat[:1, entry])
             continue
         owner = int(owning[0])
-        rows, own = flat[1:][features == owner, entry], codes[features == owner]
-        first = np.searchsorted(own, np.arange(domain.sizes[owner]))
+        rows, places = flat[1:][features == owner, entry], codes[features == owner]
+        first = np.searchsorted(places, np.arange(domain.sizes[owner]))
         table = rows[first]
-        if not _equal(table[own], rows).all():
+        if not _equal(table[places], rows).all():
             raise _split_bin(domain.features[owner])
         owners.append(owner)
         tables.append(table)
@@ -267,32 +269,34 @@ def _mixed(domain: Domain, owners: Sequence[int], name: str) -> UnsupportedModel
     listed = [repr(domain.names[owner]) for owner in owners]
     shown = ", ".join(listed[:3]) + (" and others" if len(listed) > 3 else "")
     return UnsupportedModelError(
-        f"the preprocessing mixes features: {name} depends on {shown}; nn2rules reads "
-        f"preprocessing in which every column comes from one feature, so leave out "
-        f"steps such as PCA or products of columns"
+        f"the preprocessing combines features: {name} depends on {shown}. Here, "
+        f"nn2rules reads steps that treat each column separately. Linear steps such as "
+        f"PCA can be read as a layer if you export the whole model to ONNX; leave out "
+        f"others, such as products of columns."
     )
 
 
 def _split_bin(feature: Feature) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"feature {feature.name!r}: the model tells numbers of one bin apart; only "
-        f"bins that the model itself makes can be values, so say a range of numbers "
-        f"instead, (low, high), or single ones"
+        f"feature {feature.name!r}: the model distinguishes numbers within one bin; "
+        f"give the bins of the model itself, a range (low, high), or a list of numbers"
     )
 
 
 def _first_wrong(
     columns: Columns, array: NDArray[Any], codes: NDArray[np.int64], domain: Domain
 ) -> tuple[int, int] | None:
-    """Return a row and an entry of it that is not what the tables say, if any."""
+    """Return a row and an entry of it that differs from the tables, if any."""
     flat = array.reshape(len(array), -1)
     for entry, (owner, table) in enumerate(
         zip(columns.owners, columns.tables, strict=True)
     ):
-        own = codes[:, owner] if owner != CONSTANT else np.zeros(len(codes), np.int64)
-        differs = ~_equal(flat[:, entry], table[own])
+        places = (
+            codes[:, owner] if owner != CONSTANT else np.zeros(len(codes), np.int64)
+        )
+        differs = ~_equal(flat[:, entry], table[places])
         if owner != CONSTANT and differs.any():
-            differs &= ~_is_own_text(domain.features[owner], own, flat[:, entry])
+            differs &= ~_is_own_text(domain.features[owner], places, flat[:, entry])
         wrong = np.flatnonzero(differs)
         if len(wrong):
             return int(wrong[0]), entry
@@ -302,7 +306,7 @@ def _first_wrong(
 def _is_own_text(
     feature: Feature, codes: NDArray[np.int64], entries: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Tell where a model is given a stranger as it stands: it may yet be looked up."""
+    """Tell where a model gets an unseen text unchanged, and may still look it up."""
     if feature.other is None or entries.dtype.kind not in "OUS":
         return np.zeros(len(codes), dtype=np.bool_)
     is_text = np.array([isinstance(entry, str | bytes) for entry in entries.tolist()])
@@ -313,10 +317,10 @@ def _is_own_text(
 def _explained(
     owner: int, numbers: NDArray[Any], near: _Design, name: str
 ) -> UnsupportedModelError:
-    """Return the error of an entry that its table does not give.
+    """Return the error for an entry that differs from its table.
 
-    `numbers` are what was made of it: once in a row of wrong ones, and then in a design
-    around that row.
+    `numbers` are its encoded values: first in the row that differs, then in the probe
+    rows around that row.
     """
     if owner != CONSTANT and near.domain.features[owner].edges is not None:
         return _split_bin(near.domain.features[owner])
@@ -325,14 +329,13 @@ def _explained(
     if len(owners) > 1 and _equal(numbers[:1], numbers[1:2]).all():
         return _mixed(near.domain, sorted(owners), name)
     return UnsupportedModelError(
-        f"what the preprocessing makes of a row depends on other rows: {name} is not "
-        f"the same each time; use a step that learns when it is fitted, such as "
-        f"StandardScaler"
+        f"the preprocessing of a row depends on other rows: {name} is not the same "
+        f"each time; use a step that learns when it is fitted, such as StandardScaler"
     )
 
 
 def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
-    """Compare numbers up to their last bits, and anything else exactly."""
+    """Compare numbers up to their last bits, and everything else exactly."""
     if left.dtype.kind in "fc" or right.dtype.kind in "fc":
         floats = [a.dtype for a in (left, right) if a.dtype.kind == "f"]
         eps = max(float(np.finfo(dtype).eps) for dtype in floats)
@@ -340,6 +343,6 @@ def _equal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
             close = np.isclose(left, right, rtol=8 * eps, atol=0, equal_nan=True)
         return np.asarray(close, dtype=np.bool_)
     same: NDArray[np.bool_] = np.asarray(left == right, dtype=np.bool_)
-    if left.dtype == object:  # where NaN is a gap, which equals itself
+    if left.dtype == object:  # where NaN is a missing value, which equals itself
         same |= (left != left) & (right != right)
     return same

@@ -1,10 +1,10 @@
-"""Columns that are ranges of numbers, read at samples of them.
+"""Columns that are ranges of numbers, read at samples of the range.
 
-While a model is read, some numbers of each range stand for it, its two ends among them.
-A network made of these has a row of weights for each. If these rows lie along a
-straight line, so does what the model makes of every other number, and one column of
-weights says all: a slope, by which a number is multiplied, and an offset, which goes
-into the bias.
+While a model is read, some numbers of each range stand for it, including its two ends.
+A network of these has a row of weights for each number. If these rows lie on a straight
+line, one column of weights is enough: a slope, by which a number is multiplied, and an
+offset, which goes into the bias. Some ranges follow a curve, such as a logarithm,
+before the line.
 """
 
 import math
@@ -23,26 +23,26 @@ _INSIDE = 32
 _SEEN = 96
 
 _GOLDEN = 0.6180339887498949
-"""Multiples of this, without their whole parts, are spread evenly and irregularly."""
+"""The fractional parts of its multiples are spread evenly but irregularly."""
 
 _ROUNDINGS = 64
-"""How far rows may lie off a line. It becomes a part of the bound on the error."""
+"""How far rows may lie off a line. This becomes part of the bound on the error."""
 
 _OTHERWISE = 8
-"""How much farther than at the samples a model may be off the line between them."""
+"""The factor by which a model may be farther off the line between the samples."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A domain with some numbers in place of each range.
+    """A domain with samples in place of each range.
 
     Attributes
     ----------
     real, domain : Domain
-        With ranges, and with numbers in their place.
+        With ranges, and with samples in their place.
     numbers : tuple of arrays, or None
-        For each feature the numbers of its range, in ascending order; of a curve,
-        its values there.
+        For each feature, the samples of its range in ascending order; for a curve,
+        the values of the curve there.
     """
 
     real: Domain
@@ -55,61 +55,67 @@ class Sampled:
         return frozenset(i for i, each in enumerate(self.numbers) if each is not None)
 
     def codes_of(self, rows: Rows) -> NDArray[np.int64]:
-        """Return the codes of rows in `domain`, -1 for what is unknown.
+        """Return the codes of rows in `domain`, -1 for unknown values.
 
-        A number has the code of the sample that is nearest: such rows only serve as
-        examples of what may occur together.
+        A number has the code of the nearest sample: these rows only show which values
+        occur together.
         """
-        codes, found = self.real.encode(rows, unknown="mark"), self.real.numbers(rows)
+        codes, cells = (
+            self.real.encode(rows, unknown="mark"),
+            self.real.numbers(rows),
+        )
         for index in self.ranges:
             numbers, column = self.numbers[index], codes[:, index]
             assert numbers is not None, "ranges have samples"
             middles = numbers[:-1] / 2 + numbers[1:] / 2
-            near = np.searchsorted(middles, found[:, index])
+            near = np.searchsorted(middles, cells[:, index])
             beside = np.where(column > 0, column + len(numbers) - 1, column)
             codes[:, index] = np.where(column == 0, near, beside)
         return codes
 
-    def straightened(self, network: Network, unit: float) -> tuple[Network, list[str]]:
-        """Return a network of the samples as one of the ranges.
+    def with_ranges(self, network: Network, unit: float) -> tuple[Network, list[str]]:
+        """Return a network on the samples as a network on the ranges.
 
         Parameters
         ----------
         network : Network
             Of `domain`.
         unit : float
-            The unit roundoff that the model, and what comes before it, compute with.
+            The unit roundoff of the model and of its preprocessing.
 
         Returns
         -------
         network : Network
-            Of `real`. The bound on its error allows for what is rounded on the way.
-        bent : list of str
-            The features whose rows are not along a line. If there are any, the network
-            means nothing.
+            Of `real`. The bound on its error includes the rounding on the way.
+        nonlinear : list of str
+            The features whose rows are not on a line. If there are any, the network is
+            not valid.
         """
         if not self.ranges:
             return network, []
         first, *rest = network.layers
         blocks = np.split(first.weights, self.domain.offsets[1:-1])
-        bias, slack, bent = first.bias.copy(), np.zeros(len(first.bias)), []
-        made = []
+        bias, slack, nonlinear = first.bias.copy(), np.zeros(len(first.bias)), []
+        joined = []
         for feature, block, numbers in zip(
             self.real.features, blocks, self.numbers, strict=True
         ):
             if numbers is None:
-                made.append(block)
+                joined.append(block)
                 continue
             line = _line(numbers, block[: len(numbers)], curve_error(feature, unit))
-            if not line.is_straight(unit):
-                bent.append(feature.name)
+            if not line.is_linear(unit):
+                nonlinear.append(feature.name)
             bias += line.offset
             slack += line.slack(unit) + 4 * UNIT * np.abs(block).max(axis=0)
-            made += [line.slope[np.newaxis], block[len(numbers) :] - line.offset]
-        if bent:
-            return network, bent
+            joined += [
+                line.slope[np.newaxis],
+                block[len(numbers) :] - line.offset,
+            ]
+        if nonlinear:
+            return network, nonlinear
         slack += 4 * UNIT * len(blocks) * np.abs(bias)
-        layer = Layer(np.concatenate(made), bias, first.activation, first.slope)
+        layer = Layer(np.concatenate(joined), bias, first.activation, first.slope)
         layers = (layer, *rest)
         error = network.model_error
         if error is not None:
@@ -121,9 +127,9 @@ class Sampled:
 class _Line:
     """A line for each unit through the rows of some numbers.
 
-    `gap` is how far off it the farthest row is, `most` the largest of the rows, and
-    `reach` that of the numbers. `error` bounds by how much a model's own numbers are
-    others than these, where they are values of a curve.
+    `gap` is the largest distance of a row from the line, `most` the largest absolute
+    value of the rows, and `reach` that of the numbers. `error` bounds how much a
+    model's own values of a curve can differ from these.
     """
 
     slope: NDArray[np.float64]
@@ -135,20 +141,20 @@ class _Line:
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """How large the two numbers are that it adds up."""
+        """The size of the two terms of the line."""
         return np.abs(self.slope) * self.reach + np.abs(self.offset)
 
-    def is_straight(self, unit: float) -> bool:
-        """Tell whether rounding explains how far the rows are off the line."""
+    def is_linear(self, unit: float) -> bool:
+        """Tell whether rounding explains the distances from the line."""
         most = _ROUNDINGS * max(unit, UNIT) * self.size
         most = most + np.abs(self.slope) * self.error
-        return bool((self.gap <= most).all())  # what is not finite is not
+        return bool((self.gap <= most).all())  # False if it is not finite
 
     def slack(self, unit: float) -> NDArray[np.float64]:
-        """Bound how far off the line the model may be for any number of the range.
+        """Bound the distance of the model from the line for any number of the range.
 
-        A model rounds a number itself, its product with a factor, and what each step
-        makes of it. Where it is off by more, it may be off still more elsewhere.
+        A model rounds a number itself, its product with a factor, and the result of
+        each step. If the distance is larger, it may be still larger elsewhere.
         """
         roundings = 2 * unit * np.abs(self.slope) * self.reach + 4 * unit * self.most
         roundings += 16 * UNIT * self.size + np.abs(self.slope) * self.error
@@ -159,32 +165,32 @@ class _Line:
 def _line(
     numbers: NDArray[np.float64], rows: NDArray[np.float64], error: float
 ) -> _Line:
-    """Return the simplest line through rows: of float32, or through 0, if one fits."""
+    """Return the simplest line through rows: in float32, or through 0, if possible."""
     reach, column = float(np.abs(numbers).max()), numbers[:, np.newaxis]
     near = int(np.abs(numbers).argmin())
-    with np.errstate(all="ignore"):  # what overflows is no line
+    with np.errstate(all="ignore"):  # what overflows is not a line
         rise, run = rows[-1] - rows[0], numbers[-1] - numbers[0]
         slope = rise / run if run else np.zeros(rows.shape[1])
-        found = []
+        lines = []
         for steep in (slope.astype(np.float32).astype(np.float64), slope):
             through = rows[near] - steep * numbers[near]
             for offset in (np.zeros(rows.shape[1]), through):
                 gap = np.abs(rows - (steep * column + offset)).max(axis=0)
-                found.append((steep, offset, gap))
+                lines.append((steep, offset, gap))
         # In the order of simplicity: through 0 first.
-        found = [found[0], found[2], found[1], found[3]]
-        gaps = np.array([gap for *_, gap in found])
+        lines = [lines[0], lines[2], lines[1], lines[3]]
+        gaps = np.array([gap for *_, gap in lines])
         enough = 2 * np.nanmin(gaps, axis=0) + 4 * UNIT * np.abs(rows).max(axis=0)
         best = (gaps <= enough).argmax(axis=0)
         units = np.arange(rows.shape[1])
         slope, offset, gap = (
-            np.array([each[part] for each in found])[best, units] for part in range(3)
+            np.array([each[part] for each in lines])[best, units] for part in range(3)
         )
     return _Line(slope, offset, gap, np.abs(rows).max(axis=0), reach, error)
 
 
 def _carried(layers: Sequence[Layer], error: NDArray[np.float64]) -> float:
-    """Bound what an error of the first pre-activations does to the scores."""
+    """Bound the effect on the scores of an error in the first pre-activations."""
     with np.errstate(all="ignore"):
         for before, layer in pairwise(layers):
             error = (before.function.lipschitz * error) @ np.abs(layer.weights)
@@ -196,7 +202,7 @@ def _finite(error: float) -> float | None:
 
 
 def sampled(domain: Domain, data: Rows) -> Sampled:
-    """Return a domain with numbers in place of its ranges, some of them of the data."""
+    """Return a domain with samples in place of its ranges, some from the data."""
     features: list[Feature] = []
     numbers: list[NDArray[np.float64] | None] = []
     for feature in domain.features:
@@ -204,10 +210,10 @@ def sampled(domain: Domain, data: Rows) -> Sampled:
             features.append(feature)
             numbers.append(None)
             continue
-        own = feature.uncurved
-        chosen = _numbers(own, _seen(own, data))
+        plain_feature = feature.uncurved
+        chosen = _numbers(plain_feature, _seen(plain_feature, data))
         rest = feature.values[feature.n_plain :]
-        values: list[Value] = [int(n) if own.whole else n for n in chosen]
+        values: list[Value] = [int(n) if plain_feature.whole else n for n in chosen]
         features.append(Feature(feature.name, (*values, *rest)))
         if feature.curve is not None:
             chosen = [feature.curve(number) for number in chosen]
@@ -216,7 +222,7 @@ def sampled(domain: Domain, data: Rows) -> Sampled:
 
 
 def _seen(feature: Feature, data: Rows) -> list[float]:
-    """Return some numbers of a range that occur in the data, spread over the rows."""
+    """Return some numbers of a range that occur in the data, evenly spread."""
     if data is None:
         return []
     try:
@@ -224,30 +230,30 @@ def _seen(feature: Feature, data: Rows) -> list[float]:
     except RowsError:
         return []
     lookup = Lookup(feature)
-    found = sorted({lookup.number(c) for c in set(cells) if lookup[c] == 0})
-    places = np.linspace(0, len(found) - 1, min(_SEEN, len(found))).astype(int)
-    return [found[place] for place in places]
+    numbers = sorted({lookup.number(c) for c in set(cells) if lookup[c] == 0})
+    places = np.linspace(0, len(numbers) - 1, min(_SEEN, len(numbers))).astype(int)
+    return [numbers[place] for place in places]
 
 
 def _numbers(feature: Feature, seen: Sequence[float]) -> list[float]:
-    """Return numbers of a range, in ascending order: its ends, and some inside."""
+    """Return numbers of a range in ascending order: its ends, and some between."""
     assert feature.limits is not None, "asked only of ranges"
     low, high = map(float, feature.limits)
-    found = {low, high, *seen}
+    numbers = {low, high, *seen}
     for turn in range(1, _INSIDE + 1):
         part = turn * _GOLDEN % 1
         number = float(np.float32(low * (1 - part) + high * part))
-        found.add(float(round(number)) if feature.whole else number)
+        numbers.add(float(round(number)) if feature.whole else number)
     special = [v for v in feature.values[feature.n_plain :] if v is not None]
-    return sorted(n + 0.0 for n in found if low <= n <= high and n not in special)
+    return sorted(n + 0.0 for n in numbers if low <= n <= high and n not in special)
 
 
 _CURVE_ROUNDINGS = 16
-"""More than the units in the last place by which a library's function is off."""
+"""A bound on the error of a library's function, in units in the last place."""
 
 
 def along(feature: Feature, shape: Shape | None) -> Feature:
-    """Return a range as one of the values of a curve, where the curve has values.
+    """Return a range behind a curve, if the curve is defined on all of it.
 
     Examples
     --------
@@ -259,11 +265,11 @@ def along(feature: Feature, shape: Shape | None) -> Feature:
     try:
         return feature.along(Curve(shape, feature.limits, feature.whole))
     except DomainError:
-        return feature  # the model is not asked about a line there, and says why
+        return feature  # the curve is not defined there
 
 
 def curve_error(feature: Feature, unit: float) -> float:
-    """Bound how far a library's value of a curve may lie from the curve's own.
+    """Bound the difference between a library's value of a curve and the curve itself.
 
     Parameters
     ----------
@@ -273,10 +279,10 @@ def curve_error(feature: Feature, unit: float) -> float:
 
     Notes
     -----
-    Logarithms and roots are off by a few units in the last place. Quantiles are
-    interpolated between shares of at most 1. A power p is worked out as
+    Logarithms and roots are exact to a few units in the last place. Quantiles are
+    interpolated between shares of at most 1. A power p is computed as
     ``expm1(p * log(x)) / p`` or as ``(x ** p - 1) / p``: an error of the logarithm
-    grows by ``x ** p``, and the difference cancels what lies before it.
+    grows by ``x ** p``, and the difference can cancel leading digits.
     """
     if feature.curve is None:
         return 0.0
@@ -288,9 +294,9 @@ def curve_error(feature: Feature, unit: float) -> float:
 
 
 def _grown(shape: Shape, ends: tuple[float, float]) -> float:
-    """Bound what roundings before the last step of a power become on a range."""
+    """Bound the effect of roundings before the last step of a power on a range."""
     power, logarithms, powers = shape.power, [], []
-    assert power is not None, "asked only of powers"
+    assert power is not None, "the shape is a power"
     for end in ends:
         is_box_cox = shape.kind == "box-cox"
         logarithms.append(math.log(end) if is_box_cox else math.log1p(abs(end)))
@@ -302,5 +308,5 @@ def _grown(shape: Shape, ends: tuple[float, float]) -> float:
 
 
 def curves_of(domain: Domain) -> dict[str, str]:
-    """Return the kind of curve that each feature is read along, if it is."""
+    """Return the kind of curve of each feature that has one."""
     return {f.name: f.curve.shape.kind for f in domain.features if f.curve is not None}

@@ -1,8 +1,8 @@
-"""Read a model: with ranges of numbers where it goes along lines, else with lists.
+"""Read a model: with ranges where it is linear in a column, else with listed numbers.
 
-Nobody needs to say which columns are ranges. Those of numbers are taken for ranges, and
-where the network that comes of it is not along a line, or cannot be read, they get the
-numbers that occur instead.
+Nobody needs to declare ranges. Numeric columns are first read as ranges; those in which
+the model is not linear, or cannot be read, get the numbers that occur instead. How a
+network was read goes into its `origin`, and from there into certificates.
 """
 
 import warnings
@@ -23,7 +23,7 @@ from nn2rules.errors import (
 )
 from nn2rules.models.confirm import Reading, confirm
 from nn2rules.models.features import domain_of, probed_bins, probed_ranges
-from nn2rules.models.model_rows import RowMaker, picked, told_apart
+from nn2rules.models.model_rows import RowMaker, distinguished, picked
 from nn2rules.models.options import ModelOptions
 from nn2rules.models.ranges import Sampled, curves_of, sampled
 from nn2rules.models.source import Source, encoder_of
@@ -46,7 +46,7 @@ _MOST_ROWS = 200_000
 
 @dataclass(frozen=True)
 class _Read:
-    """A model that was read, and the rows that were made on the way."""
+    """A network that was read, and the rows that were made for it."""
 
     reading: Reading
     network: Network
@@ -56,28 +56,28 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class _Bent:
-    """Features that are not along a line; none are named where that is not known.
+class _Nonlinear:
+    """Features in which the model is not linear; empty if that is not known.
 
-    `error` is why a model cannot be read with ranges, if it is more than that.
+    `error` is another reason why a model cannot be read with ranges, if there is one.
     """
 
     names: tuple[str, ...] = ()
     error: Nn2RulesError | None = None
 
     def to_list(self, assumed: list[str]) -> list[str]:
-        """Return those of the assumed ranges that are to have listed numbers instead.
+        """Return the assumed ranges that must have listed numbers instead.
 
-        If what is said stands in the way, or nothing is left to list, this raises.
+        Raises an error if the user declared one of them, or if there are none.
         """
-        said = [name for name in self.names if name not in assumed]
-        if said or not assumed:
-            raise self.error or _not_straight(said[0])
+        declared = [name for name in self.names if name not in assumed]
+        if declared or not assumed:
+            raise self.error or _not_linear(declared[0])
         return [*(self.names or assumed)]
 
 
-class _Counted:
-    """The user's own way from rows to arrays, which counts the rows it is asked about.
+class _CountingEncoder:
+    """The user's `encode` function, which counts the rows it is called on.
 
     Attributes
     ----------
@@ -94,212 +94,228 @@ class _Counted:
         return self._encode(rows)
 
 
-def _counted(encode: Callable[[Rows], Any] | None) -> _Counted | None:
-    """Return what the user gave as `encode`, so that its rows are counted."""
-    return None if encode is None else _Counted(encode)
+def _with_count(encode: Callable[[Rows], Any] | None) -> _CountingEncoder | None:
+    """Return `encode` with a count of its rows."""
+    return None if encode is None else _CountingEncoder(encode)
 
 
-def read_model(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
+def read_model(adapter: ModuleType, model: Any, options: ModelOptions) -> Network:
     """Return the network of a model that an adapter has prepared."""
-    network = _read(adapter, model, how)
-    if isinstance(how.domain, Domain):
+    network = _read(adapter, model, options)
+    if isinstance(options.domain, Domain):
         return network
     _hint_at_bins(network)
     network = _without_unused(network)
-    _hint_at_special_values(network, how.data, how.domain or ())
+    _hint_at_special_values(network, options.data, options.domain or ())
     return network
 
 
-def _read(adapter: ModuleType, model: Any, how: ModelOptions) -> Network:
+def _read(adapter: ModuleType, model: Any, options: ModelOptions) -> Network:
     """Read a model with ranges where that is possible."""
-    known = adapter.columns(model, how.encode)
-    asked = _counted(encoder_of(how.encode))
+    column_facts = adapter.columns(model, options.encode)
+    encoder = _with_count(encoder_of(options.encode))
     listed: list[str] = []
     failed: Nn2RulesError | None = None
     while True:
         try:
             domain = domain_of(
-                how.data,
-                how.domain,
-                known,
-                other=how.other,
+                options.data,
+                options.domain,
+                column_facts,
+                other=options.other,
                 listed=listed,
-                is_curved=how.is_curved,
+                is_curved=options.is_curved,
             )
         except DomainError:
             if failed is None:
                 raise
             raise failed from None
-        attempts = _Attempts(adapter, model, how, sampled(domain, how.data), asked)
-        found = attempts.best()
-        if isinstance(found, _Read):
-            return _with_origin(found, how, known, asked, listed)
+        attempts = _Attempts(
+            adapter, model, options, sampled(domain, options.data), encoder
+        )
+        attempt = attempts.best()
+        if isinstance(attempt, _Read):
+            return _with_origin(attempt, options, column_facts, encoder, listed)
         try:
-            listed += found.to_list(_assumed(domain, how))
+            listed += attempt.to_list(_assumed(domain, options))
         except Nn2RulesError:
             if failed is None or getattr(failed, "feature", None) is not None:
                 raise
             raise failed from None
-        failed = found.error
+        failed = attempt.error
 
 
-def _assumed(domain: Domain, how: ModelOptions) -> list[str]:
-    """Return the ranges of which nobody said that they are ranges."""
-    if isinstance(how.domain, Domain):
+def _assumed(domain: Domain, options: ModelOptions) -> list[str]:
+    """Return the ranges that the user did not declare."""
+    if isinstance(options.domain, Domain):
         return []
-    said = how.domain or {}
+    declared = options.domain or {}
     return [
-        f.name for f in domain.features if f.limits is not None and f.name not in said
+        f.name
+        for f in domain.features
+        if f.limits is not None and f.name not in declared
     ]
 
 
 @dataclass(frozen=True)
 class _Attempts:
-    """The two ways in which a model is read: by layers, or by tables of the samples.
+    """The two ways to read a model: by layers, or by tables of the samples.
 
-    By layers, what a model makes of a range is along a line by its code. But there are
-    steps that no layer can hold, which may be along a line all the same.
+    By layers, a model is linear in a range by its code. But some steps that no layer
+    can express may be linear all the same.
     """
 
     adapter: ModuleType
     model: Any
-    how: ModelOptions
+    options: ModelOptions
     sampled: Sampled
-    asked: _Counted | None
+    encoder: _CountingEncoder | None
 
-    def best(self) -> _Read | _Bent:
-        """Return what was read; if nothing was, the features to blame."""
-        bent: list[_Bent] = []
+    def best(self) -> _Read | _Nonlinear:
+        """Return the network that was read, or the features that prevent it."""
+        nonlinear: list[_Nonlinear] = []
         for ranges in dict.fromkeys((self.sampled.ranges, frozenset[int]())):
             try:
-                found = self._read(ranges)
+                attempt = self._read(ranges)
             except (FormatError, UnsupportedModelError) as error:
-                found = self._blamed(error)
-            if isinstance(found, _Read):
-                return found
-            bent.append(found)
-        named = [each for each in bent if each.names]
-        return min(named, key=lambda each: len(each.names)) if named else bent[0]
+                attempt = self._blamed(error)
+            if isinstance(attempt, _Read):
+                return attempt
+            nonlinear.append(attempt)
+        named = [each for each in nonlinear if each.names]
+        return min(named, key=lambda each: len(each.names)) if named else nonlinear[0]
 
-    def _blamed(self, error: Nn2RulesError) -> _Bent:
-        """Return the range that cannot be read, if the error names one."""
+    def _blamed(self, error: Nn2RulesError) -> _Nonlinear:
+        """Return the range that an error names, if it names one."""
         name = getattr(error, "feature", None)
         names = [self.sampled.real.names[index] for index in self.sampled.ranges]
-        return _Bent((name,) if name in names else (), error)
+        return _Nonlinear((name,) if name in names else (), error)
 
-    def _read(self, ranges: frozenset[int]) -> _Read | _Bent:
-        how, real = self.how, self.sampled.real
-        maker = RowMaker(self.sampled.domain, how.data, self.sampled.codes_of)
-        is_stated = isinstance(how.domain, Domain)
-        source = Source(self.sampled.domain, maker, self.asked, is_stated, real, ranges)
-        reading = self.adapter.read(self.model, source, how)
-        facts = _check_strangers(reading, maker)
+    def _read(self, ranges: frozenset[int]) -> _Read | _Nonlinear:
+        options, real = self.options, self.sampled.real
+        maker = RowMaker(self.sampled.domain, options.data, self.sampled.codes_of)
+        is_stated = isinstance(options.domain, Domain)
+        source = Source(
+            self.sampled.domain, maker, self.encoder, is_stated, real, ranges
+        )
+        reading = self.adapter.read(self.model, source, options)
+        facts = _check_unseen_values(reading, maker)
         decision = reading.decision
         unit = max(reading.unit, reading.grain)
         curves = curves_of(real)
         if curves and reading.grain != FLOAT64:
-            return _Bent(tuple(curves))  # a library rounds curves otherwise in float32
-        network, bent = self.sampled.straightened(decision.network, unit)
-        if bent:
-            return _Bent(tuple(bent))
+            return _Nonlinear(
+                tuple(curves)
+            )  # float32 libraries round curves differently
+        network, nonlinear = self.sampled.with_ranges(decision.network, unit)
+        if nonlinear:
+            return _Nonlinear(tuple(nonlinear))
         after, before = network.model_error, decision.network.model_error
         slack = 0.0 if after is None or before is None else after - before
         decision = replace(decision, network=network)
         reading = replace(reading, decision=decision, slack=slack)
         again = RowMaker(real.uncurved, maker.like)
-        network = confirm(reading, again, how.data)
+        network = confirm(reading, again, options.data)
         return _Read(reading, network, again, facts, maker.n_made + again.n_made)
 
 
-def _not_straight(name: str) -> UnsupportedModelError:
+def _not_linear(name: str) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"feature {name!r} is to be a range of numbers, and the model does not read it "
-        f"along a straight line, as it does behind StandardScaler; say the numbers "
-        f"that occur, by domain={{{name!r}: 'observed'}} (--values {name}=observed), "
-        f"or the model's bins, by 'bins:...'"
+        f"feature {name!r} is declared as a range, but the model is not linear in it; "
+        f"list the observed values instead with domain={{{name!r}: 'observed'}} "
+        f"(--values {name}=observed), or give the model's bins with 'bins:...'"
     )
 
 
 def _with_origin(
-    found: _Read,
-    how: ModelOptions,
-    known: Mapping[str, Any] | None,
-    asked: _Counted | None,
+    read: _Read,
+    options: ModelOptions,
+    column_facts: Mapping[str, Any] | None,
+    encoder: _CountingEncoder | None,
     listed: list[str],
 ) -> Network:
-    """Return the network with how it was read."""
-    network = found.network
+    """Add to the network how it was read."""
+    network = read.network
     domain = network.domain
-    tried = [f"bins of {name}" for name in probed_bins(how.data, domain, known)]
-    bent = {domain.names[index] for index in found.reading.bent}
-    bent.update(probed_ranges(how.data, domain, known, encoded=how.encode is not None))
+    tried = [
+        f"bins of {name}" for name in probed_bins(options.data, domain, column_facts)
+    ]
+    nonlinear = {domain.names[index] for index in read.reading.nonlinear}
+    nonlinear.update(
+        probed_ranges(
+            options.data, domain, column_facts, encoded=options.encode is not None
+        )
+    )
     tried += [
         f"range of {f.name}"
         for f in domain.features
-        if f.limits is not None and f.name in bent
+        if f.limits is not None and f.name in nonlinear
     ]
-    facts = _origin_of_encode(how.encode, asked, tried, found.n_made)
-    facts |= dict(found.facts) | _agreement(found.reading, how.data)
+    facts = _origin_of_encode(options.encode, encoder, tried, read.n_made)
+    facts |= dict(read.facts) | _agreement(read.reading, options.data)
     origin = dict(network.origin or {})
     if "probed" in origin:
-        own = [each for each in origin["probed"] if each not in facts["probed"]]
-        facts["probed"] = [*own, *facts.get("probed", ())]
+        from_framework = [
+            each for each in origin["probed"] if each not in facts["probed"]
+        ]
+        facts["probed"] = [*from_framework, *facts.get("probed", ())]
     if curves := curves_of(domain):
         facts["curves"] = curves
     if listed:
-        facts["not_along_a_line"] = listed
+        facts["not_linear"] = listed
     return replace(network, origin=origin | facts)
 
 
 def _origin_of_encode(
-    encode: Any, asked: _Counted | None, tried: list[str], n_made: int
+    encode: Any, encoder: _CountingEncoder | None, tried: list[str], n_made: int
 ) -> dict[str, Any]:
-    """Say how the user's `encode` was read: by its code, or by probing.
+    """Return how the user's `encode` was read: by its code, or by probing.
 
-    `tried` are bins and ranges that rest on numbers tried, in so many rows that were
-    made.
+    `tried` are bins and ranges that were only tested on some numbers, in `n_made` rows.
     """
-    if encode is None or asked is None:
+    if encode is None or encoder is None:
         return {"probed": tried, "probed_rows": n_made} if tried else {}
-    own = getattr(encode, "__self__", None)
-    if getattr(encode, "__name__", "") == "transform" and hasattr(own, "transform"):
-        encode = own
-    found: dict[str, Any] = {"probed": ["encode"]}
+    owner = getattr(encode, "__self__", None)
+    if getattr(encode, "__name__", "") == "transform" and hasattr(owner, "transform"):
+        encode = owner
+    origin: dict[str, Any] = {"probed": ["encode"]}
     if hasattr(encode, "transform"):
         from nn2rules.models.sklearn import steps_origin
 
-        found = dict(steps_origin(encode))
-    probed = [*found.get("probed", ()), *tried]
-    return found | ({"probed": probed, "probed_rows": asked.n_rows} if probed else {})
+        origin = dict(steps_origin(encode))
+    probed = [*origin.get("probed", ()), *tried]
+    return origin | (
+        {"probed": probed, "probed_rows": encoder.n_rows} if probed else {}
+    )
 
 
 def _agreement(reading: Reading, data: Rows) -> dict[str, int]:
-    """Count the rows on which the network answers as the model itself does.
+    """Count the rows for which the network predicts the same class as the model.
 
-    Only where one word stands for all others. Elsewhere the network is the model.
+    This is only needed if a category stands for all others.
     """
     decision = reading.decision
     network = decision.network
-    stands = any(f.other is not None for f in network.domain.features)
-    if data is None or not stands:
+    has_others = any(f.other is not None for f in network.domain.features)
+    if data is None or not has_others:
         return {}
     rows = data[:_MOST_ROWS]
     codes = network.domain.encode(rows, unknown="mark")
-    known = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-    if not len(known):
+    inputs = np.flatnonzero((codes != UNKNOWN).all(axis=1))
+    if not len(inputs):
         return {}
-    chosen = picked(rows, known.tolist())
+    chosen = picked(rows, inputs.tolist())
     theirs = np.asarray(reading.outputs(chosen), dtype=np.float64)
-    theirs = theirs.reshape(-1) if theirs.size == len(known) else theirs
+    theirs = theirs.reshape(-1) if theirs.size == len(inputs) else theirs
     ours = network.predict_codes(*network.domain.inputs_of(chosen))
-    same = int((decision.answers(theirs) == ours).sum())
-    return {"rows": len(known), "rows_agreeing": same}
+    same = int((decision.predicted(theirs) == ours).sum())
+    return {"rows": len(inputs), "rows_agreeing": same}
 
 
-def _check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
-    """Refuse a model that tells apart what the value for others stands for.
+def _check_unseen_values(reading: Reading, maker: RowMaker) -> dict[str, Any]:
+    """Refuse a model that distinguishes values which a category for others stands for.
 
-    Each stranger takes its turn in rows that are otherwise equal. Returns how many were
+    Each unseen value is tried in rows that are otherwise equal. Returns how many were
     tried.
     """
     domain, rng = maker.domain, np.random.default_rng(5)
@@ -307,29 +323,31 @@ def _check_strangers(reading: Reading, maker: RowMaker) -> dict[str, Any]:
         if feature.other is None:
             continue
         code = feature.values.index(feature.other)
-        strangers = maker.examples(index, code)
+        unseen_values = maker.examples(index, code)
         bases = rng.integers(domain.sizes, size=(_BASES, len(domain.sizes)))
-        codes = np.repeat(bases, len(strangers), axis=0)
+        codes = np.repeat(bases, len(unseen_values), axis=0)
         cells = [
             [maker.examples(place, code)[0] for code in codes[:, place].tolist()]
             for place in range(len(domain.sizes))
         ]
-        cells[index] = strangers * _BASES
-        answers = np.asarray(reading.outputs(maker.frame(cells)), np.float64)
-        answers = answers.reshape(_BASES, len(strangers), -1)
-        first = answers[:, :1]
+        cells[index] = unseen_values * _BASES
+        outputs = np.asarray(reading.outputs(maker.frame(cells)), np.float64)
+        outputs = outputs.reshape(_BASES, len(unseen_values), -1)
+        first = outputs[:, :1]
         slack = reading.unit**0.5 * (1 + np.abs(first))
-        differs = (~(np.abs(answers - first) <= slack)).any(axis=(0, 2))
+        differs = (~(np.abs(outputs - first) <= slack)).any(axis=(0, 2))
         if differs.any():
-            raise told_apart(feature, strangers[0], strangers[int(differs.argmax())])
-    return {"strangers": maker.n_strangers} if maker.n_strangers else {}
+            raise distinguished(
+                feature, unseen_values[0], unseen_values[int(differs.argmax())]
+            )
+    return {"unseen_values": maker.n_unseen_values} if maker.n_unseen_values else {}
 
 
 def _without_unused(network: Network) -> Network:
-    """Leave out features that the model does not look at, such as dropped columns.
+    """Leave out features that the model does not use, such as dropped columns.
 
-    Of a feature that has but one value, and of a range of one number, that is not
-    known: the model may well look at it, and answer otherwise to another value.
+    This is not known of a feature with a single value, or of a range of one number: the
+    model may use it, and predict another class for another value.
     """
     domain, first = network.domain, network.layers[0]
     blocks = np.split(first.weights, domain.offsets[1:-1])
@@ -348,17 +366,17 @@ def _without_unused(network: Network) -> Network:
 
 
 def _is_single(feature: Feature) -> bool:
-    """Tell whether a feature has one value, whatever stands beside it."""
+    """Tell whether a feature has one value, apart from special ones."""
     if feature.limits is not None:
         return feature.limits[0] == feature.limits[1]
     return feature.n_plain == 1
 
 
 def _hint_at_bins(network: Network) -> None:
-    """Warn of numbers that the model tells apart in a few ranges only.
+    """Warn about numbers that the model distinguishes only in a few ranges.
 
-    It may have bins, but only numbers that occur were asked about, and none between
-    them. With bins that the user states, rules are shorter and quickly found.
+    It may have bins, but only numbers that occur were tried, and none between them.
+    With bins that the user declares, rules are shorter and found sooner.
     """
     blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
     for feature, block in zip(network.domain.features, blocks, strict=True):
@@ -373,9 +391,10 @@ def _hint_at_bins(network: Network) -> None:
         shown = ", ".join(gaps[:4]) + (", …" if len(gaps) > 4 else "")
         warnings.warn(
             BinsWarning(
-                f"feature {feature.name!r} has {len(numbers)} numbers, which the model "
-                f"tells apart in {len(places) + 1} ranges only; if it has bins, state "
-                f"their edges (between {shown}), by domain={{{feature.name!r}: "
+                f"feature {feature.name!r} has {len(numbers)} numbers, but the model "
+                f"distinguishes only {len(places) + 1} ranges of them; if it has bins, "
+                f"declare their edges (between {shown}) with "
+                f"domain={{{feature.name!r}: "
                 f"'bins:...'}} (--values {feature.name}=bins:...), and rules are found "
                 f"sooner"
             ),
@@ -383,11 +402,13 @@ def _hint_at_bins(network: Network) -> None:
         )
 
 
-def _hint_at_special_values(network: Network, data: Rows, said: Iterable[str]) -> None:
-    """Warn of codes such as 999 in ranges that nobody declares."""
+def _hint_at_special_values(
+    network: Network, data: Rows, declared: Iterable[str]
+) -> None:
+    """Warn about undeclared codes such as 999 in ranges."""
     if data is None:
         return
     columns = observed_columns(data, network.domain.names)
     features = network.domain.uncurved.features
-    for hint in special_value_warnings(features, columns, said):
+    for hint in special_value_warnings(features, columns, declared):
         warnings.warn(hint, stacklevel=5)

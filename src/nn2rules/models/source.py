@@ -1,4 +1,4 @@
-"""What goes into a model: the user's columns, and how they become its arrays."""
+"""The input of a model: the user's columns, and how they become arrays."""
 
 import math
 import re
@@ -16,9 +16,14 @@ from nn2rules.space import Domain, Feature, Rows, cells_of, is_missing, is_numbe
 
 _UNKNOWN_ORDER = (
     "the model takes {width} numbers, as many as the features have values, so they "
-    "may be one-hot columns, but in which order is not known; give encode= the "
-    "function, or the fitted transformer, that made them, or domain= a Domain with the "
-    "values in the order of the columns"
+    "may be one-hot columns in an unknown order; give the function or fitted "
+    "transformer that made them as encode=, or a Domain with the values in the order "
+    "of the columns as domain="
+)
+
+_ENCODE = (
+    "give the function or fitted transformer that turns your rows into the model's "
+    "input as encode="
 )
 
 
@@ -34,7 +39,7 @@ class Port:
     ----------
     name : str
     width : int or None
-        How many numbers it takes for each row, if that is known.
+        The number of entries for each row, if it is known.
     kind : {"float", "integer", "text"}
     """
 
@@ -45,12 +50,12 @@ class Port:
 
 @dataclass(frozen=True)
 class Source:
-    """The features of a model, and the user's way to its arrays, if there is one.
+    """The features of a model, and the user's encoding of rows, if there is one.
 
-    `is_stated` says whether the user gave the whole domain, and with it the order of
-    the values, which one-hot columns follow; one made up from data would be a guess.
-    `real` is the domain with its ranges, where numbers stand for them in `domain`. The
-    features `ranges` are to be read along a line wherever steps show that they can be.
+    `is_stated` says whether the user gave the whole domain, and so the order of the
+    values, which one-hot columns follow; the order of a domain from data would be a
+    guess. `real` is the domain with its ranges, which samples replace in `domain`. The
+    features in `ranges` are read as linear wherever the steps allow it.
     """
 
     domain: Domain
@@ -63,9 +68,9 @@ class Source:
     def arrays(self, ports: Sequence[Port]) -> Encode:
         """Return the function from rows to one array for each port.
 
-        The user's own `encode` where there is one. Otherwise each port takes the
-        column that has its name; or the only port takes a column for each value
-        (one-hot), or one for each feature.
+        This is the user's own `encode` if there is one. Otherwise each port takes the
+        column with its name; or the only port takes a column for each value (one-hot)
+        or for each feature.
         """
         if self.encode is not None:
             encode = self.encode
@@ -88,22 +93,20 @@ class Source:
             for feature in self.domain.features:
                 _refuse_words(feature, port)
             return lambda rows: [self._matrix(rows, port)]
-        counted = ", a range counted as one" if real.has_ranges else ""
+        counted = " (a range counts as one)" if real.has_ranges else ""
         raise UnsupportedModelError(
-            f"the model takes {port.width} numbers; the data have {n_features} "
-            f"features with {n_values} values in all{counted}, so neither a number nor "
-            f"a one-hot column for each fits; give encode= the function, or the fitted "
-            f"transformer, that turns your rows into what the model takes"
+            f"the model takes {port.width} numbers for each row, but the data have "
+            f"{n_features} features with {n_values} values in all{counted}; {_ENCODE}"
         )
 
     def one_hot(self, rows: Rows) -> NDArray[np.float64]:
         """Return a column for each value of each feature; of a range, the number."""
         domain = self.real or self.domain
         codes, numbers = domain.inputs_of(rows)
-        made = np.zeros((len(codes), int(domain.offsets[-1])))
-        given = 1.0 if numbers is None else numbers
-        np.put_along_axis(made, codes + domain.offsets[:-1], given, axis=1)
-        return made
+        columns = np.zeros((len(codes), int(domain.offsets[-1])))
+        entries = 1.0 if numbers is None else numbers
+        np.put_along_axis(columns, codes + domain.offsets[:-1], entries, axis=1)
+        return columns
 
     def _matrix(self, rows: Rows, port: Port) -> NDArray[Any]:
         names = range(len(self.domain.sizes))
@@ -126,15 +129,15 @@ class Source:
         missing = [port.name for port in ports if _plain(port.name) not in plain]
         if missing:
             raise UnsupportedModelError(
-                f"the model has an input {missing[0]!r}, and no column has that name; "
+                f"the model has an input {missing[0]!r}, but no column has this name; "
                 f"the columns are {', '.join(map(repr, self.domain.names))}; rename "
-                f"it, or give encode= a function that returns a dict of arrays"
+                f"it, or pass a function that returns a dict of arrays as encode="
             )
         return [plain[_plain(port.name)] for port in ports]
 
 
 def _plain(name: str) -> str:
-    """Return a name without what exporters change: case and punctuation."""
+    """Return a name without case and punctuation, which exporters change."""
     return re.sub(r"[\W_]+", "", name.partition(":")[0]).lower()
 
 
@@ -144,20 +147,19 @@ def _refuse_words(feature: Feature, port: Port) -> None:
     for value in feature.values:
         if value is not None and not is_number(value) and not isinstance(value, bool):
             raise UnsupportedModelError(
-                f"the model takes numbers, and feature {feature.name!r} has words such "
-                f"as {value!r}; give encode= the function, or the fitted transformer, "
-                f"that turns your rows into what the model takes"
+                f"the model takes numbers, but feature {feature.name!r} has categories "
+                f"such as {value!r}; {_ENCODE}"
             )
 
 
 def _as_arrays(encoded: Any, ports: Sequence[Port]) -> list[NDArray[Any]]:
-    """Return what the user's function gave as one array for each port."""
+    """Return the result of the user's function as one array for each port."""
     if isinstance(encoded, Mapping):
         missing = [port.name for port in ports if port.name not in encoded]
         if missing:
             raise UnsupportedModelError(
-                f"encode= gives no array for the model's input {missing[0]!r}; it "
-                f"gives {', '.join(map(repr, encoded))}"
+                f"encode= returns no array for the model's input {missing[0]!r}; it "
+                f"returns {', '.join(map(repr, encoded))}"
             )
         return [as_array(encoded[port.name]) for port in ports]
     if isinstance(encoded, list | tuple) and len(ports) == len(encoded) > 1:
@@ -167,7 +169,7 @@ def _as_arrays(encoded: Any, ports: Sequence[Port]) -> list[NDArray[Any]]:
     raise UnsupportedModelError(
         f"the model has {len(ports)} inputs ("
         f"{', '.join(repr(port.name) for port in ports)}); encode= must return a list "
-        f"of as many arrays, or a dict from these names to arrays"
+        f"of that many arrays, or a dict from these names to arrays"
     )
 
 
@@ -175,7 +177,7 @@ def as_array(part: Any) -> NDArray[Any]:
     """Return a tensor, a sparse matrix, a frame or an array as an array."""
     if hasattr(part, "detach"):
         part = part.detach().cpu()
-        if str(part.dtype) == "torch.bfloat16":  # which numpy has not
+        if str(part.dtype) == "torch.bfloat16":  # which numpy does not have
             part = part.float()
     if hasattr(part, "toarray"):
         if math.prod(part.shape) > _MOST_NUMBERS:
@@ -191,7 +193,7 @@ def as_array(part: Any) -> NDArray[Any]:
 
 
 def known_of(encode: Any) -> Mapping[str, Any] | None:
-    """Return what the user's `encode` knows of columns, if it is a transformer."""
+    """Return what `encode` knows of its columns, if it is a transformer."""
     if encode is None or not hasattr(encode, "transform"):
         return None
     from nn2rules.models.sklearn import columns
@@ -200,11 +202,11 @@ def known_of(encode: Any) -> Mapping[str, Any] | None:
 
 
 def encoder_of(encode: Any) -> Callable[[Rows], Any] | None:
-    """Return what the user gave as `encode`, as a function of rows."""
+    """Return `encode` as a function of rows."""
     if encode is None or not hasattr(encode, "transform"):
         if encode is not None and not callable(encode):
             raise OptionError(
-                f"encode= is a function of rows or a fitted transformer, not a "
+                f"encode= must be a function of rows or a fitted transformer, not a "
                 f"{type(encode).__name__}"
             )
         return encode  # type: ignore[no-any-return]

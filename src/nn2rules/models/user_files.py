@@ -1,4 +1,4 @@
-"""What a user gives in files: a model and rows in, a network and rows out."""
+"""Load a model and rows from the files that a user names."""
 
 import importlib.util
 from contextlib import AbstractContextManager, nullcontext
@@ -16,10 +16,10 @@ from nn2rules.space import Domain, Value, is_range, number_of
 
 
 @dataclass(frozen=True)
-class Given:
-    """What is given: how to read a model, and some rows.
+class ModelInput:
+    """How to read a model file, and the files of rows beside it.
 
-    `sign` stands before the names of options, in messages. For `is_curved`, see
+    `sign` is put before the names of options in messages. For `is_curved`, see
     `ModelOptions`.
     """
 
@@ -43,8 +43,8 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A network, and the rows that came with it.
+class LoadedModel:
+    """A network, and the rows beside it.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Loaded:
     table : Table or None
         The file of the rows, without the column of the labels.
     test : list of dicts of text, or frame, or None
-        Rows to count on how many new ones are covered.
+        Rows on which the coverage of unseen rows is measured.
     """
 
     network: Network
@@ -66,32 +66,35 @@ class Loaded:
     test: Any = None
 
     def naming_lines(self) -> AbstractContextManager[None]:
-        """Let errors about a row name the file and the line."""
+        """Let errors about a row name its file and line."""
         return nullcontext() if self.table is None else self.table.naming_lines()
 
 
-def load(path: Path, given: Given) -> Loaded:
-    """Read a model file, and the rows."""
-    model = load_model(path, trust=given.trust)
+def load_with_rows(path: Path, inputs: ModelInput) -> LoadedModel:
+    """Load a model file and the rows beside it."""
+    model = load_model(path, trust=inputs.trust)
     if isinstance(model, Network):
-        refuse_for_network(given)
-    test = None if given.test is None else _rows(read_table(given.test), model)
-    if given.data is None:
-        if given.labels is not None:
+        refuse_for_network(inputs)
+    test = None if inputs.test is None else _rows(read_table(inputs.test), model)
+    if inputs.data is None:
+        if inputs.labels is not None:
             raise OptionError(
-                f"{given.sign}labels names a column of {given.sign}data; give that, too"
+                f"{inputs.option('labels')} names a column of {inputs.option('data')}, "
+                f"which is missing"
             )
-        return Loaded(_network(model, given, None), test=test)
-    table, labels = read_table(given.data), None
-    if given.labels is not None:
-        labels = table.texts(given.labels)
-        table = table.without(given.labels)
+        return LoadedModel(_network(model, inputs, None), test=test)
+    table, labels = read_table(inputs.data), None
+    if inputs.labels is not None:
+        labels = table.texts(inputs.labels)
+        table = table.without(inputs.labels)
     rows = _rows(table, model)
     with table.naming_lines():
-        network = _network(model, given, rows)
+        network = _network(model, inputs, rows)
     table.check(network.domain)
-    true = None if labels is None else _classes_of(labels, network, table, given)
-    return Loaded(network, rows, true, table, test)
+    true_labels = (
+        None if labels is None else _classes_of(labels, network, table, inputs)
+    )
+    return LoadedModel(network, rows, true_labels, table, test)
 
 
 def _rows(table: Table, model: Any) -> Any:
@@ -101,68 +104,71 @@ def _rows(table: Table, model: Any) -> Any:
     return typed_frame(table)
 
 
-def _network(model: Any, given: Given, rows: Any) -> Network:
+def _network(model: Any, inputs: ModelInput, rows: Any) -> Network:
     if isinstance(model, Network):
         return model
-    said: Any = given.domain
-    if said is None:
-        said = dict(_said(text, given.sign) for text in given.values) or None
+    domain: Any = inputs.domain
+    if domain is None:
+        domain = (
+            dict(_feature_spec(text, inputs.sign) for text in inputs.values) or None
+        )
     encode = None
-    if given.encoder is not None:
-        encode = load_model(given.encoder, trust=given.trust)
+    if inputs.encoder is not None:
+        encode = load_model(inputs.encoder, trust=inputs.trust)
     options = ModelOptions(
         data=rows,
-        domain=said.uncut if isinstance(said, Domain) else said,
+        domain=domain.uncut if isinstance(domain, Domain) else domain,
         encode=encode,
-        classes=None if given.classes is None else _values(given.classes),
-        threshold=0.5 if given.threshold is None else given.threshold,
-        output=given.model_output,
-        other=given.other,
-        is_curved=given.is_curved,
+        classes=None if inputs.classes is None else _values(inputs.classes),
+        threshold=0.5 if inputs.threshold is None else inputs.threshold,
+        output=inputs.model_output,
+        other=inputs.other,
+        is_curved=inputs.is_curved,
     )
     return network_of(model, options)
 
 
 def class_named(text: str, network: Network) -> Value:
-    """Return the class that a text spells; None if there is none."""
+    """Return the class with this name; None if there is none."""
     return next((c for c in network.classes if str(c) == text), None)
 
 
 def _classes_of(
-    cells: list[str], network: Network, table: Table, given: Given
+    cells: list[str], network: Network, table: Table, inputs: ModelInput
 ) -> list[Value]:
-    """Return the classes that a column spells, refusing what is none."""
-    known = ", ".join(str(label) for label in network.classes)
-    found = {cell: class_named(cell, network) for cell in dict.fromkeys(cells)}
-    if found and all(label is None for label in found.values()):
-        shown = ", ".join(sorted(found)[:5])
+    """Return the classes that a column names, refusing any other text."""
+    names = ", ".join(str(label) for label in network.classes)
+    classes = {cell: class_named(cell, network) for cell in dict.fromkeys(cells)}
+    if classes and all(label is None for label in classes.values()):
+        shown = ", ".join(sorted(classes)[:5])
         raise OptionError(
-            f"the column {given.labels!r} holds {shown or 'nothing'}, and the model's "
-            f"classes are {known}; name them, in this order, with {given.sign}classes"
+            f"column {inputs.labels!r} holds {shown or 'nothing'}, but the model's "
+            f"classes are {names}; name the classes in this order with "
+            f"{inputs.option('classes')}"
         )
-    for cell, label in found.items():
+    for cell, label in classes.items():
         if label is None:
             place = table.place(cells.index(cell))
-            what = f"holds {cell!r}, which is no class" if cell else "is empty"
+            what = f"holds {cell!r}, which is not a class" if cell else "is empty"
             raise RowsError(
-                f"{place}: the column {given.labels!r} {what}; the classes are {known}"
+                f"{place}: column {inputs.labels!r} {what}; the classes are {names}"
             )
-    return [found[cell] for cell in cells]
+    return [classes[cell] for cell in cells]
 
 
-def refuse_for_network(given: Given) -> None:
-    """Refuse what says how to read a model, where there is none."""
+def refuse_for_network(inputs: ModelInput) -> None:
+    """Refuse options for reading a model, where the file is a network."""
     for name, value in (
-        ("encoder", given.encoder),
-        ("values", given.values),
-        ("classes", given.classes),
-        ("other", given.other),
-        ("threshold", given.threshold is not None),
-        ("model_output", given.model_output),
+        ("encoder", inputs.encoder),
+        ("values", inputs.values),
+        ("classes", inputs.classes),
+        ("other", inputs.other),
+        ("threshold", inputs.threshold is not None),
+        ("model_output", inputs.model_output),
     ):
         if value:
             raise OptionError(
-                f"{given.option(name)} is for models; a network file contains it"
+                f"{inputs.option(name)} is for models; a network file contains it"
             )
 
 
@@ -176,16 +182,16 @@ def typed_frame(table: Table) -> Any:
     return pd.DataFrame(rows, columns=table.header)
 
 
-def _said(text: str, sign: str) -> tuple[str, Any]:
-    """Return a feature's name and what it can be."""
-    name, equals, said = text.partition("=")
+def _feature_spec(text: str, sign: str) -> tuple[str, Any]:
+    """Return a feature's name and the specification of its values."""
+    name, equals, spec = text.partition("=")
     if not equals:
         raise OptionError(
-            f"{sign}values: {text!r}, expected NAME=WHAT, as in age=17..90"
+            f"{sign}values: {text!r}, expected NAME=VALUES, as in age=17..90"
         )
-    is_listed = ".." not in said and ":" not in said
-    is_listed = is_listed and said != "observed" and not is_range(said)
-    return name, _values(said) if is_listed else said
+    is_listed = ".." not in spec and ":" not in spec
+    is_listed = is_listed and spec != "observed" and not is_range(spec)
+    return name, _values(spec) if is_listed else spec
 
 
 def _values(text: str) -> list[Any]:

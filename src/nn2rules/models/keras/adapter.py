@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.models.confirm import Reading
-from nn2rules.models.decision import Said, decide
+from nn2rules.models.decision import OutputHint, decide
 from nn2rules.models.features import labels_of
 from nn2rules.models.keras.calls import Walk, numpy_of, rounded, unit_of
 from nn2rules.models.keras.graph import fitted, is_graph, outputs
@@ -28,10 +28,11 @@ _BATCH = 4096
 
 
 def prepare(model: object) -> object:
-    """Return the model, refusing one whose graph cannot be walked through."""
+    """Return the model, refusing one whose graph cannot be traced."""
     if not isinstance(model, keras.Model):
         raise UnsupportedModelError(
-            f"cannot read a keras {type(model).__name__}; nn2rules reads whole models: "
+            f"keras {type(model).__name__} is not a model; nn2rules reads whole "
+            f"models: "
             f"keras.Sequential and functional ones"
         )
     if isinstance(model, keras.Sequential) and not model.built:
@@ -41,7 +42,7 @@ def prepare(model: object) -> object:
         )
     if not is_graph(model):
         raise UnsupportedModelError(
-            f"the {type(model).__name__} is a subclassed model: its computation is "
+            f"{type(model).__name__} is a subclassed model, so its computation is "
             f"Python code, which nn2rules cannot read; build it with keras.Sequential "
             f"or the functional API"
         )
@@ -53,19 +54,19 @@ def prepare(model: object) -> object:
             )
     if len(model.outputs) > 1:
         raise UnsupportedModelError(
-            f"the model has {len(model.outputs)} outputs; pick the one that tells the "
+            f"the model has {len(model.outputs)} outputs; select the one with the "
             f"classes: keras.Model(model.inputs, model.outputs[0])"
         )
     return model
 
 
 def columns(_model: object, encode: object = None) -> Any:
-    """Return what is known of the columns: of Keras itself, nothing."""
+    """Return what `encode` knows of the columns; Keras itself knows nothing."""
     return known_of(encode)
 
 
-def read(model: Any, source: Source, how: ModelOptions) -> Reading:
-    """Return the network of a model, with the model's own answers."""
+def read(model: Any, source: Source, options: ModelOptions) -> Reading:
+    """Return the network of a model, and how to run the model itself."""
     ports = [
         _port(symbol, name)
         for symbol, name in zip(model.inputs, _names(model), strict=True)
@@ -79,26 +80,31 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
     tensors = probe(encode, maker, names=lambda i, j: _place(ports[i].name, j))
     walk = Walk(Trace(fine.domain, source.ranges))
     [scores] = outputs(walk, model, tensors)
-    labels = _labels(scores, how.classes)
+    labels = _labels(scores, options.classes)
     try:
         decision = decide(
-            walk.trace, scores, labels, how, unit=walk.unit, said=said_by_loss(model)
+            walk.trace,
+            scores,
+            labels,
+            options,
+            unit=walk.unit,
+            hint=hint_of_loss(model),
         )
     except FormatError:
         for tensor in tensors:
-            refuse_gaps(fine.domain, tensor, "fill the gaps in encode=")
+            refuse_gaps(fine.domain, tensor, "fill them in encode=")
         raise
     decision = replace(decision, network=fine.put_together(decision.network))
     return Reading(
         decision,
-        lambda rows: _answers(model, encode(rows)),
+        lambda rows: _outputs(model, encode(rows)),
         walk.unit,
         {
             "framework": "keras",
             "version": keras.__version__,
             "backend": keras.backend.backend(),
         },
-        frozenset(walk.trace.bent),
+        frozenset(walk.trace.nonlinear),
     )
 
 
@@ -106,7 +112,7 @@ def read(model: Any, source: Source, how: ModelOptions) -> Reading:
 
 
 def _names(model: Any) -> list[str]:
-    """Return the names of the inputs; of a dict of inputs, its keys."""
+    """Return the names of the inputs; for a dict of inputs, its keys."""
     if not isinstance(model, keras.Sequential) and isinstance(model.input, dict):
         return sorted(model.input)
     return [symbol.name for symbol in model.inputs]
@@ -141,52 +147,52 @@ def _encode(raw: Encode, symbols: Sequence[Any], ports: Sequence[Port]) -> Encod
 
 def _fitted(array: NDArray[Any], symbol: Any, name: str) -> NDArray[Any]:
     wanted = tuple(symbol.shape[1:])
-    made = fitted(wanted)(array)
-    is_fit = made.ndim == len(wanted) + 1 and all(
-        want in (None, got) for want, got in zip(wanted, made.shape[1:], strict=True)
+    fitting = fitted(wanted)(array)
+    is_fit = fitting.ndim == len(wanted) + 1 and all(
+        want in (None, got) for want, got in zip(wanted, fitting.shape[1:], strict=True)
     )
     if not is_fit:
         raise UnsupportedModelError(
             f"the model's input {name!r} takes an array of shape {wanted} for each "
-            f"row, and is given one of shape {array.shape[1:]}; give encode= the "
-            f"function that turns your rows into what the model takes"
+            f"row, but gets one of shape {array.shape[1:]}; give the function that "
+            f"turns your rows into the model's input as encode="
         )
     if symbol.dtype == "string":
-        return made
-    if made.dtype.kind not in "biuf":
+        return fitting
+    if fitting.dtype.kind not in "biuf":
         try:
-            made = made.astype(np.float64)
+            fitting = fitting.astype(np.float64)
         except (TypeError, ValueError):
             raise UnsupportedModelError(
-                f"the model's input {name!r} takes numbers, and encode= gives words"
+                f"the model's input {name!r} takes numbers, but encode= returns text"
             ) from None
-    return rounded(made, symbol.dtype)
+    return rounded(fitting, symbol.dtype)
 
 
 # Outputs -------------------------------------------------------------------------
 
 
-def _answers(model: Any, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return what the model itself says, as one row of numbers for each row."""
+def _outputs(model: Any, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the model's own outputs, one row of numbers for each row."""
     is_plain = isinstance(model, keras.Sequential)
     structure = model.inputs[0] if is_plain else model.input
-    found = []
+    batches = []
     for start in range(0, len(arrays[0]), _BATCH):
         parts = [array[start : start + _BATCH] for array in arrays]
         inputs = keras.tree.pack_sequence_as(structure, parts)
         [output] = keras.tree.flatten(model(inputs, training=False))
         numbers = numpy_of(output)
-        found.append(numbers.reshape(len(numbers), -1))
-    return np.concatenate(found)
+        batches.append(numbers.reshape(len(numbers), -1))
+    return np.concatenate(batches)
 
 
 def _labels(scores: Tensor, classes: Sequence[Any] | None) -> tuple[Value, ...]:
-    """Return the classes; 0, 1, … where the user gives none."""
+    """Return the classes; 0, 1, … if the user does not name them."""
     size = int(np.prod(scores.shape, dtype=np.int64))
     if scores.shape[-1:] != (size,) and size > 1:
         raise UnsupportedModelError(
-            f"the model answers each row with an array of shape {scores.shape}; a "
-            f"classifier answers with one number, or with one for each class"
+            f"the model's output for a row has the shape {scores.shape}; a classifier "
+            f"returns one number, or one for each class"
         )
     return labels_of(classes, scores.shape)
 
@@ -196,14 +202,14 @@ _NUMBERS = (
     *("mean_absolute_percentage_error", "mean_squared_error"),
     *("mean_squared_logarithmic_error", "cosine_similarity", "tversky", "dice"),
 )
-"""Losses of models that predict numbers."""
+"""Losses of regression models."""
 
 
-def said_by_loss(model: Any) -> Said | None:
-    """Return what the loss of a model says of its output, if it is unmistakable.
+def hint_of_loss(model: Any) -> OutputHint | None:
+    """Return what the loss of a model shows of its output, if it is unmistakable.
 
-    The cross-entropy of two classes says it where it is told that it is given scores;
-    where it is not, it is given probabilities, or was meant to be.
+    A cross-entropy with `from_logits` takes scores; without it, it takes probabilities,
+    or was meant to.
     """
     loss = getattr(model, "loss", None)
     if isinstance(loss, dict):
@@ -211,13 +217,13 @@ def said_by_loss(model: Any) -> Said | None:
     if isinstance(loss, list | tuple):
         loss = loss[0] if len(loss) == 1 else None
     try:
-        found = keras.losses.get(loss)
+        resolved = keras.losses.get(loss)
     except (TypeError, ValueError):
         return None
-    config = found.get_config() if isinstance(found, keras.losses.Loss) else {}
+    config = resolved.get_config() if isinstance(resolved, keras.losses.Loss) else {}
     if config.get("from_logits") is True:
         return "score"
-    function = getattr(found, "fn", found)
+    function = getattr(resolved, "fn", resolved)
     name = getattr(function, "__name__", "")
     return "number" if name in _NUMBERS else None
 
@@ -228,7 +234,7 @@ _DISTANCES = tuple(2.0**power for power in range(-4, 33, 2))
 
 @dataclass(frozen=True)
 class Finer:
-    """A domain with numbers in place of bins.
+    """A domain with numbers in place of bins, to test the bins that a model makes.
 
     Attributes
     ----------
@@ -248,7 +254,7 @@ class Finer:
         Raises
         ------
         UnsupportedModelError
-            If it tells numbers of one bin apart.
+            If it distinguishes numbers within one bin.
         """
         if self.domain == self.coarse:
             return network
@@ -258,8 +264,8 @@ class Finer:
             self._merged(index, block, codes)
             for index, (block, codes) in enumerate(zip(blocks, self.codes, strict=True))
         ]
-        whole = np.concatenate(weights)
-        merged = Layer(whole, first.bias, first.activation, first.slope)
+        merged_weights = np.concatenate(weights)
+        merged = Layer(merged_weights, first.bias, first.activation, first.slope)
         return replace(network, domain=self.coarse, layers=(merged, *rest))
 
     def _merged(
@@ -267,16 +273,16 @@ class Finer:
     ) -> NDArray[np.float64]:
         places = np.searchsorted(codes, np.arange(self.coarse.sizes[index]))
         merged: NDArray[np.float64] = block[places]
-        # Equal rows may differ in last bits: a matrix product goes in blocks of rows.
+        # Equal rows may differ in last bits: a matrix product works in blocks of rows.
         slack = 2.0**-46 * np.abs(block).max(axis=0)
         wrong = np.flatnonzero((np.abs(block - merged[codes]) > slack).any(axis=1))
         if len(wrong):
             feature, values = self.coarse.features[index], self.domain.features[index]
             one, other = values.values[places[codes[wrong[0]]]], values.values[wrong[0]]
             raise UnsupportedModelError(
-                f"feature {feature.name!r}: the model tells numbers of one bin apart, "
-                f"such as {one:g} and {other:g}; only bins that the model itself makes "
-                f"can be values, so give its own edges, or single numbers"
+                f"feature {feature.name!r}: the model distinguishes numbers within one "
+                f"bin, such as {one:g} and {other:g}; give the bins of the model "
+                f"itself, or a list of numbers"
             )
         return merged
 
@@ -288,8 +294,8 @@ def finer(domain: Domain, unit: float) -> Finer:
     ----------
     domain : Domain
     unit : float
-        The unit roundoff of the numbers that the model takes: one that takes float32
-        cannot tell a number just below an edge from the edge.
+        The unit roundoff of the model's inputs: in float32, a number just below an
+        edge can be equal to the edge.
     """
     features, codes = [], []
     for feature in domain.features:
@@ -299,20 +305,20 @@ def finer(domain: Domain, unit: float) -> Finer:
             continue
         numbers = _numbers(feature.edges, unit)
         values: list[Value] = [*numbers]
-        found = [bisect_right(feature.edges, number) for number in numbers]
+        bins = [bisect_right(feature.edges, number) for number in numbers]
         if None in feature.values:
             values.append(None)
-            found.append(feature.values.index(None))
+            bins.append(feature.values.index(None))
         features.append(Feature(feature.name, tuple(values)))
-        codes.append(np.array(found))
+        codes.append(np.array(bins))
     return Finer(domain, Domain(tuple(features)), tuple(codes))
 
 
 def _numbers(edges: tuple[float, ...], unit: float) -> list[float]:
     """Return numbers from every bin, in ascending order."""
     below = [float(e) - max(abs(e) * 4 * unit, 1e-30) for e in edges]
-    found = {below[0] - distance for distance in _DISTANCES}
-    found |= {float(edges[-1]) + distance for distance in _DISTANCES}
+    numbers = {below[0] - distance for distance in _DISTANCES}
+    numbers |= {float(edges[-1]) + distance for distance in _DISTANCES}
     for low, high in zip(edges, below[1:], strict=False):
-        found |= set(np.linspace(float(low), max(low, high), _INSIDE).tolist())
-    return sorted(found | set(below) | set(map(float, edges)))
+        numbers |= set(np.linspace(float(low), max(low, high), _INSIDE).tolist())
+    return sorted(numbers | set(below) | set(map(float, edges)))

@@ -31,9 +31,9 @@ _SLACK = 16  # roundings that may depend on which rows go in together
 
 
 def format_of(dtype: str) -> str:
-    """Return the format that sums are really made in.
+    """Return the format in which sums are actually computed.
 
-    On most backends Keras adds up float32 numbers even where float64 is asked for.
+    On most backends Keras sums in float32 even if float64 is requested.
     """
     if dtype != "float64":
         return dtype
@@ -41,12 +41,12 @@ def format_of(dtype: str) -> str:
 
 
 def unit_of(dtype: str) -> float:
-    """Return the unit roundoff of sums of a format; 0 of whole numbers and words."""
+    """Return the unit roundoff of sums in a format; 0 for integers and text."""
     return UNITS.get(format_of(dtype), 0.0)
 
 
 class MixingError(Exception):
-    """A step makes an entry of several features; `owners` are these."""
+    """A step combines several features in one entry; `owners` are these."""
 
     def __init__(self, owners: Sequence[int]) -> None:
         super().__init__(owners)
@@ -61,7 +61,7 @@ def numpy_of(tensor: Any) -> NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return tensors and variables as arrays, and anything else as it is."""
+    """Return tensors and variables as arrays, and anything else unchanged."""
     return numpy_of(value) if hasattr(value, "dtype") else value
 
 
@@ -71,15 +71,15 @@ def tensor_of(array: NDArray[Any], dtype: str) -> Any:
 
 
 def rounded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Return an array as it is after it has been stored in the given format."""
+    """Return an array after storing it in the given format."""
     return numpy_of(tensor_of(array, dtype))
 
 
 def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns]:
-    """Return what a step makes of tables, finding out what depends on which feature.
+    """Return the result of a step on tables, and find which feature each entry needs.
 
-    The step is run on rows in which all features have their first value but one, which
-    goes through its values; and then on random rows, which must agree.
+    The step is run on rows in which all features but one have their first value, and
+    that one takes all its values; and then on random rows, which must agree.
 
     Raises
     ------
@@ -93,14 +93,14 @@ def spread(domain: Domain, tensors: Sequence[Columns], run: Run) -> list[Columns
     )
     results = run([rows.of(tensor) for tensor in tensors])
     checked = run([_rows(tensor, owners, sample) for tensor in tensors])
-    found = []
+    tables = []
     for result, other in zip(results, checked, strict=True):
         if len(result) != len(rows) or len(other) != len(sample):
             raise UnsupportedModelError(MIXED_ROWS)
         blocks = np.split(result.reshape(len(result), -1), rows.starts[1:-1])
         columns = _columns(blocks, owners, result.shape[1:])
-        found.append(_checked(columns, other.reshape(len(other), -1), owners, sample))
-    return found
+        tables.append(_checked(columns, other.reshape(len(other), -1), owners, sample))
+    return tables
 
 
 def _rows(
@@ -137,7 +137,7 @@ def _checked(
     owners: Sequence[int],
     sample: NDArray[np.int64],
 ) -> Columns:
-    """Compare random rows with what the tables say of them."""
+    """Compare random rows with the tables."""
     if not columns.owners:
         return columns
     flat = Columns((len(columns.owners),), columns.owners, columns.tables)
@@ -153,7 +153,7 @@ def _checked(
 
 
 def _same(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
-    """Compare numbers up to their last bits, and anything else exactly."""
+    """Compare numbers up to their last bits, and everything else exactly."""
     if left.dtype.kind != "f":
         return np.asarray(left == right, dtype=np.bool_)
     slack = _SLACK * float(np.finfo(left.dtype).eps)
@@ -167,13 +167,13 @@ def _same(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
 
 @dataclass
 class Walk:
-    """A walk through a model.
+    """The state of tracing a model.
 
     Attributes
     ----------
     trace : Trace
     unit : float
-        The unit roundoff of the coarsest format that was met.
+        The unit roundoff of the coarsest format so far.
     is_masked : bool
         Whether some embedding masks its zeros.
     """
@@ -183,7 +183,7 @@ class Walk:
     is_masked: bool = False
 
     def meet(self, dtype: str) -> None:
-        """Note a format that the model computes in."""
+        """Record a format that the model computes in."""
         self.unit = max(self.unit, unit_of(dtype))
 
 
@@ -195,11 +195,11 @@ class Call:
     ----------
     op : keras.Layer or keras.Operation
     args, kwargs
-        What it is called with; tensors in them are symbolic.
+        Its arguments; tensors among them are symbolic.
     symbols : tuple of KerasTensor
-        The symbolic tensors among these, in their order.
+        The symbolic tensors among these, in order.
     tensors : tuple of Tensor
-        What is known of each.
+        The traced tensor for each.
     n_outputs : int
     """
 
@@ -212,49 +212,49 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The name of the class, if it is one of Keras itself; else nothing."""
+        """The name of the class if it is part of Keras, else an empty text."""
         cls = type(self.op)
         return cls.__name__ if cls.__module__.partition(".")[0] == "keras" else ""
 
     @property
     def is_layer(self) -> bool:
-        """Whether this is a layer, and no bare operation."""
+        """Whether this is a layer, not a bare operation."""
         return isinstance(self.op, keras.Layer)
 
     def operands(self, trace: Trace) -> list[Tensor]:
-        """Return what is added or multiplied; arrays are constants."""
-        known = dict(zip(map(id, self.symbols), self.tensors, strict=True))
+        """Return the operands; arrays are constants."""
+        traced = dict(zip(map(id, self.symbols), self.tensors, strict=True))
         values = [
-            known[id(arg)] if id(arg) in known else np.asarray(plain(arg))
+            traced[id(arg)] if id(arg) in traced else np.asarray(plain(arg))
             for arg in keras.tree.flatten((self.args, self.kwargs))
         ]
         return operands_of(trace, values, of_any_rank=self.is_layer)
 
     def run(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Let Keras take this step with arrays in place of the symbolic tensors."""
+        """Let Keras run this step with arrays in place of the symbolic tensors."""
         return self._called(arrays, [symbol.dtype for symbol in self.symbols])
 
     def place(self, indices: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Let Keras take this step with arrays of integers, whatever the formats."""
+        """Let Keras run this step with arrays of integers, regardless of formats."""
         return self._called(indices, ["int64"] * len(self.symbols))
 
     def _called(
         self, arrays: Sequence[NDArray[Any]], formats: Sequence[str]
     ) -> list[NDArray[Any]]:
-        given = {
+        values = {
             id(symbol): tensor_of(array, dtype)
             for symbol, array, dtype in zip(self.symbols, arrays, formats, strict=True)
         }
         args, kwargs = keras.tree.map_structure(
-            lambda x: given.get(id(x), x), (self.args, self.kwargs)
+            lambda x: values.get(id(x), x), (self.args, self.kwargs)
         )
         if self.is_layer and "training" in inspect.signature(self.op.call).parameters:
             kwargs = {**kwargs, "training": False}
         try:
-            made = self.op(*args, **kwargs)
+            outputs = self.op(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  a layer may raise anything
             raise UnsupportedModelError(
                 f"Keras cannot run it on the values of the features "
                 f"({reason_in(error)})"
             ) from None
-        return [numpy_of(tensor) for tensor in keras.tree.flatten(made)]
+        return [numpy_of(tensor) for tensor in keras.tree.flatten(outputs)]

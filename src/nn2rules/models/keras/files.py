@@ -1,8 +1,8 @@
-"""Files of Keras, checked before Keras reads them.
+"""Load .keras files, and check them before Keras reads them.
 
 The configuration in a ``.keras`` file names classes and functions by module, which
-Keras imports and calls. Its safe mode holds back most of what is no layer; here is a
-list of what may be named, which does not depend on the version of Keras.
+Keras imports and calls. Its safe mode blocks most of what is not a layer. The list here
+of what may be named does not depend on the version of Keras.
 """
 
 import io
@@ -31,7 +31,7 @@ _MODULES = (
 _CODE = frozenset(
     ("Lambda", "TorchModuleWrapper", "TFSMLayer", "JaxLayer", "FlaxLayer")
 )
-"""Layers that are code, and no description of one."""
+"""Layers that contain code instead of a description."""
 
 _DATA = frozenset(
     (
@@ -43,14 +43,13 @@ _DATA = frozenset(
         "__slice__",
     )
 )
-"""What a configuration has besides classes and functions: plain values."""
-
+"""Plain values, which a configuration has besides classes and functions."""
 
 _NO_SIZES = frozenset(("axis", "seed", "shared_object_id"))
-"""Whole numbers in a configuration that are no sizes."""
+"""Whole numbers in a configuration that are not sizes."""
 
 MOST_WEIGHTS = 200_000_000
-"""A configuration that may describe more is not built."""
+"""A configuration that may describe more weights is refused."""
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
@@ -66,7 +65,8 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise FormatError(f"{name}: there is no such file")
     if not zipfile.is_zipfile(name):
         raise FormatError(
-            f"{name}: not a whole .keras file; write one with model.save('model.keras')"
+            f"{name} is damaged, or is not a .keras file; write one with "
+            f"model.save('model.keras')"
         )
     if not trust:
         refuse_old(path, "keras", "3.13")
@@ -81,16 +81,16 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if "lambda" in text.lower():
         return (
-            "the model has a Lambda layer, which is Python code, and code of files is "
-            "not run; if you trust the file, load it with keras.saving.load_model"
+            "the model has a Lambda layer, which is Python code that nn2rules does not "
+            "run; if you trust the file, load it with keras.saving.load_model"
         )
     unknown = re.search(r"Could not locate (?:class|function) '([^']*)'", text)
     if unknown:
         return (
-            f"the model uses {unknown[1]}, which Keras does not know; load the file "
-            f"with keras.saving.load_model and its custom_objects"
+            f"the model uses {unknown[1]}, which is not part of Keras; load the file "
+            f"with keras.saving.load_model and custom_objects"
         )
-    return f"the model cannot be read ({reason_in(error)})"
+    return f"the model cannot be loaded ({reason_in(error)})"
 
 
 def refuse_unsafe(path: str | os.PathLike[str]) -> None:
@@ -98,12 +98,12 @@ def refuse_unsafe(path: str | os.PathLike[str]) -> None:
     files = members(path, ".keras file; write one with model.save('model.keras')")
     for name in files:
         if not re.fullmatch(_FILES, name):
-            raise FormatError(f"{path}: the archive has an odd member, {name!r}")
+            raise FormatError(f"{path}: the archive has an unexpected member {name!r}")
     try:
         config = parsed(files["config.json"])
         weights = files["model.weights.h5"]
     except (KeyError, ValueError, RecursionError):
-        raise FormatError(f"{path}: not a whole .keras file") from None
+        raise FormatError(f"{path} is damaged, or is not a .keras file") from None
     if isinstance(config, dict):
         config.pop("compile_config", None)  # how it was trained; never read
     reason = _unsafe(config)
@@ -116,34 +116,34 @@ def refuse_unsafe(path: str | os.PathLike[str]) -> None:
 def _refuse_large(path: str | os.PathLike[str], config: Any) -> None:
     """Refuse a configuration from which Keras would build very many weights.
 
-    Keras builds all of them before it looks at those that are stored. A layer of n
-    numbers behind one of m has m·n weights at most; the widest layer stands for all
-    that may come before.
+    Keras builds all of them before it looks at the stored ones. A layer of n numbers
+    after one of m has at most m·n weights; the widest layer bounds all that may come
+    before.
     """
     widths = _widths(config)
     n_weights = sum(widths) * max(widths, default=0)
     if n_weights > MOST_WEIGHTS:
         raise FormatError(
             f"{path}: the configuration describes layers of up to {max(widths):,} "
-            f"numbers, with up to {n_weights:,} weights; models of {MOST_WEIGHTS:,} at "
-            f"most are read"
+            f"numbers, with up to {n_weights:,} weights; nn2rules reads at most "
+            f"{MOST_WEIGHTS:,}"
         )
 
 
 def _widths(node: Any) -> list[int]:
-    """Return how many numbers each layer of a configuration has, at most."""
+    """Return an upper bound on the numbers of each layer of a configuration."""
     if isinstance(node, list):
         return [width for item in node for width in _widths(item)]
     if not isinstance(node, dict):
         return []
-    found = _widths(list(node.values()))
+    widths = _widths(list(node.values()))
     sizes = [_size_of(key, value) for key, value in node.items()]
     width = math.prod(size for size in sizes if size > 1)
-    return [*found, width] if width > 1 else found
+    return [*widths, width] if width > 1 else widths
 
 
 def _size_of(key: str, value: Any) -> int:
-    """Return the size that a setting of a layer is; 1 if it is none."""
+    """Return the size that a setting of a layer means; 1 if it is not a size."""
     if isinstance(value, int) and key not in _NO_SIZES:
         return abs(value)
     if isinstance(value, list) and re.search("shape|size|strides|padding", key):
@@ -175,8 +175,8 @@ def _unsafe_class(node: Mapping[str, Any]) -> str | None:
     if name in _CODE or name == "__lambda__":
         kind = "a Lambda layer" if "ambda" in name else f"the layer {name}"
         return (
-            f"the model has {kind}, which is Python code, and code of files is not "
-            f"run; if you trust the file, load it with keras.saving.load_model"
+            f"the model has {kind}, which is Python code that nn2rules does not run; "
+            f"if you trust the file, load it with keras.saving.load_model"
         )
     if (
         name in _DATA
@@ -190,13 +190,13 @@ def _unsafe_class(node: Mapping[str, Any]) -> str | None:
     if module is None or re.fullmatch(_MODULES, str(module), re.ASCII):
         return None
     return (
-        f"the model uses {name} of {module}, which Keras does not know; if you trust "
-        f"the file, load it with keras.saving.load_model and its custom_objects"
+        f"the model uses {name} of {module}, which is not part of Keras; if you trust "
+        f"the file, load it with keras.saving.load_model and custom_objects"
     )
 
 
 def _refuse_weights(path: str | os.PathLike[str], data: bytes) -> None:
-    """Refuse weights that lie in other files, or that grow out of hand in memory."""
+    """Refuse weights in other files, or weights that need too much memory."""
     try:
         with h5py.File(io.BytesIO(data), "r") as store:
             total = _size(store)
@@ -206,8 +206,8 @@ def _refuse_weights(path: str | os.PathLike[str], data: bytes) -> None:
         raise FormatError(f"{path}: the weights in the file are damaged") from None
     if total > MOST_BYTES:
         raise FormatError(
-            f"{path}: the weights take {size_text(total)} of memory; models of "
-            f"{size_text(MOST_BYTES)} at most are read"
+            f"{path}: the weights need {size_text(total)} of memory; nn2rules reads at "
+            f"most {size_text(MOST_BYTES)}"
         )
 
 
@@ -216,12 +216,12 @@ def _size(group: Any) -> int:
     total = 0
     for name in group:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise FormatError(f"the weights {name!r} are a link to somewhere else")
+            raise FormatError(f"the weights {name!r} are a link to another place")
         item = group[name]
         if isinstance(item, h5py.Group):
             total += _size(item)
         elif item.external or item.is_virtual:
-            raise FormatError(f"the weights {name!r} lie in another file")
+            raise FormatError(f"the weights {name!r} are in another file")
         else:
             total += item.size * item.dtype.itemsize
     return total

@@ -1,4 +1,4 @@
-"""Walk through the graph of a Keras model, step by step, with a trace."""
+"""Trace the graph of a Keras model, step by step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from nn2rules.models.tracing.step import owners_of
 
 
 def outputs(walk: Walk, model: Any, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return what a model makes of tensors, one for each of its inputs."""
+    """Return the outputs of a model for tensors, one for each of its inputs."""
     values = dict(zip(map(id, model.inputs), tensors, strict=True))
     return [_value(walk, symbol, values) for symbol in model.outputs]
 
@@ -50,7 +50,7 @@ def _value(walk: Walk, symbol: Any, values: dict[int, Tensor]) -> Tensor:
 
 
 def _taken(walk: Walk, call: Call) -> list[Tensor]:
-    """Take a step, or say what keeps us from it."""
+    """Take a step, or raise an error that names it."""
     if is_graph(call.op):
         return outputs(walk, call.op, _inner(walk, call))
     try:
@@ -74,7 +74,7 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
     if columns is not None:
         _refuse_own_code(walk, call, columns)
         try:
-            walk.trace.bent.update(owners_of(columns))
+            walk.trace.nonlinear.update(owners_of(columns))
             return [*spread(walk.trace.domain, columns, call.run)]
         except MixingError as error:
             if reason is None:
@@ -82,19 +82,19 @@ def _made(walk: Walk, call: Call) -> list[Tensor]:
     if reason is None:
         shown = {*OWN, *READABLE}.intersection(dir(keras.layers)) - {"Multiply"}
         reason = (
-            f"nn2rules cannot read it once features have met; it reads "
+            f"nn2rules cannot read it once features are combined; it reads "
             f"{', '.join(sorted(shown))}"
             if call.is_layer
-            else "nn2rules cannot read this operation once features have met"
+            else "nn2rules cannot read this operation once features are combined"
         )
     raise UnsupportedModelError(reason)
 
 
 def _refuse_own_code(walk: Walk, call: Call, columns: Sequence[Columns]) -> None:
-    """Refuse code that is not Keras' own, where it sees several features at once.
+    """Refuse code that is not part of Keras, if it takes several features at once.
 
-    That it keeps them apart could only be tried on some rows, and a rule that holds on
-    these alone would be called proved.
+    That it treats them separately could only be tested on some rows, and a rule that is
+    true on these alone would be called proved.
     """
     cls, owners = type(call.op), owners_of(columns)
     is_known = cls.__module__.partition(".")[0] == "keras" and cls.__name__ != "Lambda"
@@ -102,14 +102,14 @@ def _refuse_own_code(walk: Walk, call: Call, columns: Sequence[Columns]) -> None
         return
     names = ", ".join(repr(walk.trace.domain.names[owner]) for owner in owners[:3])
     raise UnsupportedModelError(
-        f"is Python code that sees several features at once ({names}"
+        f"it is Python code that takes several features at once ({names}"
         f"{', …' if len(owners) > 3 else ''}), and nn2rules cannot know that it treats "
-        f"each on its own; use one such layer for each feature, or layers of Keras"
+        f"them separately; use one such layer for each feature, or Keras layers"
     )
 
 
 def _cast(walk: Walk, call: Call) -> Call:
-    """Round what goes into a layer to the format that it computes in."""
+    """Round the inputs of a layer to the format that it computes in."""
     dtype = call.op.compute_dtype
     if dtype not in UNITS or not getattr(call.op, "autocast", True):
         return call
@@ -128,18 +128,18 @@ def _cast(walk: Walk, call: Call) -> Call:
 
 
 def _inner(walk: Walk, call: Call) -> list[Tensor]:
-    """Return the tensors that a model inside the model is given, in its order."""
-    known = dict(zip(map(id, call.symbols), call.tensors, strict=True))
-    given = call.args[0] if call.args else call.kwargs["inputs"]
+    """Return the inputs of a model inside the model, in its order."""
+    traced = dict(zip(map(id, call.symbols), call.tensors, strict=True))
+    passed = call.args[0] if call.args else call.kwargs["inputs"]
     inputs = call.op.inputs
-    if isinstance(given, dict):
-        by_name = [given.get(symbol.name) for symbol in inputs]
+    if isinstance(passed, dict):
+        by_name = [passed.get(symbol.name) for symbol in inputs]
         if all(symbol is not None for symbol in by_name):
-            given = by_name
+            passed = by_name
     tensors = []
-    for symbol, wanted in zip(keras.tree.flatten(given), inputs, strict=True):
+    for symbol, wanted in zip(keras.tree.flatten(passed), inputs, strict=True):
         shape = tuple(wanted.shape[1:])
-        tensor = known[id(symbol)]
+        tensor = traced[id(symbol)]
         if len(shape) != len(tensor.shape):
             tensor = walk.trace.rearrange([tensor], fitted(shape))
         tensors.append(tensor)
@@ -160,7 +160,7 @@ def fitted(shape: Sequence[int | None]) -> Callable[[NDArray[Any]], NDArray[Any]
 
 
 def is_graph(op: Any) -> bool:
-    """Whether this is a model whose graph can be walked through."""
+    """Whether this is a model whose graph can be traced."""
     if not isinstance(op, keras.Model) or not op.built:
         return False
     if type(op).call.__module__.partition(".")[0] != "keras":

@@ -27,7 +27,7 @@ from nn2rules.space import text_of
 Options: TypeAlias = Callable[[Walk, Call], dict[str, Any]]
 
 _NORMALIZING = 8
-"""How often a normalization rounds: a sum, a root, a quotient, two products, …"""
+"""The roundings of a normalization: a sum, a root, a quotient, two products, …"""
 
 
 def _at(**attributes: str) -> Options:
@@ -40,7 +40,9 @@ def _at(**attributes: str) -> Options:
 
 def _softmax(walk: Walk, call: Call) -> dict[str, Any]:
     if walk.is_masked or len(call.tensors) > 1:
-        raise UnsupportedModelError("a softmax with a mask is none of all units")
+        raise UnsupportedModelError(
+            "its softmax has a mask; nn2rules reads a softmax over all units"
+        )
     return {"axis": call.op.axis}
 
 
@@ -140,19 +142,19 @@ READABLE: dict[str, tuple[str, Options]] = {
     "Tanh": ("tanh", _at()),
     "TrueDivide": ("divide", _at()),
 }
-"""For each that networks can hold, its operation and where its options are."""
+"""From each one that a network can express to its operation and options."""
 
 MOVES = (
     *("Concatenate", "Cropping1D", "ExpandDims", "Flatten", "Flip", "GetItem"),
     *("Moveaxis", "Permute", "Repeat", "RepeatVector", "Reshape", "Split"),
     *("Squeeze", "Stack", "Swapaxes", "Transpose"),
 )
-"""Layers and operations that pick and place entries, and compute nothing."""
+"""Layers and operations that only rearrange entries."""
 
 
 _PRODUCT = (
-    "multiplies two numbers that both depend on the input; nn2rules reads sums with "
-    "fixed weights"
+    "it multiplies two numbers that both depend on the input; nn2rules reads weighted "
+    "sums with fixed weights"
 )
 
 _FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
@@ -165,18 +167,18 @@ _FUNCTIONS: dict[Any, tuple[str, dict[str, Any]]] = {
     keras.activations.leaky_relu: ("leaky_relu", {"slope": 0.2}),
     keras.activations.linear: ("identity", {}),
 }
-"""Functions that layers hold, as operations with their options."""
+"""From the activation functions of layers to operations with options."""
 
 
 def read(walk: Walk, call: Call) -> list[Tensor]:
-    """Take a step that other frameworks have, too."""
+    """Take a step that other frameworks also have."""
     kind, options = READABLE[call.name]
     several = call.operands(walk.trace) if kind in SEVERAL else None
 
     def read() -> Tensor:
         if kind not in OPERATIONS:
             raise UnsupportedModelError(
-                "nn2rules cannot read this operation once features have met"
+                "nn2rules cannot read this operation once features are combined"
             )
         operands = several or call.tensors[:1]
         return OPERATIONS[kind](walk.trace, *operands, **options(walk, call))
@@ -191,24 +193,24 @@ def _dense(walk: Walk, call: Call) -> list[Tensor]:
     layer = call.op
     if getattr(layer, "quantization_mode", None):
         raise UnsupportedModelError(
-            "its weights are quantized, and it rounds what it is given; extract the "
-            "rules before quantizing"
+            "it is quantized, so it rounds its weights and inputs; extract the rules "
+            "before quantizing"
         )
     kernel = _weights(layer, layer.kernel)
     bias = None if layer.bias is None else _weights(layer, layer.bias)
     result = walk.trace.linear(call.tensors[0], kernel, bias)
     if format_of(layer.compute_dtype) != layer.compute_dtype:
-        result = walk.trace.rounded(result, 2)  # it rounds what it is given
+        result = walk.trace.rounded(result, 2)  # it rounds its input
     return _activation(walk, replace(call, tensors=(result,)))
 
 
 def _weights(layer: Any, variable: Any) -> NDArray[Any]:
-    """Return weights as the layer uses them: rounded to its format."""
+    """Return weights as the layer uses them, rounded to its format."""
     return numpy_of(keras.ops.cast(variable, format_of(layer.compute_dtype)))
 
 
 def _activation(walk: Walk, call: Call) -> list[Tensor]:
-    """Read the activation that a layer holds, as a function or as a layer."""
+    """Read the activation of a layer, which is a function or a layer."""
     function = call.op.activation
     inner = replace(call, op=function)
     if isinstance(function, keras.Layer) and inner.name in READABLE:
@@ -217,11 +219,11 @@ def _activation(walk: Walk, call: Call) -> list[Tensor]:
     if function not in _FUNCTIONS:
         called = getattr(function, "__name__", type(function).__name__)
         raise UnsupportedModelError(
-            f"the activation {called!r} is none that nn2rules reads; it reads "
+            f"the activation {called!r} is not supported; nn2rules reads "
             f"{', '.join(sorted(ACTIVATIONS))} and, as the last step, softmax"
         )
-    name, given = _FUNCTIONS[function]
-    return [OPERATIONS[name](walk.trace, *call.tensors, **given)]
+    name, fixed_options = _FUNCTIONS[function]
+    return [OPERATIONS[name](walk.trace, *call.tensors, **fixed_options)]
 
 
 def _embedding(walk: Walk, call: Call) -> list[Tensor]:
@@ -229,21 +231,22 @@ def _embedding(walk: Walk, call: Call) -> list[Tensor]:
     layer, columns = call.op, columns_of(call.tensors)
     if columns is None:
         raise UnsupportedModelError(
-            "takes the codes of features, and is given numbers that layers computed"
+            "it must take the codes of features, but gets numbers that layers computed"
         )
     [codes] = columns
     for owner, table in zip(codes.owners, codes.tables, strict=True):
         numbers = np.asarray(table).astype(np.float64)
         wrong = ~((numbers > -1) & (numbers < layer.input_dim))
         if wrong.any():
-            index, given, name = int(np.argmax(wrong)), "a feature", None
+            index, subject, name = int(np.argmax(wrong)), "a feature", None
             if owner != CONSTANT:
                 feature = walk.trace.domain.features[owner]
                 name = feature.name
-                given = f"{name!r} = {text_of(feature.values[index])}"
+                subject = f"{name!r} = {text_of(feature.values[index])}"
             raise UnsupportedModelError(
-                f"takes codes from 0 to {layer.input_dim - 1}, and {given} gives "
-                f"{numbers[index]:g}",
+                f"it takes codes from 0 to {layer.input_dim - 1}, but {subject} has "
+                f"the "
+                f"code {numbers[index]:g}",
                 feature=name,
             )
     walk.is_masked = walk.is_masked or bool(layer.mask_zero)
@@ -255,7 +258,9 @@ def _pooled(walk: Walk, call: Call) -> list[Tensor]:
     layer = call.op
     if walk.is_masked or layer.data_format != "channels_last":
         raise UnsupportedModelError(
-            "averages over what a mask leaves; nn2rules reads an average over all"
+            "it averages over the entries that a mask leaves; nn2rules reads an "
+            "average "
+            "over all entries"
         )
     mean = OPERATIONS["mean"]
     return [mean(walk.trace, call.tensors[0], axes=1, keep=layer.keepdims)]
@@ -275,39 +280,40 @@ def _no_tables() -> dict[str, str]:
     for name in dir(keras.layers):
         if "Conv" in name and "LSTM" not in name:
             reasons[name] = (
-                "a convolution is for images and series; nn2rules reads networks whose "
-                "inputs are columns, made of Dense layers"
+                "a convolution is for images and sequences; nn2rules reads networks "
+                "for tabular data, made of Dense layers"
             )
         elif name.startswith(("LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM")):
             reasons[name] = (
-                "a recurrent layer is for series; nn2rules reads networks whose inputs "
-                "are columns, made of Dense layers"
+                "a recurrent layer is for sequences; nn2rules reads networks for "
+                "tabular data, made of Dense layers"
             )
     reasons["Bidirectional"] = reasons["LSTM"]
     return reasons
 
 
 NO_TABLES = _no_tables()
-"""Layers that say that a model is for images or for series, and why that matters."""
+"""Layers of models for images or sequences, and why these are refused."""
 
 
 def _reasons() -> dict[str, str]:
     reasons = {
-        "Lambda": "is Python code, which nn2rules cannot read; use layers of Keras",
-        "HashedCrossing": "makes one number of two features, and nn2rules reads "
+        "Lambda": "it is Python code, which nn2rules cannot read; use Keras layers",
+        "HashedCrossing": "it makes one number from two features, but nn2rules reads "
         "numbers that come from one feature each; cross the columns of your data",
     }
     for name in ("LayerNormalization", "GroupNormalization", "RMSNormalization"):
         reasons[name] = (
-            "each unit is divided by a spread over all units, so it is no sum over the "
-            "features; use BatchNormalization"
+            "it divides each unit by the spread of all units, which is not a weighted "
+            "sum "
+            "of the features; use BatchNormalization"
         )
     reasons["UnitNormalization"] = reasons["LayerNormalization"]
     for name in ("Maximum", "Minimum"):
-        reasons[name] = "compares two numbers that both depend on the input"
+        reasons[name] = "it compares two numbers that both depend on the input"
     attention = [name for name in dir(keras.layers) if "Attention" in name]
     return reasons | dict.fromkeys(("Dot", *attention), _PRODUCT)
 
 
 REFUSED = _reasons()
-"""Why some layers cannot be read where features have met."""
+"""Why some layers cannot be read once features are combined."""

@@ -15,16 +15,17 @@ from onnx import TensorProto, helper
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.models.confirm import Reading
 from nn2rules.models.decision import decide
-from nn2rules.models.onnx.answer import Answer, answer_of, classes_of
 from nn2rules.models.onnx.files import external_data, refuse_large
 from nn2rules.models.onnx.files import load as load
 from nn2rules.models.onnx.follow import follow
 from nn2rules.models.onnx.graph import FLOATS, Graph, Input, fused, graph_of
 from nn2rules.models.onnx.operators import IMPUTE, refuse_bfloat16, refuse_kind
+from nn2rules.models.onnx.outputs import OutputNames, classes_of, output_names_of
 from nn2rules.models.onnx.running import (
     Arrays,
     in_batches,
     named_runner,
+    row_by_row,
     stepwise_runner,
     with_output,
 )
@@ -39,81 +40,82 @@ from nn2rules.space import Rows, Value
 _CHECKED_ROWS = 512
 
 Ask: TypeAlias = Callable[[Rows], NDArray[Any]]
-"""Rows to a tensor of the model, as the model itself computes it."""
+"""From rows to a tensor of the model, computed by the model itself."""
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 def prepare(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the model, refusing what is no valid one."""
+    """Return the model, refusing one that is not valid."""
     if not isinstance(model, onnx.ModelProto):
         raise UnsupportedModelError(
-            f"cannot read an onnx.{type(model).__name__}; give the whole model, an "
-            f"onnx.ModelProto"
+            f"onnx.{type(model).__name__} is not a whole model; pass an onnx.ModelProto"
         )
     refuse_large(model)
     refuse_bfloat16(model)
     if external_data(model) is not None:
         raise UnsupportedModelError(
-            "the numbers of the ONNX model are in another file that was not read; read "
-            "the model with nn2rules.load_model, or with onnx.load"
+            "the weights of the ONNX model are in another file that was not loaded; "
+            "load the model with nn2rules.load_model, or with onnx.load"
         )
     try:
         onnx.checker.check_model(model)
     except onnx.checker.ValidationError as error:
         raise UnsupportedModelError(
-            f"this is no valid ONNX model: {reason_in(error)}"
+            f"this is not a valid ONNX model: {reason_in(error)}"
         ) from None
     return model
 
 
 def columns(_model: object, encode: object = None) -> Any:
-    """Return what is known of the model's columns: what `encode` knows."""
+    """Return what `encode` knows of its columns; the model itself knows nothing."""
     return known_of(encode)
 
 
-def read(model: onnx.ModelProto, source: Source, how: ModelOptions) -> Reading:
-    """Return the network of an ONNX classifier, with the model's own answers."""
+def read(model: onnx.ModelProto, source: Source, options: ModelOptions) -> Reading:
+    """Return the network of an ONNX classifier, and how to run the model itself."""
     graph = fused(graph_of(model))
-    answer = answer_of(graph)
-    steps = graph.needed(_wanted(answer))
+    output_names = output_names_of(graph)
+    steps = graph.needed(_wanted(output_names))
     for step in steps:
         refuse_kind(step)
     names = {name for step in steps for name in step.inputs}
     inputs = [i for i in graph.inputs if i.name in names]
     if not inputs:
-        raise UnsupportedModelError("the ONNX model's answer depends on no input")
+        raise UnsupportedModelError(
+            "the ONNX model's output does not depend on any input"
+        )
     encode = _encode(source, inputs)
     tensors = probe(encode, source.maker, names=_names(inputs))
     batch = next((i.batch for i in inputs if i.batch is not None), None)
     values = dict(zip([i.name for i in inputs], tensors, strict=True))
     trace = Trace(source.domain, source.ranges)
     walk = Walk(graph, trace, dict(values), batch)
-    tensor = follow(walk, answer.scores)
+    tensor = follow(walk, output_names.scores)
     ask = _asking(graph, inputs, encode, batch)
-    run_by, run = ask(answer.scores)
+    run_by, run = ask(output_names.scores)
     walk.floats(run(source.maker.rows(np.zeros((1, len(source.domain.sizes)), int))))
-    own, labels = classes_of(graph, answer, tensor, how.classes)
+    model_labels, labels = classes_of(graph, output_names, tensor, options.classes)
     refuse_gaps(source.domain, tensor, IMPUTE)
-    has_classes = answer.label is not None or answer.classes is not None
+    has_classes = output_names.label is not None or output_names.classes is not None
     decision = decide(
-        walk.trace, tensor, labels, how, unit=walk.unit, is_classifier=has_classes
+        walk.trace, tensor, labels, options, unit=walk.unit, is_classifier=has_classes
     )
-    if answer.label is not None and how.threshold == 0.5:
-        label = ask(answer.label, stepwise=True)[1]
-        _check_labels(decision.network, label, own, source)
+    if output_names.label is not None and options.threshold == 0.5:
+        label = ask(output_names.label, stepwise=True)[1]
+        _check_labels(decision.network, label, model_labels, source)
 
     def outputs(rows: Rows) -> NDArray[Any]:
-        found = run(rows)
-        return found.reshape(len(found), -1)
+        array = run(rows)
+        return array.reshape(len(array), -1)
 
     origin = {"framework": "onnx", "version": onnx.__version__, "run_by": run_by}
-    return Reading(decision, outputs, walk.unit, origin, frozenset(trace.bent))
+    return Reading(decision, outputs, walk.unit, origin, frozenset(trace.nonlinear))
 
 
-def _wanted(answer: Answer) -> list[str]:
-    return [answer.scores] + ([answer.label] if answer.label else [])
+def _wanted(output_names: OutputNames) -> list[str]:
+    return [output_names.scores] + ([output_names.label] if output_names.label else [])
 
 
 def _encode(source: Source, inputs: Sequence[Input]) -> Encode:
@@ -140,14 +142,14 @@ def _typed(array: NDArray[Any], item: Input) -> NDArray[Any]:
         numbers = array.astype(np.float64)
         if item.kind not in FLOATS and not (numbers == typed).all():
             wrong = numbers[numbers != typed].reshape(-1)[0]
-            raise ValueError(f"input {item.name!r} takes integers, and {wrong} is none")
+            raise ValueError(f"input {item.name!r} takes integers, not {wrong}")
     if item.shape is None or None in item.shape:
         return typed
     shape = tuple(size or 1 for size in item.shape)
     if typed.size != len(typed) * np.prod(shape, dtype=np.int64):
         raise UnsupportedModelError(
-            f"the ONNX model's input {item.name!r} takes rows of shape {shape}, and is "
-            f"given an array of shape {typed.shape}"
+            f"the ONNX model's input {item.name!r} takes rows of shape {shape}, but "
+            f"the encoded rows have shape {typed.shape[1:]}"
         )
     return typed.reshape(len(typed), *shape)
 
@@ -159,9 +161,9 @@ def _names(inputs: Sequence[Input]) -> Callable[[int, int], str]:
 def _asking(
     graph: Graph, inputs: Sequence[Input], encode: Encode, batch: int | None
 ) -> Callable[..., tuple[str, Ask]]:
-    """Return how to ask the model itself for a tensor, given rows, and who answers.
+    """Return a function that runs the model for a tensor, and the name of the runtime.
 
-    With `stepwise`, no step may make very much: for those that were not followed.
+    With `stepwise`, the size of each step is limited, for steps that were not traced.
     """
     names = [i.name for i in inputs]
 
@@ -173,18 +175,20 @@ def _asking(
         else:
             run_by, run = _tried(named_runner, model)
 
-        def answer(*arrays: NDArray[Any]) -> Arrays:
+        def run_on(*arrays: NDArray[Any]) -> Arrays:
             feeds = dict(zip(names, arrays, strict=True))
             used = {key: array for key, array in feeds.items() if key in taken}
             return _tried(run, used)
 
-        return run_by, lambda rows: in_batches(answer, encode(rows), batch)[0]
+        if graph.takes_one_row:
+            return run_by, lambda rows: row_by_row(run_on, encode(rows))[0]
+        return run_by, lambda rows: in_batches(run_on, encode(rows), batch)[0]
 
     return ask
 
 
 def _tried(function: Callable[[T], U], argument: T) -> U:
-    """Call what may raise anything, as onnxruntime does."""
+    """Call a function that may raise anything, as onnxruntime does."""
     try:
         return function(argument)
     except Exception as error:  # noqa: BLE001
@@ -199,9 +203,9 @@ def _check_labels(
     labels: Sequence[Value],
     source: Source,
 ) -> None:
-    """Compare the model's own labels with the network's, where rounding is no excuse.
+    """Compare the model's labels with the network's, wherever rounding cannot matter.
 
-    A model may make its labels in another way than by the largest score.
+    A model may choose its label in another way than by the largest score.
     """
     sizes, rng = np.array(source.domain.sizes), np.random.default_rng(5)
     codes = rng.integers(sizes, size=(_CHECKED_ROWS, len(sizes)))
@@ -217,7 +221,7 @@ def _check_labels(
     for row in np.flatnonzero(margin > slack).tolist():
         if theirs[row] != labels[ours[row]]:
             raise UnsupportedModelError(
-                f"the ONNX model answers {theirs[row]!r} where {labels[ours[row]]!r} "
-                f"has the largest score: it does not choose its label by that; export "
-                f"it with the scores alone"
+                f"the ONNX model predicts {theirs[row]!r} where {labels[ours[row]]!r} "
+                f"has the largest score, so its label does not follow from its scores; "
+                f"export it with the scores alone"
             )

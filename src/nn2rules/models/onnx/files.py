@@ -1,4 +1,4 @@
-"""Read ONNX files, and refuse what is no model that can be read."""
+"""Load ONNX files, and refuse models that are far too large."""
 
 import math
 import os
@@ -12,28 +12,26 @@ from nn2rules.files import MOST_BYTES, leads_out_of, read_bytes
 from nn2rules.models.tracing import reason_in
 
 MOST_PARAMETERS = 200_000_000
-"""Larger models are refused: they are no classifiers of a table."""
+"""Larger models are refused: they are not classifiers for tabular data."""
 
 MOST_NODES = 100_000
-"""The same of nodes, once functions are inlined."""
+"""The same for nodes, once functions are inlined."""
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
-    """Return the ONNX model in a file, with the numbers that lie in files beside it.
+    """Return the ONNX model in a file, with its weights from files beside it.
 
     Raises
     ------
     FormatError
-        If the file is no ONNX model, is damaged, or is far too large.
+        If the file is not an ONNX model, is damaged, or is far too large.
     """
     try:
         model = onnx.load_model_from_string(read_bytes(path))
     except FormatError:
         raise
     except Exception:  # noqa: BLE001  protobuf's own error, which onnx does not name
-        raise FormatError(
-            f"{path}: this is no ONNX model, or only a part of one"
-        ) from None
+        raise FormatError(f"{path} is damaged, or is not an ONNX model") from None
     try:
         refuse_large(model)
         _refuse_outside(model, os.path.dirname(path))
@@ -47,34 +45,36 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
 
 
 def _refuse_outside(model: onnx.ModelProto, folder: str) -> None:
-    """Refuse numbers in files that do not lie in the folder of the model."""
+    """Refuse weights in files outside the folder of the model."""
     for tensor in external_data_helper._get_all_tensors(model):
         if not external_data_helper.uses_external_data(tensor):
             continue
         place = external_data_helper.ExternalDataInfo(tensor).location
-        found = os.path.join(folder, place)
-        if os.path.isabs(place) or leads_out_of(folder or ".", found):
+        target = os.path.join(folder, place)
+        if os.path.isabs(place) or leads_out_of(folder or ".", target):
             raise UnsupportedModelError(
-                f"the numbers of this model are in another folder, {place!r}, which is "
-                f"not read; put them into the model's own"
+                f"the weights of this model are in another folder ({place!r}), which "
+                f"nn2rules does not read; put them into the model's folder"
             )
-        if os.path.exists(found) and os.path.getsize(found) >= MOST_BYTES:
-            raise UnsupportedModelError(f"the file {place!r} has 2 GB or more")
+        if os.path.exists(target) and os.path.getsize(target) >= MOST_BYTES:
+            raise UnsupportedModelError(
+                f"the file {place!r} has 2 GB or more, the most that nn2rules reads"
+            )
 
 
 def _problem(model: onnx.ModelProto, error: Exception) -> str:
-    """Return in a sentence what is wrong with a file."""
+    """Return one sentence about what is wrong with a file."""
     second = external_data(model)
     if second is not None:
         return (
-            f"the numbers of this model are in a second file, {second!r}, which is "
+            f"the weights of this model are in a second file, {second!r}, which is "
             f"missing or damaged; put it into the same folder"
         )
-    return f"this is no valid ONNX model: {reason_in(error)}"
+    return f"this is not a valid ONNX model: {reason_in(error)}"
 
 
 def external_data(model: onnx.ModelProto) -> str | None:
-    """Return the file in which numbers of a model are that were not read, if any."""
+    """Return the file with weights that were not loaded, if there is one."""
     for tensor in model.graph.initializer:
         if external_data_helper.uses_external_data(tensor):
             places = {entry.key: entry.value for entry in tensor.external_data}
@@ -83,26 +83,26 @@ def external_data(model: onnx.ModelProto) -> str | None:
 
 
 def refuse_large(model: onnx.ModelProto) -> None:
-    """Refuse a model with very many parameters, or nodes once functions are inlined."""
+    """Refuse a model with very many parameters or nodes."""
     stored = (*model.graph.initializer, *model.graph.sparse_initializer)
     n_parameters = sum(math.prod(tensor.dims) for tensor in stored)
     if n_parameters > MOST_PARAMETERS:
         raise UnsupportedModelError(
-            f"the ONNX model has {n_parameters:,} parameters; nn2rules reads "
-            f"classifiers of tables, with {MOST_PARAMETERS:,} at most"
+            f"the ONNX model has {n_parameters:,} parameters; nn2rules reads at most "
+            f"{MOST_PARAMETERS:,}"
         )
     if n_inlined(model) > MOST_NODES:
         raise UnsupportedModelError(
-            f"the ONNX model has more than {MOST_NODES:,} nodes once its functions are "
-            f"inlined, or a function that calls itself; nn2rules reads classifiers of "
-            f"tables, which have fewer"
+            f"the ONNX model has a function that calls itself, or more than "
+            f"{MOST_NODES:,} nodes once its functions are inlined, the most that "
+            f"nn2rules reads"
         )
 
 
 def n_inlined(model: onnx.ModelProto) -> float:
     """Return how many nodes a model has once its functions are inlined.
 
-    Infinite where a function calls itself, by way of others or not.
+    Infinite if a function calls itself, directly or through others.
     """
     functions = {(f.domain, f.name): f.node for f in model.functions}
     counts: dict[tuple[str, str], float] = {}
@@ -119,8 +119,8 @@ def n_inlined(model: onnx.ModelProto) -> float:
     def of_node(node: onnx.NodeProto) -> float:
         key = (node.domain, node.op_type)
         inside = (g for a in node.attribute for g in (a.g, *a.graphs))
-        own = of_function(key) if key in functions else 1
-        return own + sum(of_nodes(graph.node) for graph in inside)
+        count = of_function(key) if key in functions else 1
+        return count + sum(of_nodes(graph.node) for graph in inside)
 
     try:
         return of_nodes(model.graph.node)

@@ -1,4 +1,4 @@
-"""Follow an ONNX graph, node by node, from the columns of a domain to its scores."""
+"""Trace an ONNX graph, node by node, from the columns of a domain to its scores."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ _SCORES = {"LinearClassifier": 1}
 
 
 def follow(walk: Walk, name: str) -> Tensor:
-    """Return a tensor of the graph, after the steps that it needs."""
+    """Return a tensor of the graph, after tracing the steps that it needs."""
     for constant, array in walk.graph.constants.items():
         walk.values[constant] = _stored(array)
     for node in walk.graph.needed([name]):
@@ -53,16 +53,16 @@ def follow(walk: Walk, name: str) -> Tensor:
             raise UnsupportedModelError(
                 f"{node}, {node.kind}, cannot be read: {error}", feature=error.feature
             ) from None
-    found = walk.get(name)
-    if isinstance(found, Fixed):
+    tensor = walk.get(name)
+    if isinstance(tensor, Fixed):
         raise UnsupportedModelError(
-            "the ONNX model's answer does not depend on its inputs"
+            "the ONNX model's output does not depend on its inputs"
         )
-    return found
+    return tensor
 
 
 def _made(walk: Walk, node: Node) -> dict[str, Value]:
-    """Return the outputs of a node, by their names."""
+    """Return the outputs of a node, by name."""
     tensors = walk.tensors(node)
     if not tensors:
         return _fixed(walk, node)
@@ -70,10 +70,10 @@ def _made(walk: Walk, node: Node) -> dict[str, Value]:
         return {node.outputs[0]: _shape(node, tensors[0])}
     if node.op in _PASSING:
         return {node.outputs[0]: tensors[0]}
-    found = (_moved if _is_move(walk, node) else _taken)(walk, node)
-    if len(found) == 1:
-        return {node.outputs[_SCORES.get(node.op, 0)]: found[0]}
-    return dict(zip(filter(None, node.outputs), found, strict=True))
+    results = (_moved if _is_move(walk, node) else _taken)(walk, node)
+    if len(results) == 1:
+        return {node.outputs[_SCORES.get(node.op, 0)]: results[0]}
+    return dict(zip(filter(None, node.outputs), results, strict=True))
 
 
 def _is_move(walk: Walk, node: Node) -> bool:
@@ -84,7 +84,7 @@ def _is_move(walk: Walk, node: Node) -> bool:
 
 
 def _moved(walk: Walk, node: Node) -> list[Tensor]:
-    """Run a node that picks and places numbers on their places."""
+    """Run a node that only rearranges numbers on their positions."""
     names = list(dict.fromkeys(node.inputs if node.op == "Concat" else node.inputs[:1]))
 
     def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
@@ -95,12 +95,12 @@ def _moved(walk: Walk, node: Node) -> list[Tensor]:
 
 
 def _taken(walk: Walk, node: Node) -> list[Tensor]:
-    """Take the step that a node is, in the words of all adapters."""
-    kind, found = _kind(walk, node), {n: walk.get(n) for n in node.inputs if n}
-    inputs = {n: v for n, v in found.items() if not isinstance(v, Fixed)}
+    """Take the step of a node, as all adapters do."""
+    kind, values = _kind(walk, node), {n: walk.get(n) for n in node.inputs if n}
+    inputs = {n: v for n, v in values.items() if not isinstance(v, Fixed)}
     tensors = tuple(inputs.values())
     if kind in ENTRYWISE:
-        walk.rows(walk.inputs(node))  # constants with rows of their own are refused
+        walk.rows(walk.inputs(node))  # refuses constants with an axis for rows
 
     def run(arrays: Sequence[NDArray[Any]]) -> Arrays:
         texts = [a.astype(object) if a.dtype.kind == "U" else a for a in arrays]
@@ -121,13 +121,13 @@ def _taken(walk: Walk, node: Node) -> list[Tensor]:
 
 
 def _fills_gaps(node: Node) -> bool:
-    """Tell whether a node leaves all numbers as they are, and fills in missing ones."""
+    """Tell whether a node fills in missing numbers, and leaves all others unchanged."""
     mark = node.attributes.get("replaced_value_float", math.nan)
     return node.op == "Imputer" and isinstance(mark, float) and math.isnan(mark)
 
 
 def _kind(walk: Walk, node: Node) -> str:
-    """Return what kind of a step a node is; see `Step`."""
+    """Return the kind of a node; see `Step`."""
     is_lookup = node.op == "Gather" and node.attributes.get("axis", 0) == 0
     if node.op in SPREAD or (is_lookup and len(walk.tensors(node)) == 1):
         return "spread"
@@ -137,22 +137,22 @@ def _kind(walk: Walk, node: Node) -> str:
 
 
 def _fixed(walk: Walk, node: Node) -> dict[str, Value]:
-    """Return what a node makes of the number of rows."""
+    """Return the outputs of a node that depends only on the number of rows."""
     inputs = {name: walk.get(name) for name in node.inputs if name}
 
     @cache
     def at(n_rows: int) -> Arrays:
         feeds = {n: v.at(n_rows) for n, v in inputs.items() if isinstance(v, Fixed)}
         try:
-            made = run_node(walk.graph.model, node.proto, feeds, reference=True)
+            results = run_node(walk.graph.model, node.proto, feeds, reference=True)
         except UnsupportedModelError:
             raise
         except Exception as error:  # noqa: BLE001  the evaluator raises what it likes
             raise UnsupportedModelError(
                 f"{node}, {node.kind}, fails: {reason_in(error)}"
             ) from None
-        walk.keep(made)
-        return made
+        walk.keep(results)
+        return results
 
     def picked(index: int, n_rows: int) -> NDArray[Any]:
         return at(n_rows)[index]

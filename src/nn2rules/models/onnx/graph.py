@@ -1,4 +1,4 @@
-"""An ONNX graph as a list of steps, its constants worked out."""
+"""An ONNX graph as a list of steps, with its constants computed."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ _INTEGERS = (
     *(TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64),
 )
 _OLDEST = 7
-"""Before this version, operators had other rules for shapes that differ."""
+"""Before this opset, operators had other broadcasting rules."""
 
 _MOST_MADE = 1 << 25
-"""All constants together that steps make; more only of a model that stores many."""
+"""The most numbers in all computed constants, unless a model stores many."""
 
 _PASSING = ("Identity", "Dropout", "Cast")
 _SHRINKING = ("Compress", "NonZero", "Shape", "Size", "StringNormalizer", "Unique")
-"""Operators that make few times as many numbers as they are given, or fewer."""
+"""Operators whose result is not much larger than their inputs."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Node:
     def __str__(self) -> str:
         if self.name:
             return f"the ONNX node {self.name!r}"
-        return f"the ONNX node that makes {self.outputs[0]!r}"
+        return f"the ONNX node for {self.outputs[0]!r}"
 
 
 @dataclass(frozen=True)
 class Input:
-    """An input of a graph; `shape` is that of a row, None where it is not said."""
+    """An input of a graph; `shape` is the shape of a row, None if it is not stated."""
 
     name: str
     kind: int
@@ -63,8 +63,13 @@ class Input:
     batch: int | None
 
     @property
+    def is_vector(self) -> bool:
+        """Whether it has several numbers, and no axis for rows."""
+        return self.shape == () and (self.batch or 1) > 1
+
+    @property
     def width(self) -> int | None:
-        """How many numbers it takes for each row, if that is known."""
+        """The number of entries for each row, if it is known."""
         if self.shape is None or None in self.shape:
             return None
         return int(np.prod([size or 1 for size in self.shape], dtype=np.int64))
@@ -72,13 +77,18 @@ class Input:
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of a model, in an order in which they can be run."""
+    """The steps of a model, in an order in which they can be run.
+
+    `takes_one_row` says that the model itself takes a single row, as a vector. The
+    steps are then those of the same model for many rows.
+    """
 
     model: onnx.ModelProto
     steps: tuple[Node, ...]
     constants: Mapping[str, NDArray[Any]]
     inputs: tuple[Input, ...]
     producers: Mapping[str, Node] = field(repr=False)
+    takes_one_row: bool = False
 
     @property
     def opset(self) -> int:
@@ -87,7 +97,7 @@ class Graph:
         return int(versions.get("", versions.get("ai.onnx", 1)))
 
     def source(self, name: str) -> str:
-        """Return the tensor that `name` is, before steps that pass it on unchanged."""
+        """Return the tensor that `name` equals, before steps that change nothing."""
         while name in self.producers:
             step = self.producers[name]
             is_passing = step.op in _PASSING and step.outputs[0] == name
@@ -97,7 +107,7 @@ class Graph:
         return name
 
     def number(self, name: str) -> float | None:
-        """Return the number that a constant is, if it is a single one."""
+        """Return the number of a constant, if it has only one."""
         array = self.constants.get(name)
         if array is None or array.size != 1 or array.dtype.kind not in "fiu":
             return None
@@ -105,12 +115,12 @@ class Graph:
 
     def needed(self, outputs: Iterable[str]) -> list[Node]:
         """Return the steps that tensors depend on, in order."""
-        wanted, found = set(outputs), []
+        wanted, steps = set(outputs), []
         for step in reversed(self.steps):
             if wanted.intersection(step.outputs):
                 wanted.update(step.inputs)
-                found.append(step)
-        return found[::-1]
+                steps.append(step)
+        return steps[::-1]
 
 
 def graph_of(model: onnx.ModelProto) -> Graph:
@@ -125,16 +135,71 @@ def graph_of(model: onnx.ModelProto) -> Graph:
     for node in model.graph.node:
         step = _step(node)
         is_needed = any(name in needed for name in node.output)
-        made = _folded(model, step, constants, left) if is_needed else None
-        if made is None:
+        folded = _folded(model, step, constants, left) if is_needed else None
+        if folded is None:
             steps.append(step)
         else:
-            constants.update(made)
-            left -= sum(array.size for array in made.values())
+            constants.update(folded)
+            left -= sum(array.size for array in folded.values())
     inputs = [_input(i) for i in model.graph.input if i.name not in constants]
-    _refuse_single_rows(inputs)
+    takes_one_row = len(inputs) == 1 and inputs[0].is_vector
+    if takes_one_row:
+        [vector] = inputs
+        steps = _steps_of_rows(vector.name, steps, constants)
+        inputs = [replace(vector, shape=(vector.batch,), batch=None)]
     producers = {name: step for step in steps for name in step.outputs if name}
-    return Graph(model, tuple(steps), constants, tuple(inputs), producers)
+    return Graph(
+        model, tuple(steps), constants, tuple(inputs), producers, takes_one_row
+    )
+
+
+_SAME_FOR_ROWS = frozenset(
+    (
+        *(
+            "Add",
+            "Cast",
+            "Celu",
+            "Clip",
+            "Div",
+            "Dropout",
+            "Elu",
+            "Gelu",
+            "HardSigmoid",
+        ),
+        *("Identity", "LeakyRelu", "Mul", "Neg", "PRelu", "Relu", "Sigmoid", "Silu"),
+        *("Softplus", "Sub", "Tanh"),
+    )
+)
+"""Operators that treat every entry alone, so that they do the same to many rows."""
+
+
+def _steps_of_rows(
+    vector: str, steps: Sequence[Node], constants: dict[str, NDArray[Any]]
+) -> list[Node]:
+    """Return the steps of a model of one vector as steps of a matrix of rows.
+
+    A matrix on the left becomes its transpose on the right; steps on every entry stay
+    as they are. Transposed matrices are added to `constants`.
+    """
+    vectors, steps_of_rows = {vector}, []
+    for step in steps:
+        fixed = [n for n in step.inputs if n and n not in vectors]
+        ranks = [constants[n].ndim if n in constants else None for n in fixed]
+        is_product = step.op == "MatMul" and ranks == [2]
+        if not is_product and (step.op not in _SAME_FOR_ROWS or not {0, 1} >= {*ranks}):
+            raise _single_row(vector)
+        vectors.update(step.outputs)
+        if is_product and step.inputs[0] == fixed[0]:
+            transposed = f"{fixed[0]} transposed"
+            constants[transposed] = constants[fixed[0]].T
+            inputs = [step.inputs[1], transposed]
+            proto = helper.make_node("MatMul", inputs, step.outputs, name=step.name)
+            steps_of_rows.append(_step(proto))
+        else:
+            steps_of_rows.append(step)
+    if not any(step.op == "MatMul" for step in steps):
+        raise _single_row(vector)  # its entries could be rows, too
+    return steps_of_rows
 
 
 def _needed(graph: onnx.GraphProto) -> set[str]:
@@ -150,8 +215,8 @@ def _refuse_old(model: onnx.ModelProto) -> None:
     for item in model.opset_import:
         if item.domain in ("", "ai.onnx") and item.version < _OLDEST:
             raise UnsupportedModelError(
-                f"the ONNX model is of opset {item.version}; nn2rules reads {_OLDEST} "
-                f"and later, so export it again"
+                f"the ONNX model has opset {item.version}; nn2rules reads opset "
+                f"{_OLDEST} and later, so export it again"
             )
 
 
@@ -161,9 +226,9 @@ def _step(node: onnx.NodeProto) -> Node:
         node = helper.make_node(
             "Concat", list(node.input), list(node.output), name=node.name, axis=1
         )
-    own = node.domain in ("", "ai.onnx", "ai.onnx.ml")
+    is_standard = node.domain in ("", "ai.onnx", "ai.onnx.ml")
     return Node(
-        node.op_type if own else f"{node.domain}.{node.op_type}",
+        node.op_type if is_standard else f"{node.domain}.{node.op_type}",
         node.name,
         tuple(node.input),
         tuple(node.output),
@@ -178,9 +243,9 @@ def _folded(
     constants: Mapping[str, NDArray[Any]],
     most: int,
 ) -> dict[str, NDArray[Any]] | None:
-    """Return what a step makes of constants; None if it has other inputs.
+    """Return the results of a step on constants; None if it has other inputs.
 
-    A step is refused that would make more than `most` numbers.
+    A step that would make more than `most` numbers is refused.
     """
     names = [name for name in step.inputs if name]
     if not all(name in constants for name in names) or step.op.startswith("Random"):
@@ -190,16 +255,16 @@ def _folded(
     feeds = {name: constants[name] for name in names}
     n_entries = most_entries(model, step.proto, feeds)
     if n_entries is None and step.op not in _SHRINKING:
-        return None  # nobody can say how much it would make
+        return None  # the size of its result is unknown
     if n_entries is not None and n_entries > most:
         raise too_many(step.proto, n_entries, most)
     try:
-        made = run_node(model, step.proto, feeds, reference=True)
+        results = run_node(model, step.proto, feeds, reference=True)
     except UnsupportedModelError:
         raise
     except Exception:  # noqa: BLE001  a step may be anything
         return None
-    return dict(zip([name for name in step.outputs if name], made, strict=True))
+    return dict(zip([name for name in step.outputs if name], results, strict=True))
 
 
 def _input(value: onnx.ValueInfoProto) -> Input:
@@ -207,7 +272,7 @@ def _input(value: onnx.ValueInfoProto) -> Input:
     kind = tensor.elem_type
     if kind not in (*FLOATS, *_INTEGERS, TensorProto.STRING):
         raise UnsupportedModelError(
-            f"the ONNX model's input {value.name!r} is no tensor of numbers or texts"
+            f"the ONNX model's input {value.name!r} is not a tensor of numbers or texts"
         )
     if not tensor.HasField("shape"):
         return Input(value.name, kind, None, None)
@@ -217,42 +282,36 @@ def _input(value: onnx.ValueInfoProto) -> Input:
     return Input(value.name, kind, tuple(sizes[1:]), sizes[0])
 
 
-def _refuse_single_rows(inputs: Sequence[Input]) -> None:
-    """Refuse a model of one vector: its first dimension is not that of rows."""
-    if len(inputs) == 1 and inputs[0].shape == () and (inputs[0].batch or 1) > 1:
-        raise _single_row(inputs[0].name)
-
-
 def _single_row(name: str) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"the ONNX model's input {name!r} holds a single row; export the model with a "
-        f"batch of rows, whose first dimension is dynamic"
+        f"the ONNX model's input {name!r} has no dimension for rows; export the model "
+        f"with a batch of rows, whose first dimension is dynamic"
     )
 
 
 _CLOSE = 1e-6
-"""Constants are stored in float32: so far may they lie from what is meant."""
+"""Constants are stored in float32, so they differ from the exact ones this much."""
 
 _SOFTPLUS_IS_IDENTITY = 16.0
-"""From here on softplus differs from its argument by less than a float32 can tell."""
+"""Above this, softplus and its argument are equal in float32."""
 
 Found: TypeAlias = tuple[str, str] | None
-"""The name of an activation, and the tensor that it is applied to."""
+"""The name of an activation, and its argument."""
 
 
 def fused(graph: Graph) -> Graph:
     """Return a graph in which activations are single steps.
 
-    These are x · sigmoid(x), or SiLU; x / 2 · (1 + erf(x / √2)), or Gelu; and softplus
-    with a shortcut for large numbers.
+    These are x · sigmoid(x), which is SiLU; x / 2 · (1 + erf(x / √2)), which is Gelu;
+    and softplus with a shortcut for large numbers.
     """
     steps = []
     for step in graph.steps:
-        found = next((f for match in _MATCHES if (f := match(graph, step))), None)
-        if found is None:
+        pattern = next((f for match in _MATCHES if (f := match(graph, step))), None)
+        if pattern is None:
             steps.append(step)
         else:
-            op, name = found
+            op, name = pattern
             steps.append(replace(step, op=op, inputs=(name,), attributes={}))
     producers = {name: step for step in steps for name in step.outputs if name}
     return replace(graph, steps=tuple(steps), producers=producers)
@@ -312,7 +371,7 @@ def _made_by(graph: Graph, name: str, op: str) -> Node | None:
 def _factors(graph: Graph, name: str, depth: int = 4) -> tuple[float, list[str]]:
     """Return a tensor as a product: a number, and the tensors that are multiplied.
 
-    Products of products are looked into so many times.
+    `depth` is how many products within products are followed.
     """
     step = graph.producers.get(name)
     if step is None or step.op not in ("Mul", "Div") or depth == 0:

@@ -23,7 +23,7 @@ Options: TypeAlias = Callable[[Walk, Node], dict[str, Any]]
 
 
 def _at(**places: int | tuple[str, Any]) -> Options:
-    """Find options: by the place among the inputs, or by attribute and default."""
+    """Find options among the inputs by position, or among the attributes by name."""
 
     def options(walk: Walk, node: Node) -> dict[str, Any]:
         return {
@@ -37,10 +37,10 @@ def _at(**places: int | tuple[str, Any]) -> Options:
 
 
 def _clip(walk: Walk, node: Node) -> dict[str, Any]:
-    """Find the bounds: inputs, in older models attributes."""
-    given = [walk.weights(node, index) for index in (1, 2)]
+    """Find the limits: inputs, or attributes in older models."""
+    inputs = [walk.weights(node, index) for index in (1, 2)]
     named = [node.attributes.get(name) for name in ("min", "max")]
-    low, high = (b if a is None else a for a, b in zip(given, named, strict=True))
+    low, high = (b if a is None else a for a, b in zip(inputs, named, strict=True))
     return {"low": low, "high": high}
 
 
@@ -49,12 +49,12 @@ def _gemm_weights(walk: Walk, node: Node) -> dict[str, Any]:
         raise UnsupportedModelError(MIXED_ROWS)
     weights = walk.weights(node, 1)
     assert weights is not None, "the checker asks for two inputs"
-    turned = weights.T if node.attributes.get("transB", 0) else weights
-    return {"weights": node.attributes.get("alpha", 1.0) * turned}
+    matrix = weights.T if node.attributes.get("transB", 0) else weights
+    return {"weights": node.attributes.get("alpha", 1.0) * matrix}
 
 
 def _scaler(walk: Walk, node: Node) -> dict[str, Any]:
-    """Find those of ai.onnx.ml's Scaler, ``(x - offset) * scale``."""
+    """Find the options of ai.onnx.ml's Scaler, ``(x - offset) * scale``."""
     offset, scale = (
         walk.floats(np.array(node.attributes.get(name, [default]), np.float32))
         for name, default in (("offset", 0.0), ("scale", 1.0))
@@ -64,9 +64,9 @@ def _scaler(walk: Walk, node: Node) -> dict[str, Any]:
 
 def _reduced(walk: Walk, node: Node) -> dict[str, Any]:
     axes: Any = node.attributes.get("axes")
-    given = walk.value(node, 1)
-    if isinstance(given, Fixed):
-        axes = given.value.tolist()
+    axes_input = walk.value(node, 1)
+    if isinstance(axes_input, Fixed):
+        axes = axes_input.value.tolist()
     return {"axes": axes, "keep": node.attributes.get("keepdims", 1)}
 
 
@@ -124,7 +124,7 @@ READABLE: dict[str, tuple[str, Options]] = {
     "Swish": ("silu", _at(alpha=("alpha", 1.0))),
     "Tanh": ("tanh", _at()),
 }
-"""For each operator that networks can hold, its operation and where its options are."""
+"""From each operator that a network can express to its operation and options."""
 
 EACH = (
     *("Abs", "Acos", "Acosh", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift"),
@@ -134,20 +134,20 @@ EACH = (
     *("Mod", "Not", "Or", "Pow", "Reciprocal", "Round", "Selu", "Shrink", "Sign"),
     *("Sin", "Sinh", "Softsign", "Sqrt", "Tan", "ThresholdedRelu", "Where", "Xor"),
 )
-"""Other operators that make each entry of their result of the same entries."""
+"""Other operators that work on each entry alone."""
 
 SPREAD = (
     *("Binarizer", "CastLike", "Imputer", "LabelEncoder", "OneHot", "OneHotEncoder"),
 )
-"""Operators that make each entry of the result, or several, from one of the input."""
+"""Operators that make one or several entries from each entry of the input."""
 
 
 Handler: TypeAlias = Callable[[Walk, Node], Tensor]
-"""Reads a step on numbers in which features have met."""
+"""Reads a step on numbers in which features are combined."""
 
 
 def _operation(walk: Walk, node: Node) -> Tensor:
-    """Read an operator that other frameworks have, too."""
+    """Read an operator that other frameworks also have."""
     kind, options = READABLE[node.op]
     several = walk.rows(walk.inputs(node)) if kind in SEVERAL else None
     operands = several or [first_input(walk, node)]
@@ -155,27 +155,29 @@ def _operation(walk: Walk, node: Node) -> Tensor:
 
 
 def _gemm(walk: Walk, node: Node) -> Tensor:
-    made, added = _operation(walk, node), walk.value(node, 2)
+    product, added = _operation(walk, node), walk.value(node, 2)
     if added is None:
-        return made
-    (made, row), beta = walk.rows([made, added]), node.attributes.get("beta", 1.0)
+        return product
+    (product, row), beta = walk.rows([product, added]), node.attributes.get("beta", 1.0)
     if isinstance(row, Columns) and row.is_constant:
-        return walk.trace.add(made, walk.trace.constant(beta * row.value))
-    return walk.trace.add(made, walk.trace.scale(row, beta))
+        return walk.trace.add(product, walk.trace.constant(beta * row.value))
+    return walk.trace.add(product, walk.trace.scale(row, beta))
 
 
 def _max(walk: Walk, node: Node) -> Tensor:
     fixed = [v for n in node.inputs if isinstance(v := walk.get(n), Fixed)]
     tensors = walk.tensors(node)
     if len(tensors) != 1 or len(fixed) != 1 or fixed[0].value.any():
-        raise UnsupportedModelError("nn2rules reads the maximum of a number and 0 only")
+        raise UnsupportedModelError(
+            "nn2rules reads Max only as the maximum of a number and 0"
+        )
     return walk.trace.activate(tensors[0], "relu")
 
 
 def _log(walk: Walk, node: Node) -> Tensor:
     x = first_input(walk, node)
     if x.ending is None or x.ending.kind != "softmax":
-        raise UnsupportedModelError("nn2rules reads Log right after Softmax only")
+        raise UnsupportedModelError("nn2rules reads Log only directly after Softmax")
     return walk.trace.activate(x.ending.scores, "log_softmax")
 
 
@@ -184,9 +186,9 @@ def _normalizer(walk: Walk, node: Node) -> Tensor:
     is_share = x.ending is not None and x.ending.kind in ("softmax", "pair")
     is_sum = node.attributes.get("norm") == b"L1" or node.attributes.get("p") == 1
     if is_sum and is_share:
-        return x  # shares add up to one as they are
+        return x  # probabilities add up to 1 already
     raise UnsupportedModelError(
-        "it divides a row by its own size, which mixes the features; leave it out "
+        "it divides each row by its norm, which is not a linear step; leave it out "
         "of the pipeline"
     )
 
@@ -212,7 +214,7 @@ def _linear_classifier(walk: Walk, node: Node) -> Tensor:
         second = walk.trace.rearrange([scores], lambda rows: rows[..., 1:])
         return walk.trace.pair(second)
     raise UnsupportedModelError(
-        f"it turns {n_rows} score{'s' if n_rows > 1 else ''} into shares by "
+        f"it turns {n_rows} score{'s' if n_rows > 1 else ''} into probabilities with "
         f"{transform}; nn2rules reads NONE and SOFTMAX, and LOGISTIC for two classes"
     )
 
@@ -226,11 +228,11 @@ HANDLERS: dict[str, Handler] = {
     "Max": _max,
     "Normalizer": _normalizer,
 }
-"""Every operator that can be read where features have met."""
+"""Every operator that can be read once features are combined."""
 
 
-IMPUTE = "impute in the pipeline"
-"""What to do about missing numbers."""
+IMPUTE = "add an imputer to the pipeline"
+"""The advice for missing numbers."""
 
 _READ = (
     "dense layers (Gemm, MatMul, Add, Sub, Mul, Div by constants, BatchNormalization) "
@@ -240,65 +242,66 @@ _READ = (
 
 
 _NO_TABLES = {
-    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose"), "images or series"),
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), "series"),
+    **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose"), "images or sequences"),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), "sequences"),
 }
 
 
 def refuse_kind(step: Node) -> None:
-    """Refuse what is no network, each with its reason."""
+    """Refuse a step of a model that is not a network for tabular data."""
     if step.op.startswith("TreeEnsemble"):
         raise UnsupportedModelError(
-            f"{step} is {step.kind}: the model is made of trees and is no network; "
-            f"nn2rules reads networks and linear classifiers"
+            f"{step} is {step.kind}. The model is an ensemble of trees, not a neural "
+            f"network; nn2rules reads networks and linear classifiers"
         )
     if step.op.startswith("SVM"):
         raise UnsupportedModelError(
-            f"{step} is {step.kind}: a support vector machine is no network; nn2rules "
-            f"reads networks and linear classifiers, such as LinearSVC"
+            f"{step} is {step.kind}. A support vector machine with a kernel is not a "
+            f"neural network; train a LinearSVC or an MLPClassifier"
         )
     if step.op == "LinearRegressor":
         raise UnsupportedModelError(
-            f"{step} is a LinearRegressor: the model predicts a number; nn2rules reads "
+            f"{step} is a LinearRegressor. The model predicts a number; nn2rules reads "
             f"classifiers"
         )
     if step.op in _NO_TABLES:
         raise UnsupportedModelError(
-            f"{step} is {step.kind}: the model is for {_NO_TABLES[step.op]}; nn2rules "
-            f"reads networks whose inputs are columns, made of {_READ}"
+            f"{step} is {step.kind}. The model is for {_NO_TABLES[step.op]}; nn2rules "
+            f"reads networks for tabular data, made of {_READ}"
         )
     if step.op in ("If", "Loop", "Scan"):
         raise UnsupportedModelError(
-            f"{step} is {step.kind}: the model has branches or loops; export it "
-            f"without them, such as with fixed shapes"
+            f"{step} is {step.kind}. The model has branches or loops; export it "
+            f"without them, for example with fixed shapes"
         )
 
 
 def refuse_bfloat16(model: onnx.ModelProto) -> None:
-    """Refuse a model in a format that neither numpy nor most runtimes have."""
+    """Refuse bfloat16, which neither numpy nor most runtimes support."""
     kinds = [tensor.data_type for tensor in model.graph.initializer]
     values = (*model.graph.input, *model.graph.output)
     kinds += [value.type.tensor_type.elem_type for value in values]
     if onnx.TensorProto.BFLOAT16 in kinds:
         raise UnsupportedModelError(
-            "the ONNX model holds numbers in bfloat16; nn2rules reads float16, float32 "
-            "and float64, so export it after model.float()"
+            "the ONNX model has bfloat16 numbers; nn2rules reads float16, float32 and "
+            "float64, so export the model after model.float()"
         )
 
 
 def unknown(
     step: Node, tensors: Sequence[Tensor], domain: Domain
 ) -> UnsupportedModelError:
-    """Return the error of an operator that is not read where features meet."""
+    """Return the error for an operator that is not read once features are combined."""
     owners: set[int] = set()
     for tensor in tensors:
         if not isinstance(tensor, Columns):
             return UnsupportedModelError(
-                f"{step} is {step.kind}; once features have met, nn2rules reads {_READ}"
+                f"{step} is {step.kind}; once features are combined, nn2rules reads "
+                f"{_READ}"
             )
         owners.update(owner for owner in tensor.owners if owner != CONSTANT)
     names = " and ".join(repr(domain.names[owner]) for owner in sorted(owners)[:3])
     return UnsupportedModelError(
-        f"{step} is {step.kind}, and mixes features such as {names}; where features "
-        f"meet, nn2rules reads {_READ}"
+        f"{step} is {step.kind}, which combines features such as {names}; for that, "
+        f"nn2rules reads {_READ}"
     )

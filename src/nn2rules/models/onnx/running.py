@@ -1,7 +1,7 @@
 """Run ONNX models and single nodes: by onnxruntime, or by the reference evaluator.
 
-Where onnxruntime is installed it answers, because that is what most models run on.
-What it is missing, or does not take, goes to the evaluator that comes with onnx.
+onnxruntime is used if it is installed, because most models run on it. What it does not
+support goes to the evaluator that comes with onnx.
 """
 
 import importlib.util
@@ -19,10 +19,10 @@ from onnx.reference import ReferenceEvaluator
 from nn2rules.errors import UnsupportedModelError
 
 MOST_ENTRIES = 1 << 26
-"""No node is run that makes a larger array: a file of few bytes could ask for any."""
+"""The largest array that a node may make: a small file could ask for any size."""
 
 _MOST_SIZES = 1024
-"""Arrays of more entries are no shapes, and are not looked into for sizes."""
+"""Larger arrays are not shapes, and are not searched for sizes."""
 
 Arrays: TypeAlias = list[NDArray[Any]]
 Runner: TypeAlias = Callable[[Mapping[str, NDArray[Any]]], Arrays]
@@ -34,7 +34,7 @@ def runner(model: onnx.ModelProto) -> Runner:
 
 
 def named_runner(model: onnx.ModelProto) -> tuple[str, Runner]:
-    """Return what runs a model, with its version, and `runner`."""
+    """Return the name and version of the runtime, and its `runner`."""
     if importlib.util.find_spec("onnxruntime") is not None:
         with suppress(Exception):  # its errors have no common base
             return _by_onnxruntime(model)
@@ -56,7 +56,7 @@ def _by_onnxruntime(model: onnx.ModelProto) -> tuple[str, Runner]:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # errors are raised; nothing is to be printed
+    options.log_severity_level = 4  # errors are raised, nothing is printed
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
@@ -83,34 +83,34 @@ def part_of(
     inputs : mapping from names to ONNX element types
     outputs : sequence of names
     """
-    made = helper.make_graph(
+    graph = helper.make_graph(
         list(nodes),
         "part",
         [helper.make_tensor_value_info(n, kind, None) for n, kind in inputs.items()],
         [onnx.ValueInfoProto(name=name) for name in outputs],
     )
     return helper.make_model(
-        made, opset_imports=list(model.opset_import), ir_version=model.ir_version
+        graph, opset_imports=list(model.opset_import), ir_version=model.ir_version
     )
 
 
 def with_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
-    """Return a model that answers with the tensor `name`, and what it needs for it."""
+    """Return the part of a model that computes the tensor `name`."""
     wanted, nodes = {name}, []
     for node in reversed(model.graph.node):
         if wanted.intersection(node.output):
             wanted.update(node.input)
             nodes.append(node)
-    made = helper.make_graph(
+    graph = helper.make_graph(
         nodes[::-1],
         "asked",
         [item for item in model.graph.input if item.name in wanted],
         [onnx.ValueInfoProto(name=name)],
         [tensor for tensor in model.graph.initializer if tensor.name in wanted],
     )
-    made.sparse_initializer.extend(model.graph.sparse_initializer)
+    graph.sparse_initializer.extend(model.graph.sparse_initializer)
     return helper.make_model(
-        made, opset_imports=list(model.opset_import), ir_version=model.ir_version
+        graph, opset_imports=list(model.opset_import), ir_version=model.ir_version
     )
 
 
@@ -126,8 +126,8 @@ def run_node(
     Raises
     ------
     UnsupportedModelError
-        If the node would make an array of more than `MOST_ENTRIES`, which is found out
-        before it is run.
+        If the node would make an array of more than `MOST_ENTRIES` entries, which is
+        checked before it is run.
     """
     n_entries = most_entries(model, node, feeds)
     if n_entries is not None and n_entries > MOST_ENTRIES:
@@ -142,8 +142,8 @@ def run_node(
 def stepwise_runner(model: onnx.ModelProto, *, reference: bool = False) -> Runner:
     """Return `runner` by one node after the other, each within `MOST_ENTRIES`.
 
-    For steps that were not followed, so that nobody knows how much they make. What no
-    later node needs is forgotten.
+    For steps that were not traced, so that their sizes are unknown. Results that no
+    later node needs are dropped.
     """
     stored = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     outputs = [item.name for item in model.graph.output]
@@ -151,24 +151,24 @@ def stepwise_runner(model: onnx.ModelProto, *, reference: bool = False) -> Runne
     last_use = {name: at for at, node in enumerate(nodes) for name in node.input}
 
     def run(feeds: Mapping[str, NDArray[Any]]) -> Arrays:
-        known = {**stored, **feeds}
+        values = {**stored, **feeds}
         for at, node in enumerate(nodes):
-            inputs = {name: known[name] for name in node.input if name}
+            inputs = {name: values[name] for name in node.input if name}
             made = run_node(model, node, inputs, reference=reference)
-            known.update(zip(filter(None, node.output), made, strict=True))
-            for name in [*known]:
+            values.update(zip(filter(None, node.output), made, strict=True))
+            for name in [*values]:
                 if last_use.get(name, -1) <= at and name not in outputs:
-                    del known[name]
-        return [known[name] for name in outputs]
+                    del values[name]
+        return [values[name] for name in outputs]
 
     return run
 
 
 def too_many(node: onnx.NodeProto, n_entries: int, most: int) -> UnsupportedModelError:
-    """Return the error of a node that would make very many numbers."""
+    """Return the error for a node that would make very many numbers."""
     return UnsupportedModelError(
-        f"the ONNX node that makes {node.output[0]!r}, a {node.op_type}, makes "
-        f"{n_entries:,} numbers; nn2rules runs steps that make {most:,} at most"
+        f"the ONNX node for {node.output[0]!r}, a {node.op_type}, makes {n_entries:,} "
+        f"numbers; nn2rules runs steps that make at most {most:,}"
     )
 
 
@@ -177,7 +177,7 @@ def most_entries(
 ) -> int | None:
     """Return the size of the largest output of a node without running it.
 
-    None if its shapes do not follow from its inputs, as far as ONNX says.
+    None if ONNX cannot infer its shapes from its inputs.
     """
     kinds = {name: element_type(array) for name, array in feeds.items()}
     part = part_of(model, [node], kinds, [name for name in node.output if name])
@@ -191,11 +191,11 @@ def most_entries(
         if array.size <= _MOST_SIZES and array.dtype.kind in "iuf"
     )
     try:
-        found = shape_inference.infer_shapes(part, data_prop=True).graph.output
+        outputs = shape_inference.infer_shapes(part, data_prop=True).graph.output
     except Exception:  # noqa: BLE001  a node may be anything
         return None
     sizes = []
-    for item in found:
+    for item in outputs:
         tensor = item.type.tensor_type
         dims = list(tensor.shape.dim)
         if not tensor.HasField("shape") or not all(
@@ -213,17 +213,24 @@ def element_type(array: NDArray[Any]) -> int:
     return int(helper.np_dtype_to_tensor_dtype(array.dtype))
 
 
+def row_by_row(run: Callable[..., Arrays], arrays: Sequence[NDArray[Any]]) -> Arrays:
+    """Run a function that takes one row, without an axis for rows, on many."""
+    parts = [run(*row) for row in zip(*arrays, strict=True)]
+    return [np.stack(part) for part in zip(*parts, strict=True)]
+
+
 def in_batches(
     run: Callable[..., Arrays], arrays: Sequence[NDArray[Any]], batch: int | None
 ) -> Arrays:
-    """Run a function of rows on as many rows at a time as it takes.
+    """Run a function of rows with as many rows at a time as it takes.
 
     Parameters
     ----------
     run : callable
         Takes arrays of rows, and returns such.
     batch : int or None
-        How many rows a model with a fixed batch takes; the last batch is filled up.
+        The number of rows that a model with a fixed batch takes; the last batch is
+        filled up.
     """
     n_rows = len(arrays[0])
     if batch is None or batch == n_rows:

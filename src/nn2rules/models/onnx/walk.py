@@ -1,4 +1,4 @@
-"""A walk through an ONNX graph: what is known of its tensors so far."""
+"""The tensors of an ONNX graph that are known so far."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ _MOST_KEPT = 1 << 25
 
 @dataclass(frozen=True)
 class Fixed:
-    """An array without rows: the same for all, but it may depend on their number.
+    """An array that is the same for all rows, but may depend on their number.
 
     Attributes
     ----------
     at : callable
-        The number of rows to the array.
+        From the number of rows to the array.
     varies : bool
-        Whether it may depend on that number.
+        Whether it can depend on that number.
     """
 
     at: Callable[[int], NDArray[Any]]
@@ -32,11 +32,13 @@ class Fixed:
 
     @property
     def value(self) -> NDArray[Any]:
-        """The array, whatever the number of rows."""
-        found = self.at(2)
-        if self.varies and not np.array_equal(found, self.at(3)):
-            raise UnsupportedModelError("a number depends on how many rows there are")
-        return found
+        """The array, if it is the same for every number of rows."""
+        array = self.at(2)
+        if self.varies and not np.array_equal(array, self.at(3)):
+            raise UnsupportedModelError(
+                "one of its numbers depends on the number of rows"
+            )
+        return array
 
 
 Value: TypeAlias = Tensor | Fixed
@@ -49,13 +51,13 @@ class Walk:
     Attributes
     ----------
     values : dict
-        What the tensors are that were met so far, by their names.
+        The tensors so far, by name.
     batch : int or None
-        How many rows the model takes, where it takes a fixed number.
+        The number of rows that the model takes, if it is fixed.
     unit : float
-        The coarsest unit roundoff that was met.
+        The coarsest unit roundoff so far.
     n_kept : int
-        How many numbers are kept that depend on the number of rows alone.
+        The count of stored numbers that depend only on the number of rows.
     """
 
     graph: Graph
@@ -66,12 +68,12 @@ class Walk:
     n_kept: int = 0
 
     def keep(self, arrays: Arrays) -> None:
-        """Count numbers that are kept; refuse a model for which they are too many."""
+        """Count stored numbers; refuse a model that needs too many."""
         self.n_kept += sum(array.size for array in arrays)
         if self.n_kept > _MOST_KEPT:
             raise UnsupportedModelError(
-                f"the ONNX model makes more than {_MOST_KEPT:,} numbers of the number "
-                f"of rows alone, the most that nn2rules reads"
+                f"the ONNX model computes more than {_MOST_KEPT:,} numbers from the "
+                f"number of rows alone, the most that nn2rules reads"
             )
 
     def get(self, name: str) -> Value:
@@ -81,7 +83,7 @@ class Walk:
         return self.values[name]
 
     def value(self, node: Node, index: int) -> Value | None:
-        """Return an input of a node; None where it is left out."""
+        """Return an input of a node; None if it is left out."""
         if index >= len(node.inputs) or not node.inputs[index]:
             return None
         return self.get(node.inputs[index])
@@ -95,7 +97,7 @@ class Walk:
         return [v for v in self.inputs(node) if not isinstance(v, Fixed)]
 
     def weights(self, node: Node, index: int) -> NDArray[np.float64] | None:
-        """Return an input that must be fixed numbers; None where it is left out."""
+        """Return an input that must be constant; None if it is left out."""
         value = self.value(node, index)
         if value is None:
             return None
@@ -114,20 +116,20 @@ class Walk:
         return numbers.astype(np.float64)
 
     def rows(self, values: Sequence[Value]) -> list[Tensor]:
-        """Return values as they meet in a row."""
-        found: list[Any] = []
+        """Return values as operands of one row."""
+        operands: list[Any] = []
         batch = self.batch or 2
         for value in values:
             array = value.at(batch) if isinstance(value, Fixed) else value
             if isinstance(array, np.ndarray) and array.dtype.kind == "f":
                 self.floats(array)
-            found.append(array)
-        return operands_of(self.trace, found, batch=batch)
+            operands.append(array)
+        return operands_of(self.trace, operands, batch=batch)
 
     def run(
         self, node: Node, arrays: Mapping[str, NDArray[Any]], *, reference: bool = False
     ) -> Arrays:
-        """Return what a node makes of arrays of rows, given by their names."""
+        """Run a node on arrays of rows, which are given by name."""
         values = {name: self.get(name) for name in node.inputs if name}
 
         def run(*rows: NDArray[Any]) -> Arrays:
@@ -144,5 +146,5 @@ def first_input(walk: Walk, node: Node) -> Tensor:
     """Return the first input of a node, which must depend on rows."""
     value = walk.value(node, 0)
     if value is None or isinstance(value, Fixed):
-        raise UnsupportedModelError("it computes with rows of the input as weights")
+        raise UnsupportedModelError("it uses rows of the input as weights")
     return value

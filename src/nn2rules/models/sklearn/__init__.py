@@ -1,7 +1,7 @@
 """Fitted scikit-learn classifiers: MLPs and linear ones, with their pipelines.
 
-`classifiers` says which are read, `columns` and `steps` what a pipeline does to its
-columns, `adapter` reads the model.
+`classifiers` decides which are supported, `columns` and `steps` follow the columns
+through a pipeline, `adapter` reads the model.
 """
 
 from nn2rules.models.sklearn.adapter import (
@@ -13,13 +13,13 @@ from nn2rules.models.sklearn.adapter import (
     steps_origin,
 )
 from nn2rules.models.sklearn.bins import edges_of
-from nn2rules.models.sklearn.steps import is_known_way
+from nn2rules.models.sklearn.steps import is_known_path
 
 __all__ = [
     "columns",
     "edges_of",
     "encoder",
-    "is_known_way",
+    "is_known_path",
     "prepare",
     "read",
     "ready",

@@ -24,17 +24,17 @@ from nn2rules.models.decision import Decision, decide
 from nn2rules.models.model_rows import like_frame
 from nn2rules.models.options import ModelOptions
 from nn2rules.models.probing import Encode, probe, refused
-from nn2rules.models.sklearn import ours as ours
+from nn2rules.models.sklearn import own_classifiers
 from nn2rules.models.sklearn.classifiers import (
-    Decided,
-    decided_of,
+    Unwrapped,
     has_probability,
     refuse_kind,
     refuse_threshold,
     refuse_unfitted,
     refuse_weights,
+    unwrapped,
 )
-from nn2rules.models.sklearn.columns import Known, known_columns, like_fitted
+from nn2rules.models.sklearn.columns import ColumnFacts, column_facts_of, like_fitted
 from nn2rules.models.sklearn.steps import Step, origin_of, steps_of
 from nn2rules.models.source import Port, Source, as_array
 from nn2rules.models.tracing import CONSTANT, FLOAT32, FLOAT64, Columns, Tensor, Trace
@@ -49,40 +49,42 @@ _ACTIVATIONS = {
 }
 
 
-def prepare(model: object) -> Decided:
-    """Return the classifier that answers, refusing what is none that can be read."""
+def prepare(model: object) -> Unwrapped:
+    """Return the classifier inside a model, refusing one that cannot be read."""
     if isinstance(model, BaseSearchCV):
         refuse_unfitted(model)
         if not hasattr(model, "best_estimator_"):
             raise UnsupportedModelError(
-                f"the {type(model).__name__} kept no model; use refit=True"
+                f"the {type(model).__name__} has no fitted model; use refit=True"
             )
         model = model.best_estimator_
     refuse_boosting(_classifier(model))
     refuse_unfitted(model)
-    decided = decided_of(model)
-    final = _classifier(decided.model)
-    if not ours.is_ours(final):
+    classifier = unwrapped(model)
+    final = _classifier(classifier.model)
+    if not own_classifiers.has_network(final):
         refuse_kind(final)
         refuse_weights(final)
-    if isinstance(decided.model, Pipeline) and len(_steps(decided.model)) == 0:
-        return replace(decided, model=final)
-    return decided
+    if isinstance(classifier.model, Pipeline) and len(_steps(classifier.model)) == 0:
+        return replace(classifier, model=final)
+    return classifier
 
 
-def ready(decided: Decided) -> Network | None:
-    """Return the network that a classifier has already, if no step comes before it."""
-    if not ours.is_ours(decided.model):
+def ready(classifier: Unwrapped) -> Network | None:
+    """Return the network of a classifier that has one, and no step before it."""
+    if not own_classifiers.has_network(classifier.model):
         return None
-    network: Network = decided.model.network_
-    if decided.wrapper is None:
+    network: Network = classifier.model.network_
+    if classifier.wrapper is None:
         return network
-    threshold = decided.threshold_of(decided.model, 0.5)
+    threshold = classifier.threshold_of(classifier.model, 0.5)
     return replace(network, threshold=threshold)
 
 
-def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] | None:
-    """Return what the model knows of its columns, by their names; None if nothing.
+def columns(
+    classifier: Unwrapped | None, encode: object = None
+) -> dict[str, ColumnFacts] | None:
+    """Return what the model knows of its columns, by name; None if nothing.
 
     Examples
     --------
@@ -90,25 +92,25 @@ def columns(decided: Decided | None, encode: object = None) -> dict[str, Known] 
     >>> columns(None, OneHotEncoder().fit([["red"], ["blue"]]))["x0"].values
     ('blue', 'red')
     """
-    model = None if decided is None else decided.model
+    model = None if classifier is None else classifier.model
     first = encode if encode is not None else _preprocessing(model)
     if first is None:
         names = getattr(model, "feature_names_in_", None)
-        return None if names is None else {str(name): Known() for name in names}
+        return None if names is None else {str(name): ColumnFacts() for name in names}
     if not hasattr(first, "transform"):
         return None
     refuse_unfitted(first)
     names = _names(first)
-    found = known_columns(first, names)
-    if model is not None and ours.is_ours(_classifier(model)):
-        found = ours.with_bins(found, _classifier(model), first, names)
+    facts = column_facts_of(first, names)
+    if model is not None and own_classifiers.has_network(_classifier(model)):
+        facts = own_classifiers.with_bins(facts, _classifier(model), first, names)
     if not hasattr(first, "feature_names_in_"):  # an array has all, used or not
-        found = {name: found.get(name, Known()) for name in names}
-    return found or None
+        facts = {name: facts.get(name, ColumnFacts()) for name in names}
+    return facts or None
 
 
 def steps_origin(transformer: Any) -> dict[str, list[str]]:
-    """Say which steps of a fitted transformer are known by their code."""
+    """Return which steps of a fitted transformer are known by their code."""
     return origin_of(steps_of(transformer, _names(transformer)))
 
 
@@ -118,9 +120,9 @@ def encoder(transformer: Any) -> Callable[[Rows], Any]:
 
     def encode(rows: Rows) -> Any:
         first: Exception | None = None
-        for given in forms(rows, transformer):
+        for form in forms(rows, transformer):
             try:
-                return transformer.transform(given)
+                return transformer.transform(form)
             except Exception as error:  # noqa: BLE001  a transformer may raise anything
                 first = first or error
         assert first is not None, "there is a form to try"
@@ -130,17 +132,17 @@ def encoder(transformer: Any) -> Callable[[Rows], Any]:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A fitted classifier, to be asked about rows.
+class _RunnableClassifier:
+    """A fitted classifier, to be run on rows.
 
     Attributes
     ----------
     final : classifier
     encode : Encode
-        What comes before it.
+        The preprocessing before it.
     decision : Decision
     is_mirrored : bool
-        Whether the network has both classes, and the score, the other way round.
+        Whether the network has its classes and its score reversed.
     """
 
     final: Any
@@ -149,40 +151,47 @@ class _Asked:
     is_mirrored: bool
 
     def outputs(self, rows: Rows) -> NDArray[Any]:
-        """Return scores, or shares of classes if the network makes such."""
-        final, has_shares = self.final, self.decision.has_shares
+        """Return scores, or probabilities if the network ends in those."""
+        final, has_probabilities = self.final, self.decision.has_probabilities
         with _quiet():
             [array] = self.encode(rows)
-            if has_shares and has_probability(final):
+            if has_probabilities and has_probability(final):
                 return np.asarray(final.predict_proba(array))
             scores = np.asarray(final.decision_function(array))
         scores = -scores if self.is_mirrored else scores
         return (
-            np.stack([expit(-scores), expit(scores)], axis=1) if has_shares else scores
+            np.stack([expit(-scores), expit(scores)], axis=1)
+            if has_probabilities
+            else scores
         )
 
     def predictions(self, rows: Rows) -> NDArray[np.int64]:
         """Return the positions of the classes that it predicts."""
         with _quiet():
             [array] = self.encode(rows)
-            found = np.searchsorted(self.final.classes_, self.final.predict(array))
-        found = 1 - found if self.is_mirrored else found
-        return np.asarray(found, dtype=np.int64)
+            positions = np.searchsorted(self.final.classes_, self.final.predict(array))
+        positions = 1 - positions if self.is_mirrored else positions
+        return np.asarray(positions, dtype=np.int64)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back warnings that arrays have no feature names; that is fine here."""
+    """Suppress warnings that arrays have no feature names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
-    """Return the network of a fitted classifier, with the classifier's own answers."""
-    final, first = _classifier(decided.model), _preprocessing(decided.model)
-    _refuse_options(final, first, source, how)
-    how = replace(how, threshold=decided.threshold_of(final, how.threshold))
+def read(classifier: Unwrapped, source: Source, options: ModelOptions) -> Reading:
+    """Return the network of a fitted classifier, and how to run the classifier."""
+    final, first = (
+        _classifier(classifier.model),
+        _preprocessing(classifier.model),
+    )
+    _refuse_options(final, first, source, options)
+    options = replace(
+        options, threshold=classifier.threshold_of(final, options.threshold)
+    )
     if first is not None:
         source = replace(source, encode=encoder(first), is_stated=True)
         if source.maker.like is None:
@@ -191,49 +200,56 @@ def read(decided: Decided, source: Source, how: ModelOptions) -> Reading:
     tensor = _probed(final, first, source, encode)
     steps = [] if first is None else steps_of(first, _shown(first, source.domain))
     _refuse_mixing(steps, source.domain.names)
-    # libsvm gives an exact tie to the second class, and a network to its first one.
-    is_mirrored = isinstance(final, SVC) and decided.wrapper is None
+    # libsvm predicts the second class at an exact tie, a network the first one.
+    is_mirrored = isinstance(final, SVC) and classifier.wrapper is None
     trace = Trace(source.domain, source.ranges)
-    decision, unit = _decision(final, trace, tensor, how, is_mirrored=is_mirrored)
-    asked = _Asked(final, encode, decision, is_mirrored)
-    # A threshold of the user's, or of a wrapper, is not in the classifier's predict.
-    has_own = decided.wrapper is None and how.threshold == 0.5
+    decision, unit = _decision(final, trace, tensor, options, is_mirrored=is_mirrored)
+    runnable = _RunnableClassifier(final, encode, decision, is_mirrored)
+    # The classifier's own predict ignores a threshold of the user or of a wrapper.
+    has_own = classifier.wrapper is None and options.threshold == 0.5
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
     real = source.real or source.domain
     ranges = [f.name for f in real.features if f.limits is not None]
     is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
     return Reading(
         decision,
-        asked.outputs,
+        runnable.outputs,
         unit,
         origin | origin_of(steps, ranges),
-        frozenset(trace.bent),
+        frozenset(trace.nonlinear),
         FLOAT32 if is_coarse else FLOAT64,
-        predictions=asked.predictions if has_own else None,
+        predictions=runnable.predictions if has_own else None,
     )
 
 
-def _refuse_options(final: Any, first: Any, source: Source, how: ModelOptions) -> None:
-    """Refuse to be told what a fitted classifier says itself."""
-    if how.classes is not None:
-        raise OptionError("a scikit-learn model knows its classes; leave out `classes`")
-    if how.output is not None:
+def _refuse_options(
+    final: Any, first: Any, source: Source, options: ModelOptions
+) -> None:
+    """Refuse options that contradict a fitted classifier."""
+    if options.classes is not None:
+        raise OptionError("a scikit-learn model names its classes; leave out `classes`")
+    if options.output is not None:
         raise OptionError(
             "a scikit-learn model defines its own output; leave out `output`"
         )
-    refuse_threshold(final, how.threshold)
+    refuse_threshold(final, options.threshold)
     if first is not None and source.encode is not None:
-        raise OptionError("a Pipeline encodes its rows itself; leave out `encode`")
+        raise OptionError("a Pipeline encodes its own rows; leave out `encode`")
 
 
 def _probed(final: Any, first: Any, source: Source, encode: Encode) -> Columns:
-    """Return what the classifier is given, as tables of the features."""
+    """Return the input of the classifier as tables of the features."""
     probed, names = encode, _entry_names(first or final)
-    if ours.is_ours(final):
-        probed, names = ours.one_hot(final, encode), ours.column_names(final)
+    if own_classifiers.has_network(final):
+        probed, names = (
+            own_classifiers.one_hot(final, encode),
+            own_classifiers.column_names(final),
+        )
     with _quiet():
         [tensor] = probe(probed, source.maker, names=names)
-    if not ours.is_ours(final) and tensor.shape != (final.n_features_in_,):
+    if not own_classifiers.has_network(final) and tensor.shape != (
+        final.n_features_in_,
+    ):
         raise UnsupportedModelError(
             f"the preprocessing makes {tensor.shape[0]} columns, but the "
             f"{type(final).__name__} was trained on {final.n_features_in_}"
@@ -246,38 +262,38 @@ def _decision(
     final: Any,
     trace: Trace,
     tensor: Tensor,
-    how: ModelOptions,
+    options: ModelOptions,
     *,
     is_mirrored: bool = False,
 ) -> tuple[Decision, float]:
-    """Return the decision, with both classes and the score turned if mirrored."""
+    """Return the decision, with the classes and the score reversed if mirrored."""
     labels = tuple(value_of(label) for label in final.classes_)
-    if ours.is_ours(final):
-        shares = ours.scores_of(final, trace, tensor)
-        return decide(trace, shares, labels, how, unit=FLOAT64), FLOAT64
+    if own_classifiers.has_network(final):
+        output = own_classifiers.scores_of(final, trace, tensor)
+        return decide(trace, output, labels, options, unit=FLOAT64), FLOAT64
     if isinstance(final, MLPClassifier):
         unit = FLOAT32 if final.coefs_[0].dtype == np.float32 else FLOAT64
-        shares = _of_mlp(final, trace, tensor)
-        return decide(trace, shares, labels, how, unit=unit), unit
+        output = _of_mlp(final, trace, tensor)
+        return decide(trace, output, labels, options, unit=unit), unit
     weights = np.atleast_2d(as_array(final.coef_))
     bias = np.atleast_1d(final.intercept_)
-    if isinstance(final, SVC):  # it adds up products with its support vectors
+    if isinstance(final, SVC):  # it sums products with its support vectors
         tensor = trace.linear(tensor, as_array(final.support_vectors_).T)
         weights = as_array(final.dual_coef_)
     if is_mirrored:
         weights, bias, labels = -weights, -bias, labels[::-1]
     scores = trace.linear(tensor, weights.T, bias)
-    if how.threshold != 0.5:
+    if options.threshold != 0.5:
         scores = trace.pair(scores)
     unit = FLOAT32 if weights.dtype == np.float32 else FLOAT64
-    made = decide(
-        trace, scores, labels, how, unit=unit, said="score", is_classifier=True
+    decision = decide(
+        trace, scores, labels, options, unit=unit, hint="score", is_classifier=True
     )
-    return made, unit
+    return decision, unit
 
 
 def _of_mlp(final: MLPClassifier, trace: Trace, tensor: Tensor) -> Tensor:
-    """Return the shares of classes that an MLPClassifier makes."""
+    """Return the class probabilities of an MLPClassifier."""
     hidden = _ACTIVATIONS[final.activation]
     for index, (weights, bias) in enumerate(
         zip(final.coefs_, final.intercepts_, strict=True)
@@ -291,17 +307,19 @@ def _of_mlp(final: MLPClassifier, trace: Trace, tensor: Tensor) -> Tensor:
 
 
 def _refuse_mixing(steps: Sequence[Step], names: Sequence[str]) -> None:
-    """Refuse steps that may mix columns in rows that were never tried."""
+    """Refuse steps that may combine columns in rows that were never tried."""
     for step in steps:
         if step.may_mix:
             listed = [repr(name) for name in names if name in step.sees]
             shown = ", ".join(listed[:3]) + (" and others" if len(listed) > 3 else "")
             raise UnsupportedModelError(
-                f"the step {step.name} sees several columns at once ({shown}), and "
-                f"nothing shows that it never mixes them; give each column a step of "
-                f"its own, as in ColumnTransformer([(name, {step.name}(...), [name]) "
-                f"for name in columns]), or extract the rules of the classifier alone, "
-                f"with encode=model[:-1].transform: they then rest on the rows tried"
+                f"the step {step.name} takes several columns at once ({shown}), and "
+                f"nn2rules cannot know that it never combines them; use one such step "
+                f"per column, as in ColumnTransformer([(name, {step.name}(...), "
+                f"[name]) "
+                f"for name in columns]), or extract the rules of the classifier alone "
+                f"with encode=model[:-1].transform; they are then only tested on rows, "
+                f"not proved"
             )
 
 
@@ -315,7 +333,7 @@ def _names(transformer: Any) -> list[str]:
 
 
 def _shown(transformer: Any, domain: Domain) -> list[str]:
-    """Return the columns that a transformer was fitted on, by the user's names."""
+    """Return the columns that a transformer was fitted on, with the user's names."""
     names = _names(transformer)
     is_array = not hasattr(transformer, "feature_names_in_")
     same = is_array and len(domain.names) == len(names)
@@ -323,7 +341,7 @@ def _shown(transformer: Any, domain: Domain) -> list[str]:
 
 
 def _frames(rows: Rows, transformer: Any) -> Iterator[Any]:
-    """Yield rows as a transformer of frames takes them."""
+    """Yield rows in the form that a transformer of frames takes."""
     if isinstance(rows, list | tuple):
         types = like_fitted(transformer, _names(transformer))
         columns = dict(zip(types, cells_of(rows, list(types)), strict=True))
@@ -336,13 +354,13 @@ def _frames(rows: Rows, transformer: Any) -> Iterator[Any]:
 
 
 def _arrays(rows: Rows, transformer: Any) -> Iterator[NDArray[Any]]:
-    """Yield rows as a transformer of arrays may take them: as numbers, as objects.
+    """Yield rows in the forms that a transformer of arrays may take: numbers, objects.
 
-    The columns are called as in `_names`, or are all that there are.
+    The columns are those in `_names`, or all of them.
     """
-    listed, found = _names(transformer), column_names(rows)
-    if not set(listed) <= set(found):
-        listed = found
+    listed, columns = _names(transformer), column_names(rows)
+    if not set(listed) <= set(columns):
+        listed = columns
     objects = np.array(cells_of(rows, listed), dtype=object).T
     forms = [objects]
     if not any(isinstance(cell, str) for cell in objects.flat):
@@ -359,16 +377,16 @@ def _kinds(rows: Rows, names: Sequence[str]) -> list[Any]:
 
 
 def _refuse_gaps(tensor: Columns, domain: Domain) -> None:
-    """Refuse values that the preprocessing turns into nothing the model can take."""
+    """Refuse values that the preprocessing turns into numbers that are not finite."""
     for owner, table in zip(tensor.owners, tensor.tables, strict=True):
         wrong = np.flatnonzero(~np.isfinite(np.asarray(table, dtype=np.float64)))
         if owner != CONSTANT and len(wrong):
             feature = domain.features[owner]
-            raise refused(feature, int(wrong[0]), f"it makes {table[wrong[0]]} of it")
+            raise refused(feature, int(wrong[0]), f"it becomes {table[wrong[0]]}")
 
 
 def _entry_names(step: Any) -> Callable[[int, int], str]:
-    """Return how encoded columns are called, for messages."""
+    """Return the names of encoded columns, for messages."""
     try:
         names = [str(name) for name in step.get_feature_names_out()]
     except (AttributeError, ValueError, TypeError, NotFittedError):
@@ -388,12 +406,12 @@ def _classifier(model: object) -> Any:
 
 
 def _steps(pipeline: Pipeline) -> list[Any]:
-    found = [step for _, step in pipeline.steps[:-1]]
+    steps = [step for _, step in pipeline.steps[:-1]]
     if isinstance(pipeline.steps[-1][1], Pipeline):
-        found += _steps(pipeline.steps[-1][1])
-    # Samplers of imbalanced-learn work in fit alone; its predict passes them over, too.
-    found = [step for step in found if not hasattr(step, "fit_resample")]
-    return [step for step in found if step not in (None, "passthrough")]
+        steps += _steps(pipeline.steps[-1][1])
+    # Samplers of imbalanced-learn only work in fit; its predict skips them, too.
+    steps = [step for step in steps if not hasattr(step, "fit_resample")]
+    return [step for step in steps if step not in (None, "passthrough")]
 
 
 def _preprocessing(model: object) -> Any:

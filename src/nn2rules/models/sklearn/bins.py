@@ -1,4 +1,4 @@
-"""Where the bins of a column begin, behind scalers and imputers, to the last bit."""
+"""Where the bins of a column begin, after scalers and imputers, to the last bit."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,39 +10,41 @@ from numpy.typing import NDArray
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import Binarizer, KBinsDiscretizer
 
-from nn2rules.models.sklearn.shapes import Way
+from nn2rules.models.sklearn.shapes import ColumnPath
 
 _LARGEST: dict[Any, float] = {np.float64: 1e100, np.float32: 1e30}
 """Larger numbers overflow when they are scaled."""
 
 
-def edges_of(ways: Sequence[Way], types: Mapping[str, Any]) -> tuple[float, ...]:
+def edges_of(
+    paths: Sequence[ColumnPath], types: Mapping[str, Any]
+) -> tuple[float, ...]:
     """Return where the bins of a column begin, in its own units.
 
-    Each edge is the smallest float that goes to the bin above it. Scaling rounds, so
-    it is found by bisection, of all floats in their order. In float32 columns it is the
-    shortest number that has no float32 between itself and that one.
+    Each edge is the smallest float in the bin above it. Scaling rounds, so the edge is
+    found by bisection over all floats. For a float32 column it is the shortest number
+    without a float32 between itself and that one.
 
     Parameters
     ----------
-    ways : sequence of Way
+    paths : sequence of ColumnPath
     types : mapping from names to types of numpy
-        Those of the user's columns, as far as they are known.
+        The types of the user's columns, if they are known.
     """
     edges = set()
-    for way in ways:
-        kind = _kind(way, types)
-        for edge in _edges(way, kind):
+    for path in paths:
+        kind = _kind(path, types)
+        for edge in _edges(path, kind):
             edges.add(edge if kind == np.float64 else _shortest(edge))
     return tuple(sorted(edges))
 
 
-def _kind(way: Way, types: Mapping[str, Any]) -> Any:
-    """Return the type of the numbers that the first step of a way is given.
+def _kind(path: ColumnPath, types: Mapping[str, Any]) -> Any:
+    """Return the type of the numbers that the first step of a path takes.
 
     scikit-learn joins the columns of a step in one array, and keeps float32.
     """
-    names = getattr(way[0][0], "feature_names_in_", types)
+    names = getattr(path[0][0], "feature_names_in_", types)
     kinds = [types.get(str(name), np.dtype(np.float64)) for name in names]
     is_float32 = bool(kinds) and np.result_type(*kinds) == np.float32
     return np.float32 if is_float32 else np.float64
@@ -59,14 +61,14 @@ def _shortest(edge: float) -> float:
     return edge
 
 
-def _edges(way: Way, kind: Any) -> list[float]:
-    """Return the smallest numbers of a type that go to each bin but the first."""
-    bins = np.arange(1, _n_bins(way))
+def _edges(path: ColumnPath, kind: Any) -> list[float]:
+    """Return the smallest number of a type in each bin except the first."""
+    bins = np.arange(1, _n_bins(path))
     low = np.full(len(bins), -_key(_LARGEST[kind]))
     high = np.full(len(bins), _key(_LARGEST[kind]))
 
     def bin_of(keys: NDArray[np.int64]) -> NDArray[Any]:
-        return _bin(way, _number(keys).astype(kind))
+        return _bin(path, _number(keys).astype(kind))
 
     is_between = (bin_of(low) < bins) & (bins <= bin_of(high))
     for _ in range(64):
@@ -77,25 +79,25 @@ def _edges(way: Way, kind: Any) -> list[float]:
 
 
 def _key(number: float) -> np.int64:
-    """Return the place of a float, from 0 on, in the order of all floats."""
+    """Return the position of a float in the order of all floats, counted from 0."""
     return np.float64(number).view(np.int64)
 
 
 def _number(keys: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the floats at places; those before 0 are negative."""
+    """Return the floats at positions; negative positions are negative floats."""
     return np.copysign(np.abs(keys).view(np.float64), keys)
 
 
-def _n_bins(way: Way) -> int:
-    last, position = way[-1]
+def _n_bins(path: ColumnPath) -> int:
+    last, position = path[-1]
     if isinstance(last, KBinsDiscretizer):
         return len(last.bin_edges_[position]) - 1
     return 2 if isinstance(last, Binarizer) else 1
 
 
-def _bin(way: Way, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the bins to which a way takes numbers of the column."""
-    *before, (last, position) = way
+def _bin(path: ColumnPath, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the bins that a path puts numbers of the column into."""
+    *before, (last, position) = path
     for step, place in before:
         if not isinstance(step, SimpleImputer):
             numbers = _scaled(step, place, numbers)
@@ -116,6 +118,6 @@ def _scaled(scaler: Any, position: int, numbers: NDArray[Any]) -> NDArray[Any]:
         return numbers
     with warnings.catch_warnings():  # arrays have no feature names; that is fine here
         warnings.simplefilter("ignore")
-        made = scaler.transform(rows)
-    made = made.to_numpy() if hasattr(made, "to_numpy") else made
-    return np.asarray(made)[:, position]
+        scaled = scaler.transform(rows)
+    scaled = scaled.to_numpy() if hasattr(scaled, "to_numpy") else scaled
+    return np.asarray(scaled)[:, position]

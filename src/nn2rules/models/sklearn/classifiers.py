@@ -47,7 +47,7 @@ _JOINED = (
 
 
 def refuse_unfitted(model: object) -> None:
-    """Refuse what was never fitted."""
+    """Refuse an estimator that was never fitted."""
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -59,25 +59,24 @@ def refuse_unfitted(model: object) -> None:
 
 
 def refuse_kind(final: Any) -> None:
-    """Refuse what is no network, each with its reason."""
+    """Refuse what is not a supported classifier, each with its reason."""
     name = type(final).__name__
     if is_regressor(final):
         raise UnsupportedModelError(
-            f"a {name} predicts a number; nn2rules reads classifiers, such as "
-            f"MLPClassifier"
+            f"{name} predicts a number. nn2rules reads classifiers, such as "
+            f"MLPClassifier."
         )
     _refuse_trees(final)
     _refuse_joined(final)
     if _is_multi_label(final):
         raise UnsupportedModelError(
-            f"this {name} is multi-label: it answers several questions at once; train "
-            f"one classifier for each label"
+            f"this {name} is multi-label. Train one classifier for each label."
         )
     if len(getattr(final, "classes_", ())) == 1:
         label = value_of(final.classes_[0])
         raise UnsupportedModelError(
-            f"the {name} knows one class only, {label!r}; train it on rows of two "
-            f"classes or more"
+            f"the {name} has only one class, {label!r}; train it on rows of at least "
+            f"two classes"
         )
     if isinstance(final, MLPClassifier):
         return
@@ -86,71 +85,72 @@ def refuse_kind(final: Any) -> None:
         is_linear = len(final.classes_) == 2
         if not is_linear:
             raise UnsupportedModelError(
-                "an SVC of several classes lets them compete in pairs, which is no "
-                "network; train a LinearSVC instead"
+                "an SVC with more than two classes votes between pairs of them, which "
+                "a network cannot do; train a LinearSVC instead"
             )
     if not is_linear:
         raise UnsupportedModelError(
-            f"cannot read a {name}; of scikit-learn, nn2rules reads MLPClassifier and "
-            f"linear classifiers, alone or at the end of a Pipeline"
+            f"{name} is not supported. From scikit-learn, nn2rules reads "
+            f"MLPClassifier and linear classifiers, alone or at the end of a Pipeline."
         )
 
 
 def _refuse_trees(final: Any) -> None:
-    """Refuse trees, and say what reads them."""
+    """Refuse trees, and name the tools for them."""
     name = type(final).__name__
     if isinstance(final, BaseDecisionTree):
         raise UnsupportedModelError(
-            f"a {name} is a tree, and no network; its paths are rules already, which "
-            f"sklearn.tree.export_text prints"
+            f"{name} is not a neural network. Its paths already are rules; print them "
+            f"with sklearn.tree.export_text."
         )
     if isinstance(final, _FORESTS):
         raise UnsupportedModelError(
-            f"a {name} is made of decision trees, and is no network; for rules of "
-            f"trees there are other tools, such as te2rules, and "
-            f"sklearn.tree.export_text for a single one"
+            f"{name} is an ensemble of trees, not a neural network. Extract rules with "
+            f"a package for trees, such as te2rules."
         )
 
 
 def _refuse_joined(final: Any) -> None:
-    """Refuse models that are made of several."""
+    """Refuse ensembles of models."""
     name = type(final).__name__
     if isinstance(final, CalibratedClassifierCV):
         raise UnsupportedModelError(
-            "a CalibratedClassifierCV averages classifiers whose answers it bends, so "
-            "no single network answers as it does; extract the rules of the classifier "
-            "inside it: model.calibrated_classifiers_[0].estimator"
+            "CalibratedClassifierCV averages calibrated classifiers, which no single "
+            "network does. Extract the rules of the classifier inside it: "
+            "model.calibrated_classifiers_[0].estimator."
         )
     if isinstance(final, _JOINED) or hasattr(final, "estimators_"):
         raise UnsupportedModelError(
-            f"a {name} puts the answers of several models together, so no single "
-            f"network answers as it does; extract the rules of each of them: "
-            f"model.estimators_[0]"
+            f"{name} combines the predictions of several models, which no single "
+            f"network does. Extract the rules of each of them, such as "
+            f"model.estimators_[0]."
         )
 
 
 def refuse_threshold(final: Any, threshold: float) -> None:
-    """Refuse a threshold of a classifier whose probability is no sigmoid of a score."""
+    """Refuse a threshold for a classifier without a sigmoid probability."""
     if threshold == 0.5:
         return
     if not has_probability(final):
         raise OptionError(
-            f"a {type(final).__name__} has no probability to compare with a threshold; "
+            f"{type(final).__name__} has no probability to compare with a threshold; "
             f"leave out `threshold`"
         )
     if len(final.classes_) != 2:
-        raise OptionError("a threshold is for two classes; leave out `threshold`")
+        raise OptionError(
+            "a threshold needs a model with two classes; leave out `threshold`"
+        )
 
 
 def has_probability(final: Any) -> bool:
     """Tell whether a classifier's probability is the sigmoid of its score."""
-    known = (LinearDiscriminantAnalysis, LogisticRegression, MLPClassifier)
-    is_known = isinstance(final, known) or hasattr(final, "network_")
+    with_sigmoid = (LinearDiscriminantAnalysis, LogisticRegression, MLPClassifier)
+    is_known = isinstance(final, with_sigmoid) or hasattr(final, "network_")
     return is_known or (isinstance(final, SGDClassifier) and final.loss == "log_loss")
 
 
 def refuse_weights(final: Any) -> None:
-    """Refuse weights that are no numbers, as training that runs away leaves them."""
+    """Refuse weights that are not finite, as training that diverges leaves them."""
     listed = [*final.coefs_, *final.intercepts_] if hasattr(final, "coefs_") else []
     if not listed:
         listed = [as_array(final.coef_), np.atleast_1d(final.intercept_)]
@@ -158,8 +158,8 @@ def refuse_weights(final: Any) -> None:
         wrong = weights[~np.isfinite(weights)]
         if len(wrong):
             raise UnsupportedModelError(
-                f"a weight of the {type(final).__name__} is {wrong[0]}, so it has no "
-                f"answers; train it again, with scaled columns or a smaller step"
+                f"a weight of the {type(final).__name__} is {wrong[0]}: its training "
+                f"diverged; train it again with scaled columns or a lower learning rate"
             )
 
 
@@ -171,81 +171,81 @@ def _is_multi_label(final: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Decided:
-    """A classifier, and how its answer is decided, if in a way of its own.
+class Unwrapped:
+    """A classifier, without the wrapper that compares it with a threshold.
 
     Attributes
     ----------
     model : classifier, or Pipeline that ends in one
     wrapper : classifier, optional
-        What asks the model and compares with a threshold.
+        The estimator that compares the model's output with a threshold.
     """
 
     model: Any
     wrapper: Any = None
 
-    def threshold_of(self, final: Any, said: float) -> float:
-        """Return the threshold: class 1 iff the probability is larger.
+    def threshold_of(self, final: Any, user_threshold: float) -> float:
+        """Return the threshold that the probability of class 1 must exceed.
 
-        The wrapper takes its class from the threshold on, so the float before it is
-        what is to be exceeded; of class 0 it is the other way round.
+        The wrapper includes the threshold itself, so this is the float before it; for
+        class 0 it is the other way round.
         """
         if self.wrapper is None:
-            return said
+            return user_threshold
         name = type(self.wrapper).__name__
-        if said != 0.5:
-            raise OptionError(
-                f"a {name} has a threshold of its own; leave out `threshold`"
-            )
+        if user_threshold != 0.5:
+            raise OptionError(f"{name} has its own threshold; leave out `threshold`")
         limit, is_first = _limit(self.wrapper), _is_first(self.wrapper)
         methods = self.wrapper._get_response_method()
         methods = [methods] if isinstance(methods, str) else methods
-        asked = next(method for method in methods if hasattr(final, method))
-        if asked == "decision_function" and limit in (None, 0):
+        encoder = next(method for method in methods if hasattr(final, method))
+        if encoder == "decision_function" and limit in (None, 0):
             return 0.5 if is_first else math.nextafter(0.5, 0)
-        if asked == "decision_function" or not has_probability(final):
+        if encoder == "decision_function" or not has_probability(final):
             raise UnsupportedModelError(
-                f"the {name} compares what is no sigmoid of a score with {limit}; "
-                f"nn2rules reads thresholds of probabilities, as of LogisticRegression "
-                f"or MLPClassifier with response_method='predict_proba'"
+                f"the {name} compares something other than a sigmoid probability with "
+                f"{limit}; nn2rules reads thresholds on probabilities, such as those "
+                f"of "
+                f"LogisticRegression or MLPClassifier with "
+                f"response_method='predict_proba'"
             )
         limit = 0.5 if limit is None else float(limit)
         if not 0 < limit < 1:
             raise UnsupportedModelError(
-                f"the {name} has the threshold {limit:g}, so it gives one answer to "
-                f"all rows; expected one between 0 and 1"
+                f"the {name} has the threshold {limit:g}, so it predicts one class for "
+                f"all rows; expected a threshold between 0 and 1"
             )
         return 1 - limit if is_first else math.nextafter(limit, 0)
 
 
-def decided_of(model: Any) -> Decided:
-    """Return a model without what is wrapped around its last step."""
+def unwrapped(model: Any) -> Unwrapped:
+    """Return a model without the wrapper around its last step."""
     if isinstance(model, Pipeline):
-        inner = decided_of(model.steps[-1][1])
+        inner = unwrapped(model.steps[-1][1])
         steps = [*model.steps[:-1], (model.steps[-1][0], inner.model)]
-        return Decided(Pipeline(steps), inner.wrapper)
+        return Unwrapped(Pipeline(steps), inner.wrapper)
     if isinstance(model, FrozenEstimator):
-        return decided_of(model.estimator)
+        return unwrapped(model.estimator)
     if isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
-        inner = decided_of(getattr(model, "estimator_", model.estimator))
+        inner = unwrapped(getattr(model, "estimator_", model.estimator))
         if inner.wrapper is not None:
             raise UnsupportedModelError(
-                f"a {type(model).__name__} of a {type(inner.wrapper).__name__} has two "
+                f"{type(model).__name__} of a {type(inner.wrapper).__name__} has two "
                 f"thresholds; extract the rules of the outer one's estimator"
             )
-        return Decided(inner.model, model)
-    return Decided(model)
+        return Unwrapped(inner.model, model)
+    return Unwrapped(model)
 
 
 def _limit(wrapper: Any) -> float | None:
-    """Return the threshold that a wrapper was given or found; None for the usual."""
-    found = getattr(wrapper, "best_threshold_", None)
-    limit = wrapper.threshold if found is None else found
+    """Return the threshold of a wrapper; None for the default."""
+    tuned = getattr(wrapper, "best_threshold_", None)
+    limit = wrapper.threshold if tuned is None else tuned
     return None if isinstance(limit, str) else float(limit)
 
 
 def _is_first(wrapper: Any) -> bool:
-    """Tell whether the threshold is one of the first class, instead of the second."""
+    """Tell whether the threshold applies to the first class, not the second."""
     if isinstance(wrapper, TunedThresholdClassifierCV):
         label = wrapper._curve_scorer._get_pos_label()
     else:

@@ -1,7 +1,7 @@
 """What a fitted scikit-learn pipeline knows of the columns it was trained on.
 
-Each column is followed through the transformers that it meets, as long as they treat
-it on its own: encoders know its values, discretizers know its bins.
+Each column is followed through its transformers, as long as they treat it separately.
+Encoders know its values, discretizers know its bins.
 """
 
 import math
@@ -26,12 +26,12 @@ from sklearn.preprocessing import (
 from nn2rules.errors import DomainError, UnsupportedModelError
 from nn2rules.models.sklearn.shapes import (
     SCALERS,
-    Way,
+    ColumnPath,
     does_nothing,
     is_affine,
+    linear_between,
     marks_of,
     shape_of,
-    straight_between,
 )
 from nn2rules.space import Shape, Value, is_missing, value_of
 
@@ -40,65 +40,66 @@ _STEPWISE = (Binarizer, KBinsDiscretizer, MissingIndicator)
 
 
 @dataclass(frozen=True)
-class Known:
+class ColumnFacts:
     """What a model knows of a column.
 
     Attributes
     ----------
     values : tuple of values
-        Those an encoder was fitted on; empty if there is no encoder.
+        The values that an encoder was fitted on; empty without an encoder.
     is_ordered : bool
-        Whether the user gave them to the encoder in this order.
+        Whether the user passed them to the encoder in this order.
     takes_others : bool
-        Whether every encoder takes values that it was not fitted on.
+        Whether every encoder accepts values that it was not fitted on.
     fill : tuple of values
-        What an imputer puts where a value is missing, and did not find in the data.
-    ways : tuple of Way
-        The ways to discretizers; empty if the column goes anywhere else, too.
+        What an imputer fills in that is not taken from the data.
+    paths : tuple of ColumnPath
+        The paths to discretizers; empty if the column is used in any other way.
     is_looked_up : bool
-        Whether some encoder has values for it.
+        Whether an encoder has values for it.
     special : tuple of numbers
-        Those that an imputer takes for missing ones.
-    straight : (float, float) or None
-        Between these numbers all steps are along a straight line, by their code.
+        Numbers that an imputer treats as missing.
+    linear : (float, float) or None
+        Between these numbers all steps are linear, by their code.
     curve : Shape or None
-        The curve in front of a straight line, by the code of the steps.
+        The curve before the linear steps, by the code of the steps.
     """
 
     values: tuple[Value, ...] = ()
     is_ordered: bool = False
     takes_others: bool = False
     fill: tuple[Value, ...] = ()
-    ways: tuple[Way, ...] = ()
+    paths: tuple[ColumnPath, ...] = ()
     is_looked_up: bool = False
     special: tuple[float, ...] = ()
-    straight: tuple[float, float] | None = (-math.inf, math.inf)
+    linear: tuple[float, float] | None = (-math.inf, math.inf)
     curve: Shape | None = None
 
 
-def known_columns(step: Any, names: Sequence[str]) -> dict[str, Known]:
+def column_facts_of(step: Any, names: Sequence[str]) -> dict[str, ColumnFacts]:
     """Return what a fitted transformer knows of each column that it uses."""
-    ways, found = _ways(step, names), {}
+    paths, facts = _paths(step, names), {}
     for name in names:
-        if name in ways:
+        if name in paths:
             try:
-                found[name] = _known(ways[name])
+                facts[name] = _known(paths[name])
             except DomainError as error:
                 raise UnsupportedModelError(f"column {name!r}: {error}") from None
-    return found
+    return facts
 
 
 def like_fitted(step: Any, names: Sequence[str]) -> Any:
     """Return a frame of one row with the types of columns that `step` was fitted on.
 
-    In the row all is missing, as it was then: encoders tell None from NaN.
+    All values of the row are missing in the form seen in training, because encoders
+    distinguish None and NaN.
     """
     import pandas as pd
 
     columns = {}
-    for name, ways in _ways(step, names).items():
+    for name, paths in _paths(step, names).items():
         columns[name] = pd.Series([np.nan])
-        for transformer, position in (step for way in ways for step in way):
+        for transformer, position in (step for path in paths for step in path):
             if isinstance(transformer, _ENCODERS):
                 items = transformer.categories_[position]
                 gap = next((item for item in items if is_missing(item)), np.nan)
@@ -109,64 +110,64 @@ def like_fitted(step: Any, names: Sequence[str]) -> Any:
     return pd.DataFrame(columns)
 
 
-def _known(ways: list[Way]) -> Known:
-    """Sum up what the transformers know of one column."""
-    known, binned, takes_others = Known(), [], []
-    for way in ways:
-        for number, (transformer, position) in enumerate(way):
-            before = [step for step, _ in way[:number]]
+def _known(paths: list[ColumnPath]) -> ColumnFacts:
+    """Collect what the transformers know of one column."""
+    facts, binned, takes_others = ColumnFacts(), [], []
+    for path in paths:
+        for number, (transformer, position) in enumerate(path):
+            before = [step for step, _ in path[:number]]
             if isinstance(transformer, _STEPWISE):
-                binned.append(way[: number + 1])
+                binned.append(path[: number + 1])
                 break
             if isinstance(transformer, _ENCODERS):
-                known = replace(known, is_looked_up=True)
+                facts = replace(facts, is_looked_up=True)
                 takes_others.append(_takes_others(transformer))
                 if all(isinstance(step, SimpleImputer) for step in before):
-                    known = _encoded(known, transformer, position)
+                    facts = _encoded(facts, transformer, position)
                 break
             if isinstance(transformer, SimpleImputer):
-                known = _filled(known, transformer, position)
+                facts = _filled(facts, transformer, position)
                 if not is_missing(transformer.missing_values):
-                    break  # a number, or a word, is not what it looks like
+                    break  # a number or a text may mean a missing value
             elif not isinstance(transformer, SCALERS):
                 break
-    marks = [m for way in ways for step, _ in way for m in marks_of(step)]
+    marks = [m for path in paths for step, _ in path for m in marks_of(step)]
     return replace(
-        known,
+        facts,
         special=tuple(dict.fromkeys(marks)),
-        straight=straight_between(ways),
-        curve=shape_of(ways),
+        linear=linear_between(paths),
+        curve=shape_of(paths),
         takes_others=bool(takes_others) and all(takes_others),
-        ways=tuple(binned) if len(binned) == len(ways) else (),
+        paths=tuple(binned) if len(binned) == len(paths) else (),
     )
 
 
-def _encoded(known: Known, encoder: Any, position: int) -> Known:
+def _encoded(facts: ColumnFacts, encoder: Any, position: int) -> ColumnFacts:
     items = tuple(value_of(item) for item in encoder.categories_[position])
     if items.count(None) > 1:
         raise DomainError(
-            "its encoder tells None from NaN, and both mean missing; replace one by "
-            "the other before training"
+            "its encoder has both None and NaN as categories, and both mean missing; "
+            "replace one by the other before training"
         )
     is_given = not isinstance(encoder.categories, str)
     is_ordered = is_given and isinstance(encoder, OrdinalEncoder)
-    return replace(known, values=items, is_ordered=is_ordered)
+    return replace(facts, values=items, is_ordered=is_ordered)
 
 
 def _takes_others(encoder: Any) -> bool:
     return getattr(encoder, "handle_unknown", "ignore") != "error"
 
 
-def _filled(known: Known, imputer: SimpleImputer, position: int) -> Known:
-    if imputer.strategy == "most_frequent":  # a value of the data
-        return known
+def _filled(facts: ColumnFacts, imputer: SimpleImputer, position: int) -> ColumnFacts:
+    if imputer.strategy == "most_frequent":  # a value from the data
+        return facts
     fill = value_of(imputer.statistics_[position])
-    return known if fill is None else replace(known, fill=(*known.fill, fill))
+    return facts if fill is None else replace(facts, fill=(*facts.fill, fill))
 
 
-def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
-    """Return, for each column that is used, the ways that it goes."""
-    found: dict[str, list[Way]] = {}
+def _paths(step: Any, names: Sequence[str]) -> dict[str, list[ColumnPath]]:
+    """Return the paths of each column that is used."""
+    by_column: dict[str, list[ColumnPath]] = {}
     if isinstance(step, ColumnTransformer):
         parts = [
             (inner, [names[index] for index in picked])
@@ -176,36 +177,38 @@ def _ways(step: Any, names: Sequence[str]) -> dict[str, list[Way]]:
     elif isinstance(step, FeatureUnion):
         parts = [(inner, list(names)) for _, inner in step.transformer_list]
     elif isinstance(step, Pipeline):
-        return _ways_through([inner for _, inner in step.steps], names)
+        return _paths_through([inner for _, inner in step.steps], names)
     elif does_nothing(step):
         return {name: [()] for name in names}
     else:
         return {name: [((step, index),)] for index, name in enumerate(names)}
     for inner, chosen in parts:
         if not (isinstance(inner, str) and inner == "drop"):
-            for name, ways in _ways(inner, chosen).items():
-                found.setdefault(name, []).extend(ways)
-    return found
+            for name, paths in _paths(inner, chosen).items():
+                by_column.setdefault(name, []).extend(paths)
+    return by_column
 
 
-def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[Way]]:
-    """Follow columns through steps, as long as each keeps them apart and in place.
+def _paths_through(
+    steps: Sequence[Any], names: Sequence[str]
+) -> dict[str, list[ColumnPath]]:
+    """Follow columns through steps, as long as each keeps them separate and in order.
 
-    Columns that tell where a value was missing come behind the others. No number makes
-    a difference there, so they need not be followed. Where columns are lost before
-    steps that may bend them, their ways end with None.
+    Indicators of missing values come after the other columns. They do not depend on
+    any number, so they need not be followed. If columns are lost before steps that may
+    not be linear, their paths end with None.
     """
-    found: dict[str, list[Way]] = {name: [()] for name in names}
+    by_column: dict[str, list[ColumnPath]] = {name: [()] for name in names}
     places = list(names)
     for number, step in enumerate(steps):
-        inner = _ways(step, places)
-        is_first = all(ways == [()] for ways in found.values())
+        inner = _paths(step, places)
+        is_first = all(paths == [()] for paths in by_column.values())
         joined = {
-            name: [(*one, *two) for one in found[name] for two in ways]
-            for name, ways in inner.items()
-            if name in found
+            name: [(*one, *two) for one in by_column[name] for two in paths]
+            for name, paths in inner.items()
+            if name in by_column
         }
-        found = joined if is_first else found | joined
+        by_column = joined if is_first else by_column | joined
         if (
             isinstance(step, SimpleImputer)
             and step.add_indicator
@@ -214,15 +217,16 @@ def _ways_through(steps: Sequence[Any], names: Sequence[str]) -> dict[str, list[
             places += [f"\0{number}" for number in step.indicator_.features_]
         elif not keeps_columns(step):
             if not all(map(is_affine, steps[number + 1 :])):
-                found = {
-                    n: [(*w, (None, 0)) for w in ways] for n, ways in found.items()
+                by_column = {
+                    name: [(*path, (None, 0)) for path in paths]
+                    for name, paths in by_column.items()
                 }
             break
-    return found
+    return by_column
 
 
 def keeps_columns(step: Any) -> bool:
-    """Tell whether a step makes one column of each, in the same order."""
+    """Tell whether a step makes one column of each column, in the same order."""
     if does_nothing(step):
         return True
     if isinstance(step, Pipeline):
@@ -231,21 +235,21 @@ def keeps_columns(step: Any) -> bool:
         return not step.add_indicator and _keeps_empty(step)
     if isinstance(step, KBinsDiscretizer):
         return bool(step.encode == "ordinal")
-    if isinstance(step, TargetEncoder):  # one for each class, if there are several
+    if isinstance(step, TargetEncoder):  # if multiclass, one column per class
         return bool(step.target_type_ != "multiclass")
-    if isinstance(step, FunctionTransformer):  # by numpy's own functions it does
+    if isinstance(step, FunctionTransformer):  # numpy's own functions do
         return step.func is None or isinstance(step.func, np.ufunc)
     return isinstance(step, OneToOneFeatureMixin)
 
 
 def _keeps_empty(imputer: SimpleImputer) -> bool:
-    """Tell whether an imputer leaves out no column, as it does if all is missing."""
+    """Tell whether an imputer keeps all columns; it may drop those without values."""
     filled = [value_of(fill) is not None for fill in imputer.statistics_]
     return bool(imputer.keep_empty_features or all(filled))
 
 
 def positions(columns: Any, names: Sequence[str]) -> list[int]:
-    """Return which columns a ColumnTransformer's selection means."""
+    """Return the positions of the columns that a ColumnTransformer selects."""
     if isinstance(columns, str):
         return [names.index(columns)]
     if isinstance(columns, slice):

@@ -1,8 +1,9 @@
-"""Load .skops files, whose estimators are checked before any of them is asked.
+"""Load .skops files, and check their estimators before any of them is called.
 
-skops calls a type harmless if making one runs no code of the file. An estimator of such
-a type may still open files or start processes once it is asked: so only the estimators
-that pipelines of tables have are let through, with options that do neither.
+skops calls a type harmless if creating one runs no code from the file. An estimator of
+such a type may still open files or start processes when it is called. So only the
+estimators that occur in pipelines for tabular data are accepted, with options that do
+neither.
 """
 
 import math
@@ -25,7 +26,7 @@ _PACKAGES = frozenset(
         *("neural_network", "pipeline", "preprocessing", "svm"),
     )
 )
-"""The parts of scikit-learn that classifiers of tables are made of."""
+"""The parts of scikit-learn that classifiers for tabular data are made of."""
 
 _MOST_JOBS = 64
 
@@ -39,7 +40,7 @@ _LIMITS = {
     "_n_out_full": _MOST_COLUMNS,
     "_max_degree": _MOST_COLUMNS,
 }
-"""Attributes that say how wide a table is, and the widest that is made."""
+"""Attributes that set the number of columns, and the most that is accepted."""
 
 
 HARMLESS = frozenset(
@@ -65,21 +66,21 @@ def load_skops(path: str | PathLike[str], *, trust: bool = False) -> Any:
             model = io.loads(data, trusted=named)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(
-            f"{path}: not a whole .skops file: {first_line(error)}"
+            f"{path} is damaged, or is not a .skops file: {first_line(error)}"
         ) from None
     if unknown and not trust:
         raise FormatError(
-            f"{path}: the file names types that skops does not know to be harmless "
-            f"({', '.join(unknown)}); if you trust its author, {ALLOW}"
+            f"{path} has types that skops does not know to be harmless "
+            f"({', '.join(unknown)}); if you trust the author, {ALLOW}"
         )
     reason = None if trust else _unsafe_in(model)
     if reason is not None:
-        raise FormatError(f"{path}: {reason}; if you trust its author, {ALLOW}")
+        raise FormatError(f"{path}: {reason}; if you trust the author, {ALLOW}")
     return model
 
 
 def _unsafe_in(model: object) -> str | None:
-    """Return what in a model could open files or start processes, if anything."""
+    """Return the part of a model that could open files or start processes, if any."""
     waiting, seen = [model], {id(model)}
     while waiting:
         item = waiting.pop()
@@ -111,24 +112,24 @@ def _unsafe(estimator: BaseEstimator) -> str | None:
         return f"the model has a {name}, which is not known to be harmless"
     if options.get("input", "content") != "content":
         return (
-            f"the {name} has input={options['input']!r}, so it opens the files that "
-            f"cells of the data name"
+            f"the {name} has input={options['input']!r}, so it opens files that are "
+            f"named in the data"
         )
     if options.get("memory") is not None:
         return f"the {name} has a `memory`, which writes files"
     jobs = options.get("n_jobs")
     if jobs is not None and not (isinstance(jobs, int) and abs(jobs) <= _MOST_JOBS):
-        return f"the {name} has n_jobs={jobs!r}, more than {_MOST_JOBS}"
+        return f"the {name} has n_jobs={jobs!r}; at most {_MOST_JOBS} are accepted"
     return _too_wide(name, options)
 
 
 def _too_wide(name: str, options: Mapping[str, Any]) -> str | None:
-    """Return which option of a step makes too wide a table, if any does."""
+    """Return the option with which a step would make too many columns, if any."""
     sizes = {key: options[key] for key in _LIMITS if options.get(key) is not None}
     for key, number in sizes.items():
         if not isinstance(number, int | np.integer) or not 0 <= number <= _LIMITS[key]:
             limit = f"{_LIMITS[key]:,}"
-            return f"the {name} has {key}={number!r}, not a whole number up to {limit}"
+            return f"the {name} has {key}={number!r}, expected an integer up to {limit}"
     if name != "PolynomialFeatures":
         return None
     highest = int(sizes.get("_max_degree", 0))

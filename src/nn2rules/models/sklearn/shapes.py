@@ -1,6 +1,6 @@
-"""Which steps of a fitted preprocessing go along straight lines or known curves.
+"""Which steps of a fitted preprocessing are linear, or follow a known curve.
 
-By their code: nothing is asked here.
+This is known from the code of the steps; none of them is run here.
 """
 
 import math
@@ -26,10 +26,10 @@ from nn2rules.errors import DomainError
 from nn2rules.space import Shape, is_missing, is_number, plain_number, value_of
 
 Step: TypeAlias = tuple[Any, int]
-"""A fitted transformer, and which of its columns the column is; None if unknown."""
+"""A fitted transformer, and the position of the column in it; None if unknown."""
 
-Way: TypeAlias = tuple[Step, ...]
-"""The transformers that a column meets, one after the other."""
+ColumnPath: TypeAlias = tuple[Step, ...]
+"""The transformers that a column passes through, in order."""
 
 SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 
@@ -46,11 +46,11 @@ SELECTORS = (
     selection.SequentialFeatureSelector,
     selection.VarianceThreshold,
 )
-"""Steps that leave out columns, and keep the others as they are."""
+"""Steps that drop columns and leave the others unchanged."""
 
 
 def marks_of(step: Any) -> list[float]:
-    """Return the number that a step takes for a missing one, if there is one."""
+    """Return the number that a step treats as missing, if there is one."""
     if not isinstance(step, SimpleImputer | MissingIndicator):
         return []
     mark = step.missing_values
@@ -58,13 +58,13 @@ def marks_of(step: Any) -> list[float]:
     return [] if is_gap else [plain_number(mark)]
 
 
-def straight_between(ways: Sequence[Way]) -> tuple[float, float] | None:
-    """Return between which numbers all ways are along a line; None if nowhere."""
+def linear_between(paths: Sequence[ColumnPath]) -> tuple[float, float] | None:
+    """Return between which numbers all paths are linear; None if nowhere."""
     low, high = -math.inf, math.inf
-    for way in ways:
-        if not all(is_affine(step) for step, _ in way):
+    for path in paths:
+        if not all(is_affine(step) for step, _ in path):
             return None
-        scalers = [each for each in way if not isinstance(each[0], SimpleImputer)]
+        scalers = [each for each in path if not isinstance(each[0], SimpleImputer)]
         for number, (step, place) in enumerate(scalers):
             if getattr(step, "clip", False):
                 if number or not isinstance(step, MinMaxScaler):
@@ -75,7 +75,7 @@ def straight_between(ways: Sequence[Way]) -> tuple[float, float] | None:
 
 
 def is_affine(step: Any) -> bool:
-    """Tell whether a step goes along a line, by its code: of its own kind alone."""
+    """Tell whether a step is linear by its code. Subclasses do not count."""
     if does_nothing(step):
         return True
     if type(step) is Pipeline:
@@ -86,7 +86,7 @@ def is_affine(step: Any) -> bool:
 
 
 def does_nothing(step: Any) -> bool:
-    """Tell whether a step leaves its columns as they are."""
+    """Tell whether a step leaves its columns unchanged."""
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
@@ -99,39 +99,39 @@ _FUNCTIONS = {
 }
 
 _PASSING = (SimpleImputer, *SELECTORS)
-"""Steps that leave all numbers as they are, but for those that an imputer names."""
+"""Steps that leave all numbers unchanged, except those that an imputer replaces."""
 
 _LEAST_POWER = 1e-6
-"""Nearer to 0 a library's power cancels too many digits, or it takes a logarithm."""
+"""For powers nearer to 0, a library loses too many digits or takes a logarithm."""
 
 
-def shape_of(ways: Sequence[Way]) -> Shape | None:
-    """Return the curve that a column goes along on all its ways; None without one.
+def shape_of(paths: Sequence[ColumnPath]) -> Shape | None:
+    """Return the curve that a column follows on all its paths; None without one.
 
-    On each it may be filled first, and goes along straight lines afterwards. A column
-    that only tells what is missing tells no two numbers apart.
+    Imputers may come before the curve, and linear steps after it. A column that only
+    marks missing values does not distinguish numbers.
     """
-    found: set[Shape | None] = {
-        _shape_along(way) for way in ways if not _tells_missing(way)
+    shapes: set[Shape | None] = {
+        _shape_along(path) for path in paths if not _tells_missing(path)
     }
-    return found.pop() if len(found) == 1 else None
+    return shapes.pop() if len(shapes) == 1 else None
 
 
-def _tells_missing(way: Way) -> bool:
-    return bool(way) and type(way[0][0]) is MissingIndicator
+def _tells_missing(path: ColumnPath) -> bool:
+    return bool(path) and type(path[0][0]) is MissingIndicator
 
 
-def _shape_along(way: Way) -> Shape | None:
-    """Return the curve of a way that is one curve and lines behind it."""
-    ahead = [*takewhile(lambda each: type(each[0]) in _PASSING, way)]
-    if len(ahead) == len(way):
+def _shape_along(path: ColumnPath) -> Shape | None:
+    """Return the curve of a path that is one curve with linear steps after it."""
+    ahead = [*takewhile(lambda each: type(each[0]) in _PASSING, path)]
+    if len(ahead) == len(path):
         return None
-    first, *rest = way[len(ahead) :]
-    return _shape(first) if all(_is_straight(step) for step, _ in rest) else None
+    first, *rest = path[len(ahead) :]
+    return _shape(first) if all(_is_linear(step) for step, _ in rest) else None
 
 
-def _is_straight(step: Any) -> bool:
-    """Tell whether a step behind a curve goes along a line, for all of its values."""
+def _is_linear(step: Any) -> bool:
+    """Tell whether a step after a curve is linear on all of its values."""
     is_clipping = isinstance(step, MinMaxScaler) and step.clip
     is_known = step is not None and is_affine(step)
     return is_known and not is_clipping and not marks_of(step)

@@ -1,7 +1,7 @@
-"""Which steps of a fitted preprocessing are known to treat each column on its own.
+"""Which steps of a fitted preprocessing are known to treat each column separately.
 
-Asking a step about rows shows what it does to those rows. Only its code shows what it
-does to all others, so a step that sees several columns must be known by its type.
+Running a step on rows shows what it does to those rows. Only its code shows what it
+does to all others, so a step that takes several columns must be known by its type.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
 )
 
 from nn2rules.models.sklearn.columns import keeps_columns, positions
-from nn2rules.models.sklearn.shapes import SELECTORS, Way, does_nothing
+from nn2rules.models.sklearn.shapes import SELECTORS, ColumnPath, does_nothing
 
 _COLUMNWISE = (
     Binarizer,
@@ -48,10 +48,10 @@ _COLUMNWISE = (
     StandardScaler,
     TargetEncoder,
 )
-"""Known by their code; a class that is derived from one of them is not."""
+"""Known by their code. Subclasses of these are not."""
 
 Owners: TypeAlias = frozenset[str]
-"""The user's columns that a column may depend on."""
+"""The user's columns that a column can depend on."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Flow:
     Attributes
     ----------
     owners : tuple of Owners
-        One for each column; or, if they are not counted, one for some of them.
+        One for each column or, if columns are not counted, one for all of them.
     is_counted : bool
     """
 
@@ -70,20 +70,20 @@ class Flow:
 
     @property
     def everything(self) -> Owners:
-        """Whatever any of the columns may depend on."""
+        """The columns that any of these can depend on."""
         return frozenset().union(*self.owners)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a preprocessing, and what of the user's columns it sees.
+    """A step of a preprocessing, and which of the user's columns it takes.
 
     Attributes
     ----------
     name : str
     sees : Owners
     is_known : bool
-        Whether its code is known to treat each column on its own.
+        Whether its code is known to treat each column separately.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Step:
 
     @property
     def may_mix(self) -> bool:
-        """Whether it could make one column of several of the user's."""
+        """Whether it could combine several of the user's columns."""
         return not self.is_known and len(self.sees) > 1
 
 
@@ -105,23 +105,23 @@ def steps_of(transformer: Any, names: Sequence[str]) -> list[Step]:
     >>> [step.is_known for step in steps_of(scaler, ["a", "b"])]
     [True]
     """
-    found: list[Step] = []
-    _follow(transformer, Flow(tuple(frozenset((name,)) for name in names)), found)
-    return found
+    steps: list[Step] = []
+    _follow(transformer, Flow(tuple(frozenset((name,)) for name in names)), steps)
+    return steps
 
 
-def is_known_way(way: Way) -> bool:
-    """Tell whether every step of a way is known by its code."""
-    return all(_is_columnwise(step) for step, _ in way)
+def is_known_path(path: ColumnPath) -> bool:
+    """Tell whether every step of a path is known by its code."""
+    return all(_is_columnwise(step) for step, _ in path)
 
 
 def origin_of(
     steps: Sequence[Step], ranges: Collection[str] = ()
 ) -> dict[str, list[str]]:
-    """Say how steps were read: by their code, by their values, or by probing.
+    """Return how steps were read: by their code, by their values, or by probing.
 
-    A step of one column that is not known was asked about every value of it. What is
-    said of one that sees several, or a range, rests on the rows that were tried.
+    An unknown step of one column was run on every value of it. For an unknown step of
+    several columns, or of a range, only the rows that were tried are known.
     """
     kinds: dict[str, list[str]] = {"by_code": [], "by_values": [], "probed": []}
     for step in steps:
@@ -131,20 +131,20 @@ def origin_of(
     return {kind: [*dict.fromkeys(names)] for kind, names in kinds.items() if names}
 
 
-def _follow(step: Any, flow: Flow, found: list[Step]) -> Flow:
-    """Note a step, and those inside it; return the columns that it makes."""
+def _follow(step: Any, flow: Flow, steps: list[Step]) -> Flow:
+    """Record a step and the steps inside it; return its output columns."""
     if does_nothing(step):
         return flow
     if type(step) is Pipeline:
         for _, inner in step.steps:
-            flow = _follow(inner, flow, found)
+            flow = _follow(inner, flow, steps)
         return flow
     if type(step) in (ColumnTransformer, FeatureUnion):
-        made = [_follow(inner, part, found) for inner, part in _parts(step, flow)]
-        owners = tuple(owner for part in made for owner in part.owners)
-        return Flow(owners, all(part.is_counted for part in made))
+        flows = [_follow(inner, part, steps) for inner, part in _parts(step, flow)]
+        owners = tuple(owner for part in flows for owner in part.owners)
+        return Flow(owners, all(part.is_counted for part in flows))
     is_known = _is_columnwise(step)
-    found.append(Step(type(step).__name__, flow.everything, is_known))
+    steps.append(Step(type(step).__name__, flow.everything, is_known))
     if is_known and type(step) in SELECTORS and flow.is_counted:
         kept = zip(flow.owners, step.get_support(), strict=True)
         return Flow(tuple(owner for owner, is_kept in kept if is_kept))
@@ -154,7 +154,7 @@ def _follow(step: Any, flow: Flow, found: list[Step]) -> Flow:
 
 
 def _parts(step: Any, flow: Flow) -> Iterator[tuple[Any, Flow]]:
-    """Yield what runs side by side in a step, with the columns that it sees."""
+    """Yield the parallel parts of a step, with the columns that each takes."""
     if isinstance(step, FeatureUnion):
         parts = [(inner, None) for _, inner in step.transformer_list]
     else:
@@ -167,7 +167,7 @@ def _parts(step: Any, flow: Flow) -> Iterator[tuple[Any, Flow]]:
             continue
         listed = getattr(step, "feature_names_in_", range(step.n_features_in_))
         places = positions(columns, [str(name) for name in listed])
-        if not places:  # then it was never fitted, and makes nothing
+        if not places:  # then it was never fitted and has no output
             continue
         yield inner, Flow(tuple(flow.owners[place] for place in places))
 
@@ -179,7 +179,7 @@ def _is_columnwise(step: Any) -> bool:
 
 
 def _is_ufunc(function: Any) -> bool:
-    """Tell whether a function is one of numpy's or scipy's, of one number at a time."""
+    """Tell whether a function is a numpy or scipy function of one number."""
     if not isinstance(function, np.ufunc) or (function.nin, function.nout) != (1, 1):
         return False
     name = function.__name__

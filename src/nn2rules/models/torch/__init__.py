@@ -1,6 +1,6 @@
 """PyTorch modules, and programs exported from them.
 
-`program` makes a graph of a model, `steps` and `operations` say what each node of it
+`program` makes a graph of a model, `steps` and `operations` describe what each node
 does, `adapter` reads the model, `files` loads one.
 """
 

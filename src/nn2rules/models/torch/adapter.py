@@ -38,7 +38,7 @@ from nn2rules.models.tracing import Trace, reason_in, refuse_gaps
 from nn2rules.space import Rows
 
 Layout = Callable[[Input], bool]
-"""Tells which inputs take a number for each row, instead of a row of one number."""
+"""Whether an input takes a number for each row, instead of a row of one number."""
 
 _LAYOUTS: tuple[Layout, ...] = (
     lambda each: each.port.kind == "integer",
@@ -48,22 +48,22 @@ _LAYOUTS: tuple[Layout, ...] = (
 
 
 _NO_TABLES = (_ConvNd, nn.RNNBase, nn.MultiheadAttention)
-"""Modules that say that a model is for images or for series."""
+"""Modules of models for images or sequences."""
 
 
 def prepare(model: object) -> nn.Module | ExportedProgram:
-    """Return the module that answers, refusing what cannot be read."""
+    """Return the module itself, refusing one that cannot be read."""
     _refuse_global_hooks()
     if isinstance(model, ExportedProgram):
         return model
     if isinstance(model, torch.jit.ScriptModule):
         raise UnsupportedModelError(
-            "the model is compiled by torch.jit, and its steps are no longer in sight; "
-            "give the nn.Module that it was made from"
+            "the model is compiled by torch.jit, which hides its steps; pass the "
+            "nn.Module that it was made from"
         )
     if not isinstance(model, nn.Module):
         raise UnsupportedModelError(
-            f"a {type(model).__name__} is not a model; give the nn.Module"
+            f"{type(model).__name__} is not a model; pass the nn.Module"
         )
     while hasattr(model, "_orig_mod") or isinstance(model, nn.DataParallel):
         inner = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
@@ -71,8 +71,8 @@ def prepare(model: object) -> nn.Module | ExportedProgram:
         model = inner
     if model.training:
         raise UnsupportedModelError(
-            "the model is in training mode, where dropout and batch normalisation "
-            "answer at random; call model.eval() first"
+            "the model is in training mode, in which dropout and batch normalization "
+            "are not deterministic; call model.eval() first"
         )
     for path, module in model.named_modules():
         if isinstance(module, _NO_TABLES):
@@ -91,29 +91,29 @@ _HOOKS = {
     "_forward_pre_hooks": "a forward_pre_hook",
     "_forward_hooks": "a forward_hook",
 }
-"""Code that runs with a module's forward, and that no trace of its steps shows."""
+"""Code that runs with a module's forward, but is not part of its steps."""
 
 
 def _refuse_global_hooks() -> None:
-    """Refuse code around every module there is.
+    """Refuse hooks on all modules.
 
-    Hooks of gradients change no answer, and those of registration have done their work.
+    Hooks on gradients do not change outputs, and hooks on registration ran before.
     """
     for attribute, name in _HOOKS.items():
         if getattr(torch.nn.modules.module, f"_global{attribute}", None):
             raise UnsupportedModelError(
-                f"PyTorch has {name} for all modules, whose code nn2rules cannot read; "
+                f"PyTorch has {name} on all modules, whose code nn2rules cannot read; "
                 f"remove it with the handle that register_module_{name.split()[-1]} "
                 f"returned, or write its steps in the model's forward"
             )
 
 
 def _refuse_hooks(path: str, module: nn.Module) -> None:
-    """Refuse code around a module, except that which computes its weights."""
+    """Refuse hooks on a module, except those that compute its weights."""
     for attribute, name in _HOOKS.items():
         for hook in getattr(module, attribute, {}).values():
             if isinstance(hook, WeightNorm | BasePruningMethod):
-                continue  # they only compute weights
+                continue  # these only compute weights
             remedy = (
                 f"remove it with the handle that register_{name.split()[-1]} "
                 f"returned, or write its steps in forward"
@@ -127,23 +127,23 @@ def _refuse_hooks(path: str, module: nn.Module) -> None:
 
 
 def columns(_model: object, encode: object = None) -> Mapping[str, Any] | None:
-    """Return what the model knows of its columns: nothing; but `encode` may."""
+    """Return what `encode` knows of the columns; the model itself knows nothing."""
     return known_of(encode)
 
 
 def read(
-    model: nn.Module | ExportedProgram, source: Source, how: ModelOptions
+    model: nn.Module | ExportedProgram, source: Source, options: ModelOptions
 ) -> Reading:
-    """Return the network of a module, with the module's own answers."""
+    """Return the network of a module, and how to run the module itself."""
     program = _program(model, source)
     if not program.inputs:
-        raise UnsupportedModelError("the model's forward takes no tensor")
+        raise UnsupportedModelError("the model's forward takes no tensor as input")
     is_free = source.encode is None and len(program.inputs) > 1
     errors = []
     for layout in _LAYOUTS if is_free else _LAYOUTS[-1:]:
         feed = Feed(program, source, layout)
         try:
-            return _read(program, feed, how)
+            return _read(program, feed, options)
         except UnsupportedModelError as error:
             errors.append(error)
     raise errors[0]
@@ -152,13 +152,13 @@ def read(
 def _program(model: nn.Module | ExportedProgram, source: Source) -> Program:
     """Return the steps of a model; rows of the `source` serve as examples.
 
-    ``torch.fx`` keeps submodules in sight, so it comes first. What it cannot follow,
-    such as a test of a shape, is left to ``torch.export``.
+    ``torch.fx`` keeps submodules visible, so it comes first. What it cannot trace, such
+    as a test of a shape, is left to ``torch.export``.
     """
     if isinstance(model, ExportedProgram):
         return exported_program(model)
     try:
-        root: nn.Module = copy.deepcopy(model)  # following a model runs its own code
+        root: nn.Module = copy.deepcopy(model)  # tracing a model runs its own code
     except Exception:  # noqa: BLE001  tensors in the middle of a computation, locks, …
         root = model
     try:
@@ -171,7 +171,7 @@ def _program(model: nn.Module | ExportedProgram, source: Source) -> Program:
 
 @dataclass(frozen=True)
 class Feed:
-    """Rows to what the model takes: the user's encoding, in the model's own formats."""
+    """From rows to the model's input: the user's encoding in the model's formats."""
 
     program: Program
     source: Source
@@ -181,44 +181,44 @@ class Feed:
         """Return a tensor for each input of the model."""
         inputs = self.program.inputs
         arrays = self.source.arrays([each.port for each in inputs])(rows)
-        made = []
+        tensors = []
         for each, array in zip(inputs, arrays, strict=True):
             tensor = _as_tensor(each, array)
             is_column = tensor.ndim == 2 and tensor.shape[1] == 1
             has_one = each.ndim == 1 or (each.ndim is None and self.layout(each))
-            made.append(tensor[:, 0] if is_column and has_one else tensor)
-        return made
+            tensors.append(tensor[:, 0] if is_column and has_one else tensor)
+        return tensors
 
     def arrays(self, rows: Rows) -> list[NDArray[Any]]:
-        """Return the same as arrays."""
+        """Return the same tensors as arrays."""
         return [to_numpy(tensor) for tensor in self.tensors(rows)]
 
     def name(self, index: int, entry: int) -> str:
-        """Return what an entry of an array is called in messages."""
+        """Return the name of an entry of an array, for messages."""
         if len(self.program.inputs) == 1:
             return f"column {entry}"
         return f"column {entry} of {self.program.inputs[index].port.name!r}"
 
 
-def _read(program: Program, feed: Feed, how: ModelOptions) -> Reading:
+def _read(program: Program, feed: Feed, options: ModelOptions) -> Reading:
     trace = Trace(feed.source.domain, feed.source.ranges)
     tensors = probe(feed.arrays, feed.source.maker, names=feed.name)
     values = []
     for each, tensor in zip(program.inputs, tensors, strict=True):
-        refuse_gaps(trace.domain, tensor, "fill the gaps in encode=")
+        refuse_gaps(trace.domain, tensor, "fill them in encode=")
         values.append(Traced(tensor, each.dtype))
     result, dtypes = follow(program, trace, values)
     unit = max(unit_of(dtype) for dtype in program.dtypes | dtypes)
-    labels = labels_of(how.classes, result.tensor.shape)
-    decision = decide(trace, result.tensor, labels, how, unit=unit)
+    labels = labels_of(options.classes, result.tensor.shape)
+    decision = decide(trace, result.tensor, labels, options, unit=unit)
 
     def outputs(rows: Rows) -> NDArray[Any]:
         with torch.no_grad():
-            made = to_numpy(program.call(feed.tensors(rows)))
-        return made.reshape(len(made), -1)
+            array = to_numpy(program.call(feed.tensors(rows)))
+        return array.reshape(len(array), -1)
 
     origin = {"framework": "torch", "version": str(torch.__version__)}
-    return Reading(decision, outputs, unit, origin, frozenset(trace.bent))
+    return Reading(decision, outputs, unit, origin, frozenset(trace.nonlinear))
 
 
 def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
@@ -230,15 +230,15 @@ def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
             tensor = torch.from_numpy(array.astype(np.float64))
         except (TypeError, ValueError):
             raise UnsupportedModelError(
-                f"encode= gives texts for the model's input {each.port.name!r}, which "
-                f"takes numbers"
+                f"the model's input {each.port.name!r} takes numbers, but encode= "
+                f"returns text"
             ) from None
     if each.port.kind == "integer" and tensor.dtype.is_floating_point:
         broken = tensor[tensor != tensor.round()]
         if len(broken):
             raise UnsupportedModelError(
                 f"the model looks up its input {each.port.name!r} in an Embedding, "
-                f"which takes whole numbers, not {float(broken[0]):g}"
+                f"which takes integers, not {float(broken[0]):g}"
             )
     return tensor.to(each.dtype)
 
@@ -246,13 +246,13 @@ def _as_tensor(each: Input, array: NDArray[Any]) -> torch.Tensor:
 def _refuse_tensor(name: str, tensor: torch.Tensor) -> None:
     if is_lazy(tensor):
         raise UnsupportedModelError(
-            f"{name} has no shape yet; the model was never run, so train it first"
+            f"{name} has no shape yet, because the model was never run; train it first"
         )
     device = tensor.device.type
     if device == "meta":
         raise UnsupportedModelError(
-            f"{name} is on the device 'meta', which holds no numbers; load the trained "
-            f"weights into a model on the CPU (model.cpu())"
+            f"{name} is on the device 'meta', which stores no numbers; load the "
+            f"trained weights into a model on the CPU"
         )
     if device != "cpu":
         raise UnsupportedModelError(
@@ -263,7 +263,7 @@ def _refuse_tensor(name: str, tensor: torch.Tensor) -> None:
 def follow(
     program: Program, trace: Trace, inputs: Sequence[Traced]
 ) -> tuple[Traced, set[torch.dtype]]:
-    """Go through the steps; return the output and the formats met on the way."""
+    """Trace the steps; return the output and the formats on the way."""
     values: dict[Any, Any] = dict(program.constants)
     for each, tensor in zip(program.inputs, inputs, strict=True):
         if each.key is None:
@@ -279,7 +279,7 @@ def follow(
         elif node.op != "placeholder":
             try:
                 call = call_of(node, values, modules)
-                made = operate(trace, call) if call.traced else call.run()
+                result = operate(trace, call) if call.traced else call.run()
             except UnsupportedModelError as error:
                 place = place_of(node, modules)
                 raise UnsupportedModelError(
@@ -287,22 +287,22 @@ def follow(
                 ) from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise UnsupportedModelError(
-                    f"{place_of(node, modules)}: PyTorch refuses what reaches it "
+                    f"{place_of(node, modules)}: PyTorch does not accept its input "
                     f"({reason_in(error)})"
                 ) from None
-            _set(values, node, call, made)
-            if isinstance(made, Traced) and made.dtype.is_floating_point:
-                dtypes.add(made.dtype)
+            _set(values, node, call, result)
+            if isinstance(result, Traced) and result.dtype.is_floating_point:
+                dtypes.add(result.dtype)
     raise UnsupportedModelError("the model returns nothing")
 
 
-def _set(values: dict[Any, Any], node: Any, call: Call, made: Any) -> None:
-    """Keep the result of a step; one in place changes what was there before."""
+def _set(values: dict[Any, Any], node: Any, call: Call, result: Any) -> None:
+    """Store the result of a step; an in-place step changes its input, too."""
     if call.is_in_place and call.args and isinstance(call.args[0], Traced):
         for key, value in values.items():
             if value is call.args[0]:
-                values[key] = made
-    values[node] = made
+                values[key] = result
+    values[node] = result
 
 
 def _attribute(root: nn.Module | None, path: str) -> Any:
@@ -319,15 +319,15 @@ def _output(returned: Any, values: Mapping[Any, Any]) -> Traced:
         kind = "dict" if isinstance(returned, Mapping) else type(returned).__name__
         kind = kind if kind in ("dict", "tuple") else "list"
         raise UnsupportedModelError(
-            f"the model's forward returns a {kind}; nn2rules reads models that return "
-            f"one tensor, so wrap it in a module that returns its scores only"
+            f"the model's forward returns a {kind}; wrap the model in a module that "
+            f"returns one tensor with its scores"
         )
     result = values.get(returned)
     if not isinstance(result, Traced):
         raise UnsupportedModelError("the model's output does not depend on its input")
     if max([*result.tensor.shape, 1]) != int(np.prod(result.tensor.shape)):
         raise UnsupportedModelError(
-            f"the model's output for a row has the shape {result.tensor.shape}; "
-            f"nn2rules reads one score, or one for each class"
+            f"the model's output for a row has the shape {result.tensor.shape}; a "
+            f"classifier returns one score, or one for each class"
         )
     return result

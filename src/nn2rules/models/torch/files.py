@@ -1,4 +1,4 @@
-"""Load PyTorch files, which can run code: both kinds need the user's trust."""
+"""Load PyTorch files. Both kinds can run code, so both need the user's trust."""
 
 from os import PathLike
 from typing import Any
@@ -21,17 +21,17 @@ def load_program(path: str | PathLike[str], *, trust: bool = False) -> Any:
     """Return the program in a file of ``torch.export.save``."""
     if not trust:
         raise FormatError(
-            f"{path}: this is a file of torch.export.save, and reading one can run "
-            f"code from it; export the model to ONNX (torch.onnx.export), or, if you "
-            f"trust the file's author, {ALLOW}"
+            f"{path} was written by torch.export.save, and loading it can run code; "
+            f"export the model to ONNX instead (torch.onnx.export), or, if you trust "
+            f"the file's author, {ALLOW}"
         )
-    members(path, "file of torch.export.save")
+    members(path, "file written by torch.export.save")
     try:
         with silence():
             return torch.export.load(path)
     except Exception as error:  # noqa: BLE001  a damaged archive raises anything
         raise FormatError(
-            f"{path}: this is not a whole file of torch.export.save: "
+            f"{path} is damaged, or was not written by torch.export.save: "
             f"{first_line(error)}"
         ) from None
 
@@ -48,12 +48,12 @@ def load_pickle(path: str | PathLike[str], *, trust: bool = False) -> Any:
         weights = None
     if weights is not None:
         raise FormatError(
-            f"{path}: this file holds weights without their network; save the whole "
-            f"model with torch.save(model, path), or, safer, export it to ONNX"
+            f"{path} holds only weights, not the network; save the whole model with "
+            f"torch.save(model, path), or, safer, export it to ONNX"
         )
     if not trust:
-        raise FormatError(f"{path}: this is not a file of torch.save, or it is damaged")
+        raise FormatError(f"{path} is damaged, or was not written by torch.save")
     try:
         return torch.load(path, weights_only=False, map_location="cpu")
     except Exception as error:  # noqa: BLE001
-        raise FormatError(f"{path}: cannot be read: {first_line(error)}") from None
+        raise FormatError(f"{path} cannot be loaded: {first_line(error)}") from None

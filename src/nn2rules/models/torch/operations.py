@@ -37,14 +37,14 @@ Options: TypeAlias = Callable[[Call], dict[str, Any]]
 
 
 def fixed(value: Any) -> Any:
-    """Return an option as it is, and tensors as arrays; no input may decide it."""
+    """Return an option; tensors as arrays. It must not depend on the input."""
     if isinstance(value, Traced):
         raise UnsupportedModelError(FIXED)
     return to_numpy(value) if isinstance(value, torch.Tensor) else value
 
 
 def _at(**places: tuple[int, str, Any]) -> Options:
-    """Find options by their positions, their names and their defaults."""
+    """Find options by position, name and default."""
     return lambda call: {
         name: fixed(call.option(*place)) for name, place in places.items()
     }
@@ -61,7 +61,9 @@ def _leaky_relu(call: Call) -> dict[str, Any]:
 
 def _rrelu(call: Call) -> dict[str, Any]:
     if call.option(3, "training", False):
-        raise UnsupportedModelError("in training mode its slopes are random")
+        raise UnsupportedModelError(
+            "its slopes are random in training mode; call model.eval() first"
+        )
     ends = call.option(1, "lower", 1 / 8), call.option(2, "upper", 1 / 3)
     return _slope(call, sum(ends) / 2)
 
@@ -78,7 +80,7 @@ def _softplus(call: Call) -> dict[str, Any]:
 
 def _softmax(call: Call) -> dict[str, Any]:
     axis = call.option(1, "dim")
-    if axis is None:  # as PyTorch guesses
+    if axis is None:  # as PyTorch does
         axis = 1 if len(call.first.shape) == 2 else 0
     return {"axis": axis}
 
@@ -90,14 +92,16 @@ def _linear(call: Call) -> dict[str, Any]:
 
 def _addmm(call: Call) -> dict[str, Any]:
     if any(call.kwargs.get(name, 1) != 1 for name in ("alpha", "beta")):
-        raise UnsupportedModelError("it scales by alpha or beta; multiply instead")
+        raise UnsupportedModelError(
+            "it has alpha or beta different from 1; multiply instead"
+        )
     weight = fixed(call.option(2, "mat2"))
     return {"weights": weight, "bias": fixed(call.args[0])}
 
 
 def _divide(call: Call) -> dict[str, Any]:
     if call.kwargs.get("rounding_mode") is not None:
-        raise UnsupportedModelError("it rounds a quotient in which features have met")
+        raise UnsupportedModelError("it rounds a quotient once features are combined")
     return {}
 
 
@@ -146,41 +150,41 @@ READABLE: Mapping[str, tuple[str, Options]] = {
     "sum": ("sum", _REDUCED),
     "tanh": ("tanh", _at()),
 }
-"""For each step that networks can hold: its operation, and how to find its options."""
+"""From each step that a network can express to its operation and options."""
 
 
 _OPERATOR = "_native_batch_norm_legit_no_training"
 
 
 def operate(trace: Trace, call: Call) -> Any:
-    """Return the result of a step some arguments of which depend on the input."""
-    own = _OWN.get(call.name)
-    if own is not None:
-        return own(trace, call)
+    """Return the result of a step with arguments that depend on the input."""
+    reader = _OWN.get(call.name)
+    if reader is not None:
+        return reader(trace, call)
     kind, _ = READABLE.get(call.name, ("each" if call.name in _EACH else "", None))
     formats: list[torch.dtype] = []
 
     def run(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         values = zip(arrays, call.traced, strict=True)
-        given = [torch.from_numpy(a.copy()).to(value.dtype) for a, value in values]
-        made = call.run(*given, by_entry=kind in ENTRYWISE)
-        if not isinstance(made, torch.Tensor):
-            raise UnsupportedModelError("it does not make one tensor")
-        formats.append(made.dtype)
-        return [to_numpy(made)]
+        tensors = [torch.from_numpy(a.copy()).to(value.dtype) for a, value in values]
+        result = call.run(*tensors, by_entry=kind in ENTRYWISE)
+        if not isinstance(result, torch.Tensor):
+            raise UnsupportedModelError("it does not return a single tensor")
+        formats.append(result.dtype)
+        return [to_numpy(result)]
 
     tensors = tuple(value.tensor for value in call.traced)
     runs = run if _is_run(call, kind) else None
     step = Step(kind, tensors, runs, lambda: _read(trace, call, step))
-    [made] = take(trace, step)
+    [tensor] = take(trace, step)
     if not formats:
         formats.append(_format(call, kind))
-    result = Traced(made, formats[-1])
+    result = Traced(tensor, formats[-1])
     return (result, None, None) if call.name == _OPERATOR else result
 
 
 def _format(call: Call, kind: str) -> torch.dtype:
-    """Return the format of what a step makes of sums."""
+    """Return the format of the result of a step on sums."""
     dtype = call.traced[0].dtype
     for value in call.args if kind in SEVERAL else ():
         if isinstance(value, Traced) or (torch.is_tensor(value) and value.ndim):
@@ -189,9 +193,10 @@ def _format(call: Call, kind: str) -> torch.dtype:
 
 
 def _is_run(call: Call, kind: str) -> bool:
-    """Whether PyTorch is to take a step of features that have not met.
+    """Whether PyTorch runs a step itself as long as features are not combined.
 
-    Not where the result depends on the batch, or is a sum, whose rounding is bounded.
+    It does not if the result depends on the batch, or for sums, whose rounding is
+    bounded.
     """
     if call.name == "batch_norm":
         has_own = call.option(1, "running_mean") is not None
@@ -201,7 +206,7 @@ def _is_run(call: Call, kind: str) -> bool:
 
 
 def _read(trace: Trace, call: Call, step: Step) -> Tensor:
-    """Read a step where features have met."""
+    """Read a step once features are combined."""
     if call.name not in READABLE:
         if call.name in _EACH and step.columns is not None:
             raise mixing(trace.domain, owners_of(step.columns))
@@ -212,7 +217,7 @@ def _read(trace: Trace, call: Call, step: Step) -> Tensor:
 
 
 def _both(trace: Trace, call: Call) -> list[Tensor]:
-    """Return the two arguments as tensors without batch."""
+    """Return the two arguments as tensors without a batch."""
     values = [
         value.tensor if isinstance(value, Traced) else to_numpy(torch.as_tensor(value))
         for value in (call.option(0, "input"), call.option(1, "other"))
@@ -221,7 +226,7 @@ def _both(trace: Trace, call: Call) -> list[Tensor]:
     return operands_of(trace, ordered, batch=BATCH)
 
 
-# Picking and placing -----------------------------------------------------------------
+# Rearranging entries -----------------------------------------------------------------
 
 
 def _keep(_trace: Trace, call: Call) -> Traced:
@@ -241,25 +246,27 @@ def _move(trace: Trace, call: Call) -> Any:
     return _moved(trace, call.traced, call.run)
 
 
-def _moved(trace: Trace, values: Sequence[Traced], own: Callable[..., Any]) -> Any:
-    """Return what a step makes of tensors whose entries it only picks and places.
+def _moved(
+    trace: Trace, values: Sequence[Traced], rearrange: Callable[..., Any]
+) -> Any:
+    """Return the result of a step that only rearranges entries.
 
-    `own` takes and returns a tensor; or it returns several, and so does this.
+    `own` takes tensors and returns a tensor or several, and so does this.
     """
     dtype = values[0].dtype
     for value in values[1:]:
         dtype = torch.promote_types(dtype, value.dtype)
-    trial = own(*(value.stand_in.long() for value in values))
+    trial = rearrange(*(value.stand_in.long() for value in values))
     is_one = isinstance(trial, torch.Tensor)
 
     def run(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        made = own(*(torch.from_numpy(array) for array in arrays))
-        return [to_numpy(tensor) for tensor in ([made] if is_one else made)]
+        result = rearrange(*(torch.from_numpy(array) for array in arrays))
+        return [to_numpy(tensor) for tensor in ([result] if is_one else result)]
 
     tensors = tuple(value.tensor for value in values)
-    found = moved(trace, tensors, run, 1 if is_one else len(trial))
-    made = tuple(Traced(tensor, dtype) for tensor in found)
-    return made[0] if is_one else made
+    moved_tensors = moved(trace, tensors, run, 1 if is_one else len(trial))
+    results = tuple(Traced(tensor, dtype) for tensor in moved_tensors)
+    return results[0] if is_one else results
 
 
 def _join(trace: Trace, call: Call) -> Any:
@@ -273,12 +280,12 @@ def _join(trace: Trace, call: Call) -> Any:
 
 
 def _item(trace: Trace, call: Call) -> Any:
-    whole, key = call.args
-    if isinstance(whole, Traced):
-        if any(value is not whole for value in call.traced):
-            raise UnsupportedModelError("it picks entries by numbers that are computed")
+    container, key = call.args
+    if isinstance(container, Traced):
+        if any(value is not container for value in call.traced):
+            raise UnsupportedModelError("it selects entries by computed numbers")
         return _move(trace, call)
-    return operator.getitem(whole, key)
+    return operator.getitem(container, key)
 
 
 def _facts(_trace: Trace, call: Call) -> Any:
@@ -287,7 +294,7 @@ def _facts(_trace: Trace, call: Call) -> Any:
 
 
 def _nothing(_trace: Trace, _call: Call) -> None:
-    """Pass over what only checks."""
+    """Skip a step that only checks."""
 
 
 def _attribute(trace: Trace, call: Call) -> Any:
@@ -307,8 +314,8 @@ def _cast(trace: Trace, call: Call) -> Traced:
         is_float = dtype.is_floating_point
         return OPERATIONS["cast"](trace, value.tensor, is_float=is_float)
 
-    [made] = take(trace, Step("cast", (value.tensor,), run, read))
-    return Traced(made, dtype)
+    [tensor] = take(trace, Step("cast", (value.tensor,), run, read))
+    return Traced(tensor, dtype)
 
 
 # Tables ------------------------------------------------------------------------------
@@ -317,8 +324,8 @@ def _cast(trace: Trace, call: Call) -> Traced:
 def _embedding(trace: Trace, call: Call) -> Traced:
     if call.option(3, "max_norm") is not None:
         raise UnsupportedModelError(
-            "an Embedding with max_norm changes its own weights as it answers; put the "
-            "shortened weights into one without max_norm"
+            "an Embedding with max_norm changes its own weights when it runs; copy the "
+            "final weights into one without max_norm"
         )
     weight = call.option(1, "weight")
     fixed(weight)
@@ -329,19 +336,20 @@ def _embedding_bag(trace: Trace, call: Call) -> Traced:
     mode, *others = call.args[2:]
     if len(call.args) != 5 or mode == "max" or any(o is not None for o in others):
         raise UnsupportedModelError(
-            "of EmbeddingBag, nn2rules reads mode 'sum' and 'mean', without offsets, "
-            "weights of samples, padding and max_norm"
+            "nn2rules reads an EmbeddingBag with mode 'sum' or 'mean', without "
+            "offsets, "
+            "sample weights, padding and max_norm"
         )
-    found = lookup(trace, call.first, call.args[1], "the EmbeddingBag")
-    made = OPERATIONS[mode](trace, found.tensor, axes=1, keep=False)
-    return Traced(made, found.dtype)
+    vectors = lookup(trace, call.first, call.args[1], "the EmbeddingBag")
+    reduced = OPERATIONS[mode](trace, vectors.tensor, axes=1, keep=False)
+    return Traced(reduced, vectors.dtype)
 
 
 def _one_hot(trace: Trace, call: Call) -> Traced:
     number = call.option(1, "num_classes", -1)
     if not isinstance(number, int) or number < 1:
         raise UnsupportedModelError(
-            "one_hot counts the classes in each batch anew; say num_classes"
+            "one_hot takes the number of classes from each batch; pass num_classes"
         )
     matrix = torch.eye(number, dtype=torch.int64)
     return lookup(trace, call.first, matrix, "one_hot")
@@ -364,7 +372,7 @@ _EACH = (
     *("round", "rsqrt", "selu", "sign", "sin", "softsign", "sqrt", "square"),
     *("tanhshrink", "threshold", "trunc", "where", "xlogy"),
 )
-"""Steps that make each entry of the same entries of what they are given."""
+"""Steps that work on each entry alone."""
 
 _OWN: dict[str, Callable[[Trace, Call], Any]] = {
     **dict.fromkeys(_MOVES.split(), _move),
@@ -380,37 +388,37 @@ _OWN: dict[str, Callable[[Trace, Call], Any]] = {
     "identity": _keep,
     "one_hot": _one_hot,
 }
-"""What is done at steps that only PyTorch has, by their names."""
+"""From steps that only PyTorch has to the functions that read them."""
 
 
 _BY_NAME = {
     "layer_norm": (
-        "each unit is divided by the spread of all units, so it is no longer a sum of "
-        "the features; use BatchNorm1d, whose factors are fixed once it is trained"
+        "it divides each unit by the spread of all units, which is not a weighted sum "
+        "of the features; use BatchNorm1d, whose factors are fixed after training"
     ),
     "attention": (
         "attention multiplies numbers that all depend on the input; nn2rules reads "
-        "sums of inputs with fixed weights, so use Linear layers and ReLU"
+        "weighted sums with fixed weights, so use Linear layers and ReLU"
     ),
     "conv": (
-        "convolutions are for images and sequences; nn2rules reads networks on tables, "
-        "so use Linear"
+        "convolutions are for images and sequences; nn2rules reads networks for "
+        "tabular data, so use Linear layers"
     ),
     "recurrent": (
-        "recurrent layers multiply numbers that all depend on the input; nn2rules "
-        "reads networks on tables, so use Linear layers"
+        "recurrent layers are for sequences; nn2rules reads networks for tabular data, "
+        "so use Linear layers"
     ),
     "pool": (
-        "the largest of several units is not an activation of one; nn2rules reads "
-        "networks on tables, so use Linear"
+        "the maximum of several units is not a function of one unit; use Linear layers "
+        "and activations"
     ),
     "bilinear": (
-        "it multiplies two numbers that both depend on the input; nn2rules reads sums "
-        "of inputs with fixed weights"
+        "it multiplies two numbers that both depend on the input; nn2rules reads "
+        "weighted sums with fixed weights"
     ),
     "other activation": (
-        "nn2rules does not know this activation of numbers that depend on several "
-        "features; use ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, GELU, ELU or Softplus"
+        "nn2rules does not support this activation once features are combined; use "
+        "ReLU, LeakyReLU, Tanh, Sigmoid, SiLU, GELU, ELU or Softplus"
     ),
 }
 
@@ -439,14 +447,14 @@ def reason_of(name: str) -> str:
     Examples
     --------
     >>> reason_of("Conv2d")
-    'convolutions are for images and sequences; nn2rules reads networks on tables, so
-    use Linear'
+    'convolutions are for images and sequences; nn2rules reads networks for tabular
+    data, so use Linear layers'
     """
     for kind, parts in _KINDS.items():
         if any(part in name for part in parts):
             return _BY_NAME[kind]
     return (
-        f"nn2rules does not know the step {name!r} of numbers that depend on several "
-        f"features; leave it out, do it to each feature before the first layer, or "
-        f"write it with Linear layers and activations"
+        f"nn2rules does not support the step {name!r} once features are combined; "
+        f"leave it out, apply it to each feature before the first layer, or write it "
+        f"with Linear layers and activations"
     )

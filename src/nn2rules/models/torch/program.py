@@ -32,9 +32,9 @@ class Input:
     node : fx.Node
         The placeholder of the graph.
     key : str or None
-        Of a placeholder that is a dict: which of its tensors.
+        The key of the tensor, if the placeholder is a dict.
     ndim : int or None
-        The number of axes, the batch included, if that is known.
+        The number of axes with the batch, if that is known.
     """
 
     port: Port
@@ -46,17 +46,17 @@ class Input:
 
 @dataclass(frozen=True)
 class Program:
-    """A model that can be followed step by step.
+    """A model that can be traced step by step.
 
     Attributes
     ----------
     graph : fx.Graph
     inputs : tuple of Input
-    constants : mapping from placeholders to what they always hold
+    constants : mapping from placeholders to their constant values
     root : nn.Module or None
-        Has the modules and attributes that nodes name.
+        The module with the submodules and attributes that nodes name.
     call : callable
-        The model itself, given a tensor for each of `inputs`.
+        The model itself, as a function of a tensor for each of `inputs`.
     dtypes : frozenset of torch.dtype
         The formats of its floating-point numbers.
     """
@@ -70,13 +70,13 @@ class Program:
 
     @property
     def modules(self) -> dict[str, nn.Module]:
-        """The modules that nodes name, by their paths."""
+        """The modules that nodes name, by path."""
         return {} if self.root is None else dict(self.root.named_modules())
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Keep back what PyTorch says while it tries: its errors are reported by us."""
+    """Suppress PyTorch's output while it tries; nn2rules reports its errors."""
     disabled = logging.root.manager.disable
     quiet = io.StringIO()
     logging.disable(logging.CRITICAL)
@@ -89,7 +89,7 @@ def silence() -> Iterator[None]:
 
 
 def float_dtype(model: nn.Module) -> torch.dtype:
-    """Return the format that a model computes in: that of its first parameter."""
+    """Return the format of a model, which is that of its first parameter."""
     for tensor in tensors_of(model):
         if tensor.dtype.is_floating_point:
             return tensor.dtype
@@ -113,9 +113,9 @@ def traced_program(model: nn.Module, root: nn.Module, graph: fx.Graph) -> Progra
     Parameters
     ----------
     model : nn.Module
-        That of the user, which answers.
+        The user's module, which is run.
     root : nn.Module
-        It, or a copy of it, whose graph is given.
+        This module, or a copy of it, whose graph is `graph`.
     graph : fx.Graph
     """
     modules, dtype = dict(root.named_modules()), float_dtype(model)
@@ -150,7 +150,7 @@ def traced_program(model: nn.Module, root: nn.Module, graph: fx.Graph) -> Progra
 
 
 def _keys(node: fx.Node) -> list[str]:
-    """Return the keys that are taken from an input that is a dict of tensors."""
+    """Return the keys that are used of an input that is a dict of tensors."""
     keys = [
         user.args[1]
         for user in node.users
@@ -181,7 +181,7 @@ _SAME_WIDTH = (
 def _port(
     name: str, starts: Sequence[fx.Node], modules: Mapping[str, nn.Module]
 ) -> Port:
-    """Return what an input feeds: a layer of a width, or a table of whole numbers."""
+    """Return the width of the layer, or the lookup table, that an input goes to."""
     width: int | None = None
     is_integer = False
     queue, seen = [(start, True, False) for start in starts], set(starts)
@@ -210,7 +210,7 @@ def _port(
 def _n_inputs(
     step: str, node: fx.Node, extra: Sequence[Any], modules: Mapping[str, nn.Module]
 ) -> int | None:
-    """Return how many numbers a sum takes for each row."""
+    """Return the number of inputs of a sum."""
     weight: Any = extra[0] if extra else None
     if weight is None and len(node.args) > 1:
         argument = node.args[1]
@@ -226,7 +226,7 @@ def _n_inputs(
 def export(
     model: nn.Module, root: nn.Module, source: Source, reason: Exception
 ) -> Program:
-    """Follow a model with an example, since it cannot be followed without."""
+    """Trace a model that can only be traced with an example."""
     dtype = float_dtype(model)
     for ports in _likely_ports(root):
         encode = source.arrays(ports)
@@ -242,13 +242,14 @@ def export(
                 raise
             except Exception:  # noqa: BLE001  try the next kind of example
                 continue
-            made = exported_program(program)
-            dtypes = made.dtypes | {dtype}
-            return replace(made, call=lambda tensors: model(*tensors), dtypes=dtypes)
+            exported = exported_program(program)
+            dtypes = exported.dtypes | {dtype}
+            return replace(
+                exported, call=lambda tensors: model(*tensors), dtypes=dtypes
+            )
     raise UnsupportedModelError(
-        f"the steps of the model's forward cannot be told beforehand "
-        f"({reason_in(reason)}); nn2rules reads models that do the same to every "
-        f"input, so replace decisions that depend on its numbers"
+        f"the steps of the model's forward depend on its input ({reason_in(reason)}); "
+        f"nn2rules reads models with the same steps for every input"
     ) from None
 
 
@@ -275,7 +276,7 @@ def _example(array: Any, dtype: torch.dtype, *, as_floats: bool) -> torch.Tensor
 
 
 def exported_program(program: ExportedProgram) -> Program:
-    """Return an exported program as one that can be followed."""
+    """Return an exported program as one that can be traced."""
     signature = program.graph_signature
     constants: dict[fx.Node, Any] = {}
     inputs = []
@@ -291,7 +292,9 @@ def exported_program(program: ExportedProgram) -> Program:
         elif node.name in signature.user_inputs:
             inputs.append(_exported_input(node))
         else:
-            raise UnsupportedModelError(f"the exported program takes {node.name!r}")
+            raise UnsupportedModelError(
+                f"the exported program has an unexpected input {node.name!r}"
+            )
     spec, module = program.call_spec.in_spec, program.module()
 
     def call(tensors: Sequence[torch.Tensor]) -> Any:
@@ -312,9 +315,8 @@ def _exported_input(node: fx.Node) -> Input:
         raise UnsupportedModelError(f"the model's input {node.name!r} is not a tensor")
     if example.ndim == 0 or isinstance(example.shape[0], int):
         raise UnsupportedModelError(
-            "the model was exported for a fixed number of rows at a time; export it "
-            "for any number of rows, with dynamic_shapes="
-            "({0: torch.export.Dim.DYNAMIC},)"
+            "the model was exported for a fixed number of rows; export it for any "
+            "number of rows, with dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)"
         )
     width = int(example.shape[1]) if example.ndim == 2 else None
     kind: Any = "float" if example.dtype.is_floating_point else "integer"

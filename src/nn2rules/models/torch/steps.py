@@ -1,4 +1,4 @@
-"""The steps of a PyTorch model, under one name each, whatever way they are written.
+"""The steps of a PyTorch model, under one name each, however they are written.
 
 ``nn.ReLU()``, ``F.relu(x)``, ``torch.relu(x)``, ``x.relu_()`` and the operator
 ``aten.relu`` of an exported program are all the step "relu". A step has the arguments
@@ -50,7 +50,7 @@ MODULES: dict[type[nn.Module], tuple[str, tuple[str, ...]]] = {
     nn.Tanh: ("tanh", ()),
     nn.Unflatten: ("unflatten", ("dim", "unflattened_size")),
 }
-"""Modules, the name of their step, and the attributes that are its other arguments."""
+"""From modules to the name of their step, and to the attributes for its arguments."""
 
 CASTS = (
     *("bfloat16", "bool", "double", "float", "half", "int", "long", "to", "type"),
@@ -87,7 +87,7 @@ _ALIASES = {
 }
 
 _OTHER_NAMES = {"dim": "axis", "other": "mat2", "training": "train"}
-"""What functions of another family call an argument."""
+"""Other names of an argument, in other families of functions."""
 
 _IN_PLACE = ("iadd", "imul", "isub", "itruediv")
 
@@ -100,11 +100,11 @@ class Call:
     ----------
     name : str
     args, kwargs
-        What it is given; tensors that depend on the input are `Traced`.
+        Its arguments; tensors that depend on the input are `Traced`.
     own : callable
         The operation itself.
     given : tuple
-        What that takes, which may be less than `args`, and by name.
+        The arguments of `own`, which may be fewer than `args`, and by name.
     traced : tuple of Traced
         The tensors among the arguments that depend on the input, in order.
     is_in_place : bool
@@ -120,16 +120,16 @@ class Call:
     is_in_place: bool = False
 
     def option(self, position: int, name: str, default: Any = None) -> Any:
-        """Return an argument, wherever it was given."""
+        """Return an argument, by position or by name."""
         if position < len(self.args):
             return self.args[position]
         other = self.kwargs.get(_OTHER_NAMES.get(name, ""), default)
         return self.kwargs.get(name, other)
 
     def run(self, *tensors: torch.Tensor, by_entry: bool = False) -> Any:
-        """Let PyTorch take this step with tensors in place of those in `traced`.
+        """Let PyTorch run this step with tensors in place of those in `traced`.
 
-        With `by_entry`, for any number of rows: constants may have a batch, too.
+        With `by_entry`, for any number of rows, so constants lose their batch.
         """
         rest, ndim = iter(tensors), max((each.ndim for each in tensors), default=0)
 
@@ -146,7 +146,7 @@ class Call:
 
     @property
     def first(self) -> Traced:
-        """The first argument, which depends on the input, as no other may."""
+        """The first argument, the only one that may depend on the input."""
         place = (1, "mat1") if self.name == "addmm" else (0, "input")
         value = self.option(*place)
         if not isinstance(value, Traced):
@@ -159,7 +159,7 @@ def call_of(
     values: Mapping[fx.Node, Any],
     modules: Mapping[str, nn.Module],
 ) -> Call:
-    """Return the call that a node of a graph is.
+    """Return the call of a node of a graph.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def call_of(
 def name_of(
     node: fx.Node, modules: Mapping[str, nn.Module]
 ) -> tuple[str, tuple[Any, ...]]:
-    """Return the name of a node's step, and the arguments that a module holds."""
+    """Return the name of a node's step, and the arguments stored in a module."""
     if node.op == "call_module":
         module = modules[str(node.target)]
         for cls in type(module).__mro__:
@@ -207,7 +207,7 @@ def name_of(
 
 
 def place_of(node: fx.Node, modules: Mapping[str, nn.Module]) -> str:
-    """Return where in the model a node is: a module's path, or the nearest one."""
+    """Return the place of a node in the model: the path of a module, or the nearest."""
     if node.op == "call_module":
         return f"{node.target} ({type(modules[str(node.target)]).__name__})"
     stack = node.meta.get("nn_module_stack", {})
@@ -248,15 +248,15 @@ def _value(argument: Any, values: Mapping[fx.Node, Any]) -> Any:
 
 
 def _leaves(arguments: Any) -> Sequence[Traced]:
-    found: list[Traced] = []
+    leaves: list[Traced] = []
 
     def visit(argument: Any) -> Any:
         if isinstance(argument, Traced):
-            found.append(argument)
+            leaves.append(argument)
         return argument
 
     map_aggregate(arguments, visit)
-    return found
+    return leaves
 
 
 def _in_order(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
-"""What is known of a tensor of a PyTorch model.
+"""The tensors of a PyTorch model while it is traced.
 
-As long as features have not met, the tables of a tensor are made by PyTorch itself, in
-the format that the model computes in: they hold the very numbers of the model.
+As long as features are not combined, PyTorch itself computes the tables of a tensor, in
+the format of the model, so they hold exactly the numbers of the model.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from nn2rules.errors import UnsupportedModelError
 from nn2rules.models.tracing import CONSTANT, UNITS, Columns, Tensor, Trace, unbatched
 
 BATCH = 2
-"""The number of rows that shapes and constants are worked out for."""
+"""The number of rows for which shapes and constants are computed."""
 
 Run = Callable[..., Any]
 """An operation of the model, as a function of the tensors that depend on the input."""
@@ -42,7 +42,7 @@ class Traced:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, with that of a batch in front."""
+        """The shape with a batch in front."""
         return (BATCH, *self.tensor.shape)
 
     @property
@@ -52,7 +52,7 @@ class Traced:
 
 
 def unit_of(dtype: torch.dtype) -> float:
-    """Return the unit roundoff of a format; 0 of whole numbers."""
+    """Return the unit roundoff of a format; 0 for integers."""
     return UNITS.get(str(dtype).removeprefix("torch."), 0.0)
 
 
@@ -65,30 +65,34 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
 
 
 def constant(trace: Trace, value: Any) -> Traced:
-    """Return a constant of a batch, such as one that was expanded to its rows."""
+    """Return a constant that may have a batch, all of whose rows are equal."""
     rows = torch.as_tensor(value)
     first = unbatched(to_numpy(rows), max(rows.ndim - 1, 0), BATCH)
     return Traced(trace.constant(first), rows.dtype)
 
 
 def lookup(trace: Trace, value: Traced, matrix: torch.Tensor, what: str) -> Traced:
-    """Return, for every entry of a tensor of whole numbers, that row of `matrix`."""
+    """Return the row of `matrix` for each entry of a tensor of integers."""
     if not value.is_table or value.dtype.is_floating_point:
         raise UnsupportedModelError(
-            f"{what} is given numbers that depend on several features, or that are not "
-            f"whole; look up each feature on its own"
+            f"{what} gets numbers that depend on several features, or that are not "
+            f"integers; look up each feature separately"
         )
     tensor, rows = value.tensor, to_numpy(matrix)
     assert isinstance(tensor, Columns), "a table is made of columns"
     parts = []
     for owner, table in zip(tensor.owners, tensor.tables, strict=True):
         _refuse_outside(trace, owner, table, len(rows), what)
-        found = rows[table]
+        table_rows = rows[table]
         parts.append(
-            trace.constant(found[0]) if owner == CONSTANT else trace.table(owner, found)
+            trace.constant(table_rows[0])
+            if owner == CONSTANT
+            else trace.table(owner, table_rows)
         )
     shape = (BATCH, *tensor.shape, rows.shape[1])
-    joined = trace.rearrange(parts, lambda *found: np.stack(found, 1).reshape(shape))
+    joined = trace.rearrange(
+        parts, lambda *table_rows: np.stack(table_rows, 1).reshape(shape)
+    )
     return Traced(joined, matrix.dtype)
 
 
@@ -104,6 +108,6 @@ def _refuse_outside(
             value = feature.values[int(outside[0])]
             subject = f"the value {value!r} of feature {feature.name!r}"
         raise UnsupportedModelError(
-            f"{subject} is encoded as {number}, but {what} has only the rows 0 to "
+            f"{subject} is encoded as {number}, but {what} has only rows 0 to "
             f"{n_rows - 1}"
         )

@@ -1,13 +1,13 @@
-"""Follow a model's computation from its inputs to its scores, and write it as layers.
+"""Trace a model's computation from its inputs to its scores, and write it as layers.
 
-An adapter goes through the steps of a model and says of each which of `OPERATIONS` it
-is, where its options are, and how the framework itself runs it; `take` does the rest.
-Steps act on tensors that are known in one of two ways. As long as features have not
-met, every entry of a tensor depends on one feature alone: it is a column of that
-feature's table (`Columns`), and whatever the framework does to it can be done to the
-table. Once features are added up, a tensor is an affine function (`Affine`) of the
-one-hot input or of the units of a hidden layer, made by a `Trace`; a nonlinear step on
-it begins the next hidden layer.
+An adapter goes through the steps of a model. For each it states which of `OPERATIONS`
+it is, where its options are, and how the framework itself runs it; `take` does the
+rest. Steps act on tensors of two kinds. As long as features are not combined, every
+entry of a tensor depends on one feature alone. It is then a column of that feature's
+table (`Columns`), and every step of the framework can be run on the table. Once
+features are combined, a tensor is an affine function (`Affine`) of the one-hot input or
+of the units of a hidden layer, made by a `Trace`. A nonlinear step on it starts the
+next hidden layer.
 
 Tensors have no batch here: their `shape` is that of a single row.
 """

@@ -1,8 +1,8 @@
-"""What models do to tensors, under one name each, whatever framework they come from.
+"""The operations of models, under one name each, regardless of the framework.
 
-An operation takes a trace, the tensors that it joins, and its options by their names;
-numbers among the options are those that the model holds. An adapter has a table from
-the names of its framework to these, and finds the options.
+An operation takes a trace, its input tensors, and its options by name; numbers among
+the options are stored in the model. An adapter has a table from the names of its
+framework to these, and finds the options.
 """
 
 import math
@@ -18,7 +18,7 @@ from nn2rules.models.tracing.tensors import Affine, Columns, Tensor, floats
 from nn2rules.models.tracing.trace import Trace
 
 _CLOSE = 1e-6
-"""Constants are stored in float32: so far may they lie from what is meant."""
+"""Constants are stored in float32, so they differ from the exact ones this much."""
 
 
 def _plain(trace: Trace, x: Tensor, *, name: str) -> Tensor:
@@ -28,16 +28,18 @@ def _plain(trace: Trace, x: Tensor, *, name: str) -> Tensor:
 def _relu(
     trace: Trace, x: Tensor, *, slope: Any = 0, most: Any = None, start: Any = 0
 ) -> Tensor:
-    """Read a ReLU, which may leak below zero, or be cut off above."""
+    """Read a ReLU, which may be leaky, or have a maximum."""
     if start:
         raise UnsupportedModelError(
-            f"this ReLU starts at {start:g}, and nn2rules reads those that start at 0"
+            f"this ReLU has the threshold {start:g}; nn2rules reads ReLUs with "
+            f"threshold 0"
         )
     if most is None:
         return _leaky_relu(trace, x, slope=slope)
     if slope:
         raise UnsupportedModelError(
-            "this ReLU leaks and is cut off; nn2rules reads those that do one of these"
+            "this ReLU is leaky and has a maximum; nn2rules reads ReLUs with one of "
+            "these"
         )
     return _cut(trace, x, 0.0, float(most))
 
@@ -49,25 +51,26 @@ def _leaky_relu(trace: Trace, x: Tensor, *, slope: Any) -> Tensor:
 
 
 def _prelu(trace: Trace, x: Tensor, *, slopes: Any) -> Tensor:
-    """Read a PReLU, if all its units have one slope."""
+    """Read a PReLU whose units all have the same slope."""
     [slope, *others] = set(np.asarray(slopes).reshape(-1).tolist())
     if others:
         raise UnsupportedModelError(
-            "its units have slopes of their own; nn2rules cannot hold different slopes "
-            "side by side, so use LeakyReLU, or a PReLU none of whose units has its "
-            "own slope"
+            "its units have different slopes; use LeakyReLU, or a PReLU with a single "
+            "slope"
         )
     return _leaky_relu(trace, x, slope=slope)
 
 
 def _cut(trace: Trace, tensor: Tensor, low: float | None, high: float | None) -> Tensor:
-    """Return every entry cut off at two limits, or at one, or at none.
+    """Return every entry clipped at two limits, at one, or at none.
 
     ``clip(x, 0, 6)`` is ``3 + 3 * hard_tanh((x - 3) / 3)``.
     """
     if low is not None and high is not None:
         if not low < high:
-            raise UnsupportedModelError(f"its limits are {low} and {high}")
+            raise UnsupportedModelError(
+                f"its limits are {low} and {high}; the first must be smaller"
+            )
         middle, half = (low + high) / 2, (high - low) / 2
         inside = tensor
         if (middle, half) != (0, 1):
@@ -83,11 +86,11 @@ def _cut(trace: Trace, tensor: Tensor, low: float | None, high: float | None) ->
 
 
 def _clip(trace: Trace, x: Tensor, *, low: Any = None, high: Any = None) -> Tensor:
-    """Read numbers that are cut off at limits, of which each may be missing."""
+    """Read clipping at two limits, each of which may be missing."""
     limits = []
     for limit in (low, high):
         if np.size(limit) > 1:
-            raise UnsupportedModelError("its limits are arrays; give numbers")
+            raise UnsupportedModelError("its limits are arrays; use single numbers")
         number = math.inf if limit is None else float(limit)
         is_none = abs(number) >= float(np.finfo(np.float32).max)
         limits.append(None if is_none else number)
@@ -100,11 +103,10 @@ def _absolute(trace: Trace, x: Tensor) -> Tensor:
 
 
 def _elu(trace: Trace, x: Tensor, *, alpha: Any = 1.0, scales: Any = ()) -> Tensor:
-    """Read an ELU of alpha 1; an operator may have two scales more."""
+    """Read an ELU with alpha 1; an operator may have two more scales."""
     if alpha != 1 or any(float(scale) not in (0.0, 1.0) for scale in scales):
         raise UnsupportedModelError(
-            f"an ELU with alpha={alpha} has a kink at 0: its alpha is {alpha:.6g}; "
-            f"nn2rules reads 1, or ReLU"
+            f"its alpha is {alpha:.6g}; nn2rules reads an ELU with alpha=1, or ReLU"
         )
     return trace.activate(x, "elu")
 
@@ -117,9 +119,8 @@ def _celu(trace: Trace, x: Tensor, *, alpha: Any = 1.0) -> Tensor:
 def _gelu(trace: Trace, x: Tensor, *, approximate: Any = False) -> Tensor:
     if approximate not in (False, "none", b"none"):
         raise UnsupportedModelError(
-            'approximate="tanh" is another function than GELU: this is the approximate '
-            'one, approximated by tanh; use the exact one, of approximate="none" (in '
-            "Keras, approximate=False)"
+            "it is the tanh approximation of GELU; use the exact function, with "
+            'approximate="none" (in Keras, approximate=False)'
         )
     return trace.activate(x, "gelu")
 
@@ -132,23 +133,23 @@ def _softplus(
     threshold: Any = math.inf,
     unit: float = 1.0,
 ) -> Tensor:
-    """Read a softplus; beyond a threshold the model may take x for it.
+    """Read a softplus; above a threshold the model may use x instead.
 
-    In float64 that is more than rounding, so that the bound on the model's error has to
-    allow for it.
+    In float64 the difference is more than rounding, so the bound on the model's error
+    includes it.
     """
     beta, threshold = float(beta), float(threshold)
     if threshold < 15:
         raise UnsupportedModelError(
-            f"a Softplus with threshold={threshold:g} jumps there from one function to "
-            f"another; leave the threshold at 20"
+            f"a Softplus with threshold={threshold:g} has a jump there; use the "
+            f"default threshold of 20"
         )
     scaled = x if beta == 1 else trace.scale(x, beta)
-    made = trace.activate(scaled, "softplus")
+    activated = trace.activate(scaled, "softplus")
     if beta == 1 and math.isinf(threshold):
-        return made
+        return activated
     shortcut = math.log1p(math.exp(-threshold)) / beta
-    return trace.scale(trace.scale(made, 1 / beta), 1.0, 0.0, shortcut / unit)
+    return trace.scale(trace.scale(activated, 1 / beta), 1.0, 0.0, shortcut / unit)
 
 
 def _log_sigmoid(trace: Trace, x: Tensor) -> Tensor:
@@ -175,16 +176,16 @@ def _silu(trace: Trace, x: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 
 def _softmax(trace: Trace, x: Tensor, *, name: str, axis: int | None = -1) -> Tensor:
-    """Read the shares of the classes, or their logarithms.
+    """Read class probabilities, or their logarithms.
 
-    `axis` counts the batch; None stands for all numbers of a row.
+    `axis` counts the batch; None means all numbers of a row.
     """
     size = math.prod(x.shape)
     place = len(x.shape) if axis is None else axis % (len(x.shape) + 1)
     if place == 0 or (axis is not None and x.shape[place - 1] != size):
         raise UnsupportedModelError(
-            f"a softmax is read over the last axis, that of the classes, as the last "
-            f"step; here it goes over axis {axis}, and rows have the shape {x.shape}"
+            f"a softmax must be over the last axis, that of the classes; here it is "
+            f"over axis {axis}, and rows have the shape {x.shape}"
         )
     return trace.activate(x, name)
 
@@ -209,19 +210,19 @@ ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "softplus": _softplus,
     "tanh": partial(_plain, name="tanh"),
 }
-"""What is done for each, given a trace, a tensor, and its options by their names."""
+"""From a name to the function of a trace, a tensor, and options by name."""
 
 
-MIXED_ROWS = "it mixes rows of a batch"
-"""The refusal of steps whose result on a row depends on other rows."""
+MIXED_ROWS = "it combines rows of a batch"
+"""The message about steps whose result for a row depends on other rows."""
 
 FIXED = (
-    "its weights depend on the input; nn2rules reads sums of inputs with fixed weights"
+    "its weights depend on the input; nn2rules reads weighted sums with fixed weights"
 )
 
 
 def _add(trace: Trace, *tensors: Tensor, sign: int = 1, factor: Any = 1) -> Tensor:
-    """Read a sum, or with `sign` -1 a difference, of `factor` times the others."""
+    """Read a sum or, with `sign` -1, a difference of `factor` times the others."""
     first, *others = tensors
     for other in others:
         scaled = other if factor == 1 else trace.scale(other, factor)
@@ -240,8 +241,8 @@ def _multiply(trace: Trace, left: Tensor, right: Tensor) -> Tensor:
 def _divide(trace: Trace, left: Tensor, right: Tensor) -> Tensor:
     if not (isinstance(right, Columns) and right.is_constant):
         raise UnsupportedModelError(
-            "it divides by a number that depends on the input; nn2rules reads sums of "
-            "inputs with fixed weights"
+            "it divides by a number that depends on the input; nn2rules reads weighted "
+            "sums with fixed weights"
         )
     divisor = floats(right.value)
     if not divisor.all():
@@ -260,10 +261,10 @@ def _linear(
     weights = floats(weights)
     if weights.ndim not in (1, 2):
         raise UnsupportedModelError("it multiplies by several matrices at once")
-    made = trace.linear(x, weights.reshape(len(weights), -1), bias)
+    product = trace.linear(x, weights.reshape(len(weights), -1), bias)
     if weights.ndim == 1:
-        made = trace.rearrange([made], lambda rows: rows[..., 0])
-    return trace.rounded(made, roundings)
+        product = trace.rearrange([product], lambda rows: rows[..., 0])
+    return trace.rounded(product, roundings)
 
 
 def _scale(
@@ -285,38 +286,38 @@ def _normalize(
     is_training: bool = False,
     roundings: int = 0,
 ) -> Tensor:
-    """Read what batch normalisation makes of a tensor once it is trained."""
+    """Read batch normalization after training."""
     if is_training or mean is None:
         raise UnsupportedModelError(
-            "batch normalisation in training mode, or without running statistics, "
+            "batch normalization in training mode, or without running statistics, "
             "depends on the whole batch; read or export the model after model.eval(), "
-            "and keep track_running_stats=True"
+            "with track_running_stats=True"
         )
     shape = [1] * len(x.shape)
     shape[axis - 1 if axis > 0 else axis] = -1
     deviation = np.sqrt(floats(variance) + float(epsilon)).reshape(shape)
-    # One after the other, as frameworks round: the bound on the error counts the steps.
+    # Step by step, as frameworks round: the bound on the error counts the steps.
     centred = trace.scale(x, 1.0, -floats(mean).reshape(shape))
-    made = trace.scale(centred, 1 / deviation)
+    normalized = trace.scale(centred, 1 / deviation)
     factor = 1.0 if scale is None else floats(scale).reshape(shape)
     added = 0.0 if shift is None else floats(shift).reshape(shape)
-    return trace.rounded(trace.scale(made, factor, added), roundings)
+    return trace.rounded(trace.scale(normalized, factor, added), roundings)
 
 
 def _total(
     trace: Trace, x: Tensor, *, axes: int | Sequence[int] | None, mean: bool, keep: Any
 ) -> Tensor:
-    """Read a sum, or a mean, over axes, counted with that of the batch.
+    """Read a sum or a mean over axes, counted with the batch.
 
-    With `keep`, these axes stay, with one entry each.
+    With `keep`, these axes remain with one entry each.
     """
     rank = len(x.shape) + 1
     listed = [axes] if isinstance(axes, int) else list(axes or range(rank))
     places = sorted(axis % rank for axis in listed)
     if 0 in places:
         raise UnsupportedModelError(
-            "it adds up the rows of a batch; what mixes rows of a batch is no answer "
-            "to one input"
+            "it sums over the rows of a batch, so its result for a row depends on "
+            "other rows"
         )
     kept = [place for place in range(1, rank) if place not in places]
     sizes = (2, *x.shape)
@@ -328,14 +329,14 @@ def _total(
         return rows.transpose(0, *kept, *places).reshape(2, *left, count)
 
     weights = np.full((count, 1), 1 / count if mean else 1.0)
-    made = trace.linear(trace.rearrange([x], aside), weights)
-    return trace.rearrange([made], lambda rows: rows.reshape(2, *shape))
+    total = trace.linear(trace.rearrange([x], aside), weights)
+    return trace.rearrange([total], lambda rows: rows.reshape(2, *shape))
 
 
 def _cast(trace: Trace, x: Tensor, *, is_float: bool) -> Tensor:
     if not is_float:
         raise UnsupportedModelError(
-            "it rounds numbers in which features have met to whole ones"
+            "it rounds numbers to integers once features are combined"
         )
     return trace.rounded(x)
 
@@ -360,30 +361,30 @@ OPERATIONS: dict[str, Callable[..., Tensor]] = {
     "subtract": partial(_add, sign=-1),
     "sum": partial(_total, mean=False),
 }
-"""Every operation that can be read where features have met."""
+"""Every operation that can be read once features are combined."""
 
 ENTRYWISE = frozenset(
     {*OPERATIONS, "each"}
     - {"average", "identity", "linear", "mean", "softmax", "log_softmax", "sum"}
 )
-"""Operations on every entry alone; "each" is any that no network can hold."""
+"""Operations on each entry alone; "each" is any that a network cannot express."""
 
-STRAIGHT = frozenset(
+LINEAR = frozenset(
     {
         *("add", "average", "cast", "divide", "identity", "linear", "mean", "multiply"),
         *("negative", "normalize", "scale", "subtract", "sum"),
     }
 )
-"""Operations that keep numbers along a line, if they can be read."""
+"""Operations that are linear, if they can be read."""
 
 SEVERAL = ("add", "average", "divide", "multiply", "subtract")
-"""Operations that join several tensors, some of which may be constant."""
+"""Operations on several tensors, some of which may be constant."""
 
 
 def operands_of(
     trace: Trace, values: Sequence[Any], *, batch: int = 1, of_any_rank: bool = False
 ) -> list[Tensor]:
-    """Return what meets in a row: tensors of one rank, and arrays as constants."""
+    """Return operands for one row: tensors of one rank, and arrays as constants."""
     ranks = {len(each.shape) for each in values if isinstance(each, Columns | Affine)}
     if len(ranks) > 1 and not of_any_rank:
         raise UnsupportedModelError(MIXED_ROWS)
@@ -396,9 +397,9 @@ def operands_of(
 
 
 def unbatched(array: Any, rank: int, batch: int = 1) -> Any:
-    """Return a constant without the batch that it may have, in rows of `rank` axes.
+    """Return a constant without its batch axis, if it has one; rows have `rank` axes.
 
-    `batch` is the number of rows that constants were worked out for.
+    `batch` is the number of rows for which constants were computed.
     """
     if array.ndim <= rank:
         return array

@@ -1,9 +1,9 @@
-"""Take a step of a model, whatever framework it comes from.
+"""Take a step of a model, regardless of its framework.
 
-A step that only picks and places numbers is run on their places. One that acts on every
-entry alone is run, as it is, on the values of each feature, as long as features have
-not met; and so is any step at all that concerns one feature. What is left must be one
-of the operations that a network can hold.
+A step that only rearranges numbers is run on their positions. A step on each entry
+alone is run on the values of each feature, as long as features are not combined, and so
+is any step that involves only one feature. All other steps must be operations that a
+network can express.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.models.tracing.operations import (
     ENTRYWISE,
+    LINEAR,
     MIXED_ROWS,
     OPERATIONS,
-    STRAIGHT,
 )
 from nn2rules.models.tracing.tensors import CONSTANT, Columns, Ending, Tensor
 from nn2rules.models.tracing.trace import Trace
 from nn2rules.space import Domain, Value, text_of
 
 Run: TypeAlias = Callable[[Sequence[NDArray[Any]]], list[NDArray[Any]]]
-"""Arrays with a row for each row, one for each tensor that goes in, to such arrays."""
+"""From one array for each input tensor, with one row per row, to such arrays."""
 
 
 def owners_of(tensors: Sequence[Columns]) -> list[int]:
@@ -36,26 +36,26 @@ def owners_of(tensors: Sequence[Columns]) -> list[int]:
 def grid_of(tensors: Sequence[Columns]) -> NDArray[np.int64] | None:
     """Return the feature of each entry of an entry-by-entry result.
 
-    None if features meet in one.
+    None if an entry depends on several features.
     """
     grid: NDArray[np.int64] = np.array(CONSTANT)
     for tensor in tensors:
-        own = np.array(tensor.owners, dtype=np.int64).reshape(tensor.shape)
-        grid, own = np.broadcast_arrays(grid, own)
-        if ((grid != own) & (grid != CONSTANT) & (own != CONSTANT)).any():
+        owners = np.array(tensor.owners, dtype=np.int64).reshape(tensor.shape)
+        grid, owners = np.broadcast_arrays(grid, owners)
+        if ((grid != owners) & (grid != CONSTANT) & (owners != CONSTANT)).any():
             return None
-        grid = np.maximum(grid, own)
+        grid = np.maximum(grid, owners)
     return grid
 
 
 class ValueRows:
-    """Rows in which one feature after the other goes through its values.
+    """Rows in which one feature after the other takes all its values.
 
     Parameters
     ----------
     domain : Domain
     owners : sequence of int
-        The features; without any, there is a single row.
+        The features; without any, there is only one row.
     """
 
     def __init__(self, domain: Domain, owners: Sequence[int]) -> None:
@@ -67,7 +67,7 @@ class ValueRows:
         return int(self.starts[-1])
 
     def of(self, tensor: Columns) -> NDArray[Any]:
-        """Return the array that a tensor is on these rows."""
+        """Return the array of a tensor on these rows."""
         columns = []
         for mine, table in zip(tensor.owners, tensor.tables, strict=True):
             parts = [
@@ -80,16 +80,16 @@ class ValueRows:
         return np.stack(columns, axis=1).reshape(len(self), *tensor.shape)
 
     def whole(self, result: NDArray[Any]) -> Columns:
-        """Return what was made of these rows, which have one feature at most."""
+        """Return the result on these rows, which have at most one feature."""
         [owner] = self.owners
         flat = result.reshape(len(result), -1)
         size, shape = flat.shape[1], result.shape[1:]
         return Columns(shape, (owner,) * size, tuple(flat[:, i] for i in range(size)))
 
     def entries(self, result: NDArray[Any], grid: NDArray[np.int64]) -> Columns:
-        """Return what was made of these rows; `grid` has the owners of its entries.
+        """Return the result on these rows; `grid` has the owners of its entries.
 
-        Each entry of the grid may have become several.
+        Each entry of the grid may have several entries in the result.
         """
         shape = result.shape[1:]
         if shape[: grid.ndim] != grid.shape:
@@ -111,9 +111,9 @@ class ValueRows:
 
 
 def refuse_gaps(domain: Domain, tensor: Tensor, instead: str) -> None:
-    """Refuse numbers that are missing or infinite where features are about to meet.
+    """Refuse missing or infinite numbers where features are about to be combined.
 
-    `instead` says what to do about missing ones.
+    `instead` is the advice for missing ones.
     """
     if not isinstance(tensor, Columns):
         return
@@ -124,27 +124,27 @@ def refuse_gaps(domain: Domain, tensor: Tensor, instead: str) -> None:
         value = feature.values[int(np.flatnonzero(~np.isfinite(table))[0])]
         if value is None:
             raise UnsupportedModelError(
-                f"feature {feature.name!r} is missing in some rows, and the model has "
-                f"no step that fills it in; leave out those rows, or {instead}"
+                f"feature {feature.name!r} has missing values, and the model has no "
+                f"step that fills them in; leave out those rows, or {instead}"
             )
         raise UnsupportedModelError(
-            f"feature {feature.name!r}: the model turns its {text_of(value)!r} into a "
-            f"number that is not finite",
+            f"feature {feature.name!r}: the model turns the value {text_of(value)!r} "
+            f"into a number that is not finite",
             feature=feature.name,
         )
 
 
 def mixing(domain: Domain, owners: Sequence[int]) -> UnsupportedModelError:
-    """Return the error that says which features a step mixes too early."""
+    """Return the error for a step that combines features too early."""
     names = " and ".join(repr(domain.names[owner]) for owner in owners[:4])
     return UnsupportedModelError(
-        f"a step of the model mixes the features {names} before its first layer; each "
-        f"number that enters the first layer must come from one feature"
+        f"a step of the model combines the features {names} before its first layer; "
+        f"each input of the first layer must come from one feature"
     )
 
 
 _KEEPING = frozenset({"add", "cast", "subtract"})
-"""Operations on every entry that an ending outlives, as in ``1 - sigmoid``."""
+"""Operations on each entry that keep an ending, as in ``1 - sigmoid``."""
 
 
 @dataclass(frozen=True)
@@ -154,19 +154,19 @@ class Step:
     Attributes
     ----------
     kind : str
-        A name of `OPERATIONS`; "each", if it makes each entry of the same entries;
-        "spread", if it makes one or several of each; or any other name.
+        A name of `OPERATIONS`; "each" if it works on each entry alone; "spread" if it
+        makes one or several entries from each; or any other name.
     tensors : tuple of Tensor
-        What it is given that depends on the input.
+        Its inputs that depend on the model's input.
     run : Run or None
-        The framework's own step, as a function of arrays for these; None if it is to be
+        The framework's own step, as a function of arrays for these; None if it must be
         read in any case.
     read : callable
-        Returns what it makes where features have met, or refuses that.
+        Returns its result once features are combined, or refuses that.
     name : str
-        What it is called if it cannot take a value.
-    is_straight : bool
-        Whether all numbers that it makes of a range lie along a line, by its code.
+        Its name in the message about a value that it does not accept.
+    is_linear : bool
+        Whether it is linear on ranges, by its code.
     """
 
     kind: str
@@ -174,11 +174,11 @@ class Step:
     run: Run | None
     read: Callable[[], Tensor]
     name: str = "this step"
-    is_straight: bool = False
+    is_linear: bool = False
 
     @property
     def columns(self) -> list[Columns] | None:
-        """The tensors, if features have not met and the framework can run on them."""
+        """The tensors as tables, if the framework can run on them."""
         loses = self.kind == "spread" or self.kind in ENTRYWISE - _KEEPING
         return columns_of(self.tensors, with_endings=loses)
 
@@ -188,39 +188,39 @@ def columns_of(
 ) -> list[Columns] | None:
     """Return tensors as tables that the framework can run on; None if they are not.
 
-    Those with an ending are left to the trace, unless it is lost in any case.
+    Tensors with an ending are left to the trace, unless it is lost in any case.
     """
-    found = [t for t in tensors if isinstance(t, Columns) and t.sizes is None]
-    is_plain = with_endings or all(tensor.ending is None for tensor in found)
-    return found if is_plain and len(found) == len(tensors) else None
+    tables = [t for t in tensors if isinstance(t, Columns) and t.sizes is None]
+    is_plain = with_endings or all(tensor.ending is None for tensor in tables)
+    return tables if is_plain and len(tables) == len(tensors) else None
 
 
 def take(trace: Trace, step: Step) -> list[Tensor]:
-    """Return the tensors that a step makes."""
+    """Return the results of a step."""
     columns, run = step.columns, step.run
     if columns is not None and run is not None:
-        along = _along_lines(trace, step, columns)
+        along = _as_linear(trace, step, columns)
         if along is not None:
             return [along]
-        made = _on_entries(trace, step, columns, run)
-        if made is None and len(owners_of(columns)) <= 1:
-            made = [*_on_one_feature(trace, step, columns, run)]
-        if made is not None:
-            if not step.is_straight:
-                trace.bent.update(owners_of(columns))
-            return made
+        results = _on_entries(trace, step, columns, run)
+        if results is None and len(owners_of(columns)) <= 1:
+            results = [*_on_one_feature(trace, step, columns, run)]
+        if results is not None:
+            if not step.is_linear:
+                trace.nonlinear.update(owners_of(columns))
+            return results
     return [step.read()]
 
 
-def _along_lines(trace: Trace, step: Step, columns: list[Columns]) -> Tensor | None:
-    """Read a step of ranges as an operation; None if there are none, or it is none.
+def _as_linear(trace: Trace, step: Step, columns: list[Columns]) -> Tensor | None:
+    """Read a step on ranges as an operation; None if there are none, or it is not one.
 
-    The framework's own numbers are rounded; an operation is along a line by its code,
-    and its roundings are bounded.
+    The framework's own numbers are rounded; an operation is linear by its code, and its
+    rounding is bounded.
     """
     if step.kind not in OPERATIONS or trace.ranges.isdisjoint(owners_of(columns)):
         return None
-    if step.kind not in STRAIGHT:
+    if step.kind not in LINEAR:
         return step.read()
     try:
         return step.read()
@@ -231,21 +231,21 @@ def _along_lines(trace: Trace, step: Step, columns: list[Columns]) -> Tensor | N
 def moved(
     trace: Trace, tensors: Sequence[Tensor], run: Run, n_outputs: int = 1
 ) -> list[Tensor]:
-    """Return what a step makes that only picks and places entries."""
-    found = []
+    """Return the results of a step that only rearranges entries."""
+    results = []
     for index in range(n_outputs):
 
         def places(*rows: NDArray[Any], index: int = index) -> NDArray[Any]:
             return run(rows)[index]
 
-        found.append(trace.rearrange(tensors, places))
-    return found
+        results.append(trace.rearrange(tensors, places))
+    return results
 
 
 def _on_entries(
     trace: Trace, step: Step, columns: list[Columns], run: Run
 ) -> list[Tensor] | None:
-    """Run a step that acts on every entry; None if it does not, or if features meet."""
+    """Run a step on each entry; None if it is not one, or combines features."""
     is_spread = step.kind == "spread"
     same_rank = len({len(tensor.shape) for tensor in columns}) == 1
     if not (is_spread or (step.kind in ENTRYWISE and same_rank)):
@@ -258,20 +258,20 @@ def _on_entries(
     if result.shape[:1] != (len(rows),):
         raise UnsupportedModelError(MIXED_ROWS)
     if not is_spread:
-        try:  # constants may have made it wider
+        try:  # constants may make it wider
             grid = np.broadcast_to(grid, result.shape[1:])
         except ValueError:
             return None
-    made: Tensor = rows.entries(result, grid)
+    entries: Tensor = rows.entries(result, grid)
     if step.kind == "sigmoid":
-        made = replace(made, ending=Ending("sigmoid", columns[0]))
-    return [made]
+        entries = replace(entries, ending=Ending("sigmoid", columns[0]))
+    return [entries]
 
 
 def _on_one_feature(
     trace: Trace, step: Step, columns: list[Columns], run: Run
 ) -> list[Columns]:
-    """Run a step on the values of the only feature that it concerns."""
+    """Run a step on the values of its only feature."""
     rows = ValueRows(trace.domain, owners_of(columns))
     arrays = [rows.of(tensor) for tensor in columns]
     results = _ran(step, rows, arrays, run)
@@ -292,7 +292,7 @@ def _on_one_feature(
 def _ran(
     step: Step, rows: ValueRows, arrays: Sequence[NDArray[Any]], run: Run
 ) -> list[NDArray[Any]]:
-    """Run a step; if that fails, find the value that is to blame."""
+    """Run a step; if that fails, find the value that causes it."""
     try:
         return run(arrays)
     except Nn2RulesError:
@@ -313,7 +313,7 @@ def _ran(
 
 
 def reason_in(error: Exception) -> str:
-    """Return the part of an error message that is for people."""
+    """Return the readable part of an error message."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].rpartition("Status Message: ")[2].rstrip(". ")
 
@@ -323,19 +323,19 @@ def _refused_value(
 ) -> UnsupportedModelError:
     if value is None:
         return UnsupportedModelError(
-            f"feature {name!r} is missing in some rows, and {step.name} cannot take "
-            f"that ({reason}); leave out those rows, or impute in the pipeline",
+            f"feature {name!r} has missing values, which {step.name} does not accept "
+            f"({reason}); leave out those rows, or add an imputer to the pipeline",
             feature=name,
         )
     return UnsupportedModelError(
-        f"feature {name!r}: {step.name} cannot take the value {text_of(value)!r} "
+        f"feature {name!r}: {step.name} does not accept the value {text_of(value)!r} "
         f"({reason})",
         feature=name,
     )
 
 
 def _is_same(left: NDArray[Any], right: NDArray[Any]) -> bool:
-    """Compare numbers up to rounding, which may depend on the number of rows."""
+    """Compare numbers up to rounding, which can depend on the number of rows."""
     if left.shape != right.shape or left.dtype.kind != "f":
         return np.array_equal(left, right)
     return np.allclose(left, right, rtol=1e-5, atol=1e-6, equal_nan=True)

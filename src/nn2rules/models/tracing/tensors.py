@@ -16,7 +16,7 @@ from nn2rules.network import activation
 from nn2rules.space import Domain
 
 CONSTANT = -1
-"""The owner of an entry that depends on no feature."""
+"""The owner of an entry that does not depend on any feature."""
 
 UNITS = {
     "bfloat16": 2.0**-8,
@@ -29,39 +29,38 @@ UNITS = {
 FLOAT32, FLOAT64 = UNITS["float32"], UNITS["float64"]
 
 MOST_WIDTH = 100_000
-"""No step of a model makes more numbers of one row."""
+"""The most numbers that a step may make for one row."""
 
 MOST_NUMBERS = 1 << 26
-"""No matrix of a network in the making is larger: a small file could ask for any."""
+"""The largest matrix while tracing: a small file could ask for any size."""
 
 Array: TypeAlias = NDArray[np.float64]
 
 
 def refuse_wide(n_entries: int) -> None:
-    """Refuse a step that makes very many numbers of one row."""
+    """Refuse a step that makes very many numbers for one row."""
     if n_entries > MOST_WIDTH:
         raise UnsupportedModelError(
-            f"it makes {n_entries:,} numbers of each row; nn2rules reads classifiers "
-            f"of tables, whose steps make {MOST_WIDTH:,} at most"
+            f"it makes {n_entries:,} numbers for each row; nn2rules reads models whose "
+            f"steps make at most {MOST_WIDTH:,}"
         )
 
 
 def refuse_large(n_units: int, n_entries: int) -> None:
-    """Refuse a matrix of weights that would take very much memory, before it does."""
+    """Refuse a matrix of weights that would need too much memory."""
     if n_units * n_entries > MOST_NUMBERS:
         raise UnsupportedModelError(
             f"it needs a matrix of {n_units:,} times {n_entries:,} numbers; nn2rules "
-            f"reads classifiers of tables, with {MOST_NUMBERS:,} numbers at most in "
-            f"each"
+            f"reads models whose matrices have at most {MOST_NUMBERS:,}"
         )
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What a tensor is made of by a last step that only turns scores into shares.
+    """A final step that only turns scores into probabilities.
 
     `kind` is "sigmoid", "complement" (1 - sigmoid), "pair" (1 - sigmoid and sigmoid),
-    "mirrored pair" (the other way round), "softmax" or "log_softmax".
+    "mirrored pair" (in reverse order), "softmax" or "log_softmax".
     """
 
     kind: str
@@ -69,13 +68,13 @@ class Ending:
 
     @property
     def is_softmax(self) -> bool:
-        """Whether these are the shares of classes, or their logarithms."""
+        """Whether these are class probabilities, or their logarithms."""
         return self.kind in ("softmax", "log_softmax")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """A tensor each entry of which depends on one feature at most.
+    """A tensor in which each entry depends on at most one feature.
 
     Attributes
     ----------
@@ -83,9 +82,9 @@ class Columns:
     owners : tuple of int
         For each entry, in C order, its feature, or `CONSTANT`.
     tables : tuple of arrays
-        For each entry, its value for each value of its owner; of constants, one value.
+        For each entry, its value for each value of its owner; for constants, one value.
     sizes, terms
-        As those of `Affine`, where the tables are not the framework's own numbers.
+        As in `Affine`, if the tables are not the framework's own numbers.
     """
 
     shape: tuple[int, ...]
@@ -105,8 +104,8 @@ class Columns:
 
     @property
     def value(self) -> NDArray[Any]:
-        """The array that a constant tensor is."""
-        assert self.is_constant, "only a constant has one value"
+        """The array of a constant tensor."""
+        assert self.is_constant, "only a constant has a single value"
         return np.array([t[0] for t in self.tables]).reshape(self.shape)
 
 
@@ -122,10 +121,10 @@ class Affine:
     weights : ndarray of shape (n_units, n_entries)
     bias : ndarray of shape (n_entries,)
     sizes, bias_sizes : ndarrays of the same shapes
-        The sums of the absolute values of what was added up to get these: they bound
-        the rounding errors of the framework.
+        The sums of the absolute values of the terms of these. They bound the rounding
+        errors of the framework.
     terms : int
-        How many roundings an entry has gone through at most.
+        The most roundings that an entry has gone through.
     """
 
     shape: tuple[int, ...]
@@ -147,12 +146,12 @@ def floats(array: Any) -> Array:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise UnsupportedModelError(
-            "a step of the model computes with texts as if they were numbers"
+            "a step of the model computes with text as if it were numbers"
         ) from None
 
 
 def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
-    """Return the tensor whose entries are those of a flat one at `positions`."""
+    """Return a tensor with the entries of a flat tensor at `positions`."""
     flat = positions.reshape(-1)
     refuse_wide(flat.size)
     if isinstance(tensor, Columns):
@@ -178,7 +177,7 @@ def picked(tensor: Tensor, positions: NDArray[np.int64]) -> Tensor:
 
 
 def scaled_ending(ending: Ending | None, factor: Array, shift: Array) -> Ending | None:
-    """Return what is left of an ending that is multiplied and shifted."""
+    """Return the ending that remains after a multiplication and a shift, if any."""
     if ending is None or ((factor == 1).all() and (shift == 0).all()):
         return ending
     kinds = {"sigmoid": "complement", "complement": "sigmoid"}
@@ -188,9 +187,9 @@ def scaled_ending(ending: Ending | None, factor: Array, shift: Array) -> Ending 
 
 
 def ending_of(tensors: Sequence[Tensor], shape: tuple[int, ...]) -> Ending | None:
-    """Return the ending that survives a rearrangement, if any does.
+    """Return the ending that remains after a rearrangement, if any does.
 
-    Only of tensors that keep their size: what is left of a softmax is no softmax.
+    The size must not change: a part of a softmax is not a softmax.
     """
     endings = [tensor.ending for tensor in tensors]
     kinds = tuple(None if ending is None else ending.kind for ending in endings)
@@ -210,16 +209,16 @@ _PAIRS: dict[tuple[str | None, ...], str] = {
 
 
 def is_softmax(tensor: Tensor) -> bool:
-    """Tell whether a tensor is the shares of classes, or their logarithms."""
+    """Tell whether a tensor has class probabilities, or their logarithms."""
     return tensor.ending is not None and tensor.ending.is_softmax
 
 
-def refuse_shares(*tensors: Tensor) -> None:
-    """Refuse to compute with the shares of classes."""
+def refuse_softmax(*tensors: Tensor) -> None:
+    """Refuse to compute with class probabilities."""
     if any(is_softmax(tensor) for tensor in tensors):
         raise UnsupportedModelError(
-            "it computes with the shares of a softmax, which is read as the last step "
-            "only; return them as they are, or the scores before it"
+            "it computes with the result of a softmax, which nn2rules reads only as "
+            "the last step; return the result unchanged, or the scores before it"
         )
 
 
@@ -259,7 +258,7 @@ def _spread(
 
 
 def unmixed(domain: Domain, tensor: Tensor) -> Columns | None:
-    """Return a tensor as `Columns` if each entry depends on one feature at most."""
+    """Return a tensor as `Columns` if each entry depends on at most one feature."""
     if isinstance(tensor, Columns):
         return tensor
     if tensor.level > 0:
@@ -292,7 +291,7 @@ def unmixed(domain: Domain, tensor: Tensor) -> Columns | None:
 
 
 def activated(tensor: Columns, name: str, slope: float | None) -> Columns:
-    """Return an activation of tables, with bounds on what the framework rounds."""
+    """Return an activation of tables, with bounds on the framework's rounding."""
     function = activation(name, slope)
     tables = tuple(function.floats(floats(table)) for table in tensor.tables)
     before = tensor.sizes or tuple(np.abs(floats(t)) for t in tensor.tables)
@@ -305,7 +304,7 @@ def activated(tensor: Columns, name: str, slope: float | None) -> Columns:
 
 
 def mapped(x: Affine, weights: Array, bias: Array, terms: int) -> Affine:
-    """Return ``x @ weights + bias`` along the last axis, with so many terms more."""
+    """Return ``x @ weights + bias`` along the last axis; it rounds `terms` times."""
     n_in, n_out = weights.shape
     shape = (*x.shape[:-1], n_out)
     refuse_large(len(x.weights), math.prod(shape))
@@ -326,9 +325,9 @@ def mapped(x: Affine, weights: Array, bias: Array, terms: int) -> Affine:
 
 
 def summands(domain: Domain, x: Affine, n_in: int) -> int:
-    """Return how many of `n_in` numbers that are added up can be other than 0.
+    """Return how many of the `n_in` numbers in a sum can be different from 0.
 
-    Of the columns of a one-hot feature only one is: adding zeros rounds nothing.
+    Only one of the columns of a one-hot feature is, and adding zeros rounds nothing.
     """
     if x.level > 0:
         return n_in

@@ -1,4 +1,4 @@
-"""The operations that adapters follow a model with."""
+"""The operations with which adapters trace a model, and the layers they build."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -26,7 +26,7 @@ from nn2rules.models.tracing.tensors import (
     mapped,
     picked,
     refuse_large,
-    refuse_shares,
+    refuse_softmax,
     refuse_wide,
     scaled_ending,
     summands,
@@ -38,7 +38,7 @@ from nn2rules.space import Domain, Value
 
 @dataclass
 class Units:
-    """A hidden layer in the making: blocks of units, side by side."""
+    """A hidden layer under construction: blocks of units, side by side."""
 
     activation: str
     slope: float | None
@@ -46,31 +46,31 @@ class Units:
 
     @property
     def size(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return sum(len(block.bias) for block in self.blocks)
 
 
 class HiddenLayers:
-    """The hidden layers of a network in the making, from the first on."""
+    """The hidden layers of a network under construction, from the first on."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self._layers: list[Units] = []
 
     def above(self, level: int, name: str, slope: float | None) -> Units:
-        """Return the hidden layer above `level`, a new one if there is none."""
+        """Return the hidden layer above `level`, creating it if needed."""
         if len(self._layers) == level:
             self._layers.append(Units(name, slope))
         layer = self._layers[level]
         if (layer.activation, layer.slope) != (name, slope):
             raise UnsupportedModelError(
-                f"the model has {layer.activation} and {name} units side by side; "
-                f"nn2rules holds layers of one activation"
+                f"the model has {layer.activation} and {name} units in the same layer; "
+                f"nn2rules reads layers with one activation"
             )
         return layer
 
     def padded(self, tensor: Affine) -> Affine:
-        """Give a tensor weights of 0 for units that its level got since it was made."""
+        """Add weights of 0 for units that were added to its level after the tensor."""
         if tensor.level == 0:
             return tensor
         missing = self._layers[tensor.level - 1].size - len(tensor.weights)
@@ -85,13 +85,13 @@ class HiddenLayers:
         )
 
     def same_level(self, tensors: Sequence[Affine]) -> list[Affine]:
-        """Carry tensors of earlier levels through layers, to the last of the levels."""
+        """Raise tensors to the highest of their levels."""
         top = max(tensor.level for tensor in tensors)
         raised = [self._raised(tensor, top) for tensor in tensors]
         return [self.padded(tensor) for tensor in raised]
 
     def _raised(self, tensor: Affine, level: int) -> Affine:
-        """Carry a tensor unchanged through ReLU layers, as ``relu(x) - relu(-x)``."""
+        """Pass a tensor through ReLU layers unchanged, as ``relu(x) - relu(-x)``."""
         while tensor.level < level:
             if not (tensor.weights.any() or tensor.sizes.any()):  # a constant
                 n_units = self._layers[level - 1].size
@@ -100,9 +100,8 @@ class HiddenLayers:
             layer = self._layers[tensor.level]
             if layer.activation != "relu":
                 raise UnsupportedModelError(
-                    f"the model adds or joins numbers from before and after a "
-                    f"{layer.activation} layer; nn2rules can hold such a shortcut "
-                    f"around ReLU layers only"
+                    f"the model has a shortcut around a {layer.activation} layer; "
+                    f"nn2rules reads shortcuts around ReLU layers only"
                 )
             tensor = self.padded(tensor)
             negative = replace(tensor, weights=-tensor.weights, bias=-tensor.bias)
@@ -121,7 +120,7 @@ class HiddenLayers:
         return tensor
 
     def _is_positive(self, tensor: Affine) -> bool:
-        """Tell whether no entry can be negative: sums of ReLU units, say."""
+        """Tell whether no entry can be negative, as in sums of ReLU units."""
         if tensor.level > 0 and self._layers[tensor.level - 1].activation != "relu":
             return False
         return bool((tensor.weights >= 0).all() and (tensor.bias >= 0).all())
@@ -133,7 +132,7 @@ class HiddenLayers:
         *,
         threshold: float,
         unit: float,
-        has_shares: bool,
+        has_probabilities: bool,
     ) -> Network:
         """Return the network whose scores are `last`; see `Trace.network`."""
         hidden = self._layers[: last.level]
@@ -154,14 +153,16 @@ class HiddenLayers:
         offsets = self.domain.offsets
         error = certified.error_bound(sizes, offsets, unit=unit * terms).max()
         folding = certified.error_bound(sizes, offsets).max()
-        whole = float(error + terms * folding)
-        if has_shares:
+        total = float(error + terms * folding)
+        if has_probabilities:
             n_outputs = len(last.bias)
-            whole += certified.share_error(threshold, unit, n_outputs, folding)
+            total += certified.share_error(threshold, unit, n_outputs, folding)
         longest = max(len(layer.weights) for layer in layers) + 2
-        is_bound = math.isfinite(whole) and longest * unit * terms < 0.5  # see _gamma
-        known = whole if is_bound else None
-        return Network(self.domain, tuple(layers), tuple(classes), threshold, known)
+        is_bound = math.isfinite(total) and longest * unit * terms < 0.5  # see _gamma
+        model_error = total if is_bound else None
+        return Network(
+            self.domain, tuple(layers), tuple(classes), threshold, model_error
+        )
 
 
 def _layer(
@@ -172,7 +173,7 @@ def _layer(
     *,
     sizes: bool,
 ) -> Layer:
-    """Put blocks of units side by side; with `sizes`, the bounds on their terms."""
+    """Join blocks of units to a layer; with `sizes`, the bounds on their terms."""
     weights = [block.sizes if sizes else block.weights for block in blocks]
     bias = [block.bias_sizes if sizes else block.bias for block in blocks]
     padded = [np.pad(w, ((0, n_rows - len(w)), (0, 0))) for w in weights]
@@ -180,24 +181,24 @@ def _layer(
 
 
 class Trace:
-    """A network in the making.
+    """A network under construction.
 
     Parameters
     ----------
     domain : Domain
     ranges : set of int
-        Features whose values are some numbers of a range. They are not looked up in
-        tables where a layer can be read instead, so that they stay along a line.
+        Features whose values are samples of a range. They are not looked up in tables
+        if a layer can be read instead, so that they stay linear.
 
     Attributes
     ----------
-    bent : set of int
-        Features with steps that are not known to go along a line.
+    nonlinear : set of int
+        Features with steps that are not known to be linear.
     """
 
     def __init__(self, domain: Domain, ranges: Collection[int] = ()) -> None:
         self.domain, self.ranges = domain, frozenset(ranges)
-        self.bent: set[int] = set()
+        self.nonlinear: set[int] = set()
         self._hidden = HiddenLayers(domain)
 
     # Tensors ---------------------------------------------------------------------
@@ -230,7 +231,7 @@ class Trace:
     def rearrange(
         self, tensors: Sequence[Tensor], function: Callable[..., Any]
     ) -> Tensor:
-        """Return the tensor that picks and places entries of others.
+        """Return a tensor that rearranges entries of others.
 
         Parameters
         ----------
@@ -255,14 +256,14 @@ class Trace:
             indices.append(np.stack([one, one + total]))
         positions = np.asarray(function(*indices))
         if positions.shape[:1] != (2,) or (positions[0] + total != positions[1]).any():
-            raise UnsupportedModelError("a step of the model mixes rows of a batch")
+            raise UnsupportedModelError("a step of the model combines rows of a batch")
         result = picked(self._side_by_side(tensors), positions[0])
         in_order = np.array_equal(positions[0].reshape(-1), np.arange(total))
         ending = ending_of(tensors, result.shape) if in_order else None
         if ending is None and any(is_softmax(tensor) for tensor in tensors):
             raise UnsupportedModelError(
-                "it takes some of the shares of a softmax, or changes their order; "
-                "return all of them as they are, or the scores before it"
+                "it selects or reorders results of a softmax; return all of them "
+                "unchanged, or the scores before it"
             )
         return replace(result, ending=ending)
 
@@ -271,9 +272,9 @@ class Trace:
     ) -> Tensor:
         """Return ``tensor * factor + shift``, broadcast to the shape of `tensor`.
 
-        `size` is what is added to the bound, if that is not the size of `shift`.
+        `size` is added to the bound instead of the size of `shift`.
         """
-        refuse_shares(tensor)
+        refuse_softmax(tensor)
         factor = np.broadcast_to(floats(factor), tensor.shape).reshape(-1)
         shift = np.broadcast_to(floats(shift), tensor.shape).reshape(-1)
         added = np.abs(shift) if size is None else size
@@ -291,7 +292,7 @@ class Trace:
 
     def add(self, left: Tensor, right: Tensor, *, sign: int = 1) -> Tensor:
         """Return ``left + sign * right``, broadcast as numpy does."""
-        refuse_shares(left, right)
+        refuse_softmax(left, right)
         for one, other, factor, shift in (
             (left, right, 1, sign),
             (right, left, sign, 1),
@@ -313,14 +314,14 @@ class Trace:
         )
 
     def multiply(self, left: Tensor, right: Tensor) -> Tensor:
-        """Return the product; one of the two must be a constant."""
-        refuse_shares(left, right)
+        """Return the product; one of the two must be constant."""
+        refuse_softmax(left, right)
         for one, other in ((left, right), (right, left)):
             if isinstance(other, Columns) and other.is_constant:
                 return self.scale(self._broadcast(one, other.shape), other.value)
         raise UnsupportedModelError(
             "the model multiplies two numbers that both depend on the input; "
-            "nn2rules reads sums of inputs with fixed weights"
+            "nn2rules reads weighted sums with fixed weights"
         )
 
     def linear(self, tensor: Tensor, weights: Any, bias: Any = None) -> Tensor:
@@ -331,12 +332,12 @@ class Trace:
         weights : array of shape (n_in, n_out)
         bias : array of shape (n_out,), optional
         """
-        refuse_shares(tensor)
+        refuse_softmax(tensor)
         weights = floats(weights)
         n_in, n_out = weights.shape
         if tensor.shape[-1:] != (n_in,):
             raise UnsupportedModelError(
-                f"a linear layer of {n_in} inputs is given a tensor of shape "
+                f"a linear layer with {n_in} inputs gets a tensor of shape "
                 f"{tensor.shape}"
             )
         x = self.affine(tensor)
@@ -346,7 +347,7 @@ class Trace:
     def activate(
         self, tensor: Tensor, name: str, *, slope: float | None = None
     ) -> Tensor:
-        """Return an activation of every entry.
+        """Return an activation of each entry.
 
         Parameters
         ----------
@@ -358,12 +359,12 @@ class Trace:
         """
         if name == "identity":
             return tensor
-        refuse_shares(tensor)
+        refuse_softmax(tensor)
         if name in ("softmax", "log_softmax"):
             if tensor.shape[-1:] == (1,):
                 raise UnsupportedModelError(
-                    "the softmax of a single score is always 1; use a sigmoid, or a "
-                    "score for each class"
+                    "the softmax of a single score is always 1; use a sigmoid, or one "
+                    "score per class"
                 )
             return replace(self.affine(tensor), ending=Ending(name, tensor))
         ending = Ending(name, tensor) if name == "sigmoid" else None
@@ -383,13 +384,13 @@ class Trace:
         )
 
     def pair(self, scores: Tensor) -> Tensor:
-        """Return the shares of two classes, of the score of the second."""
+        """Return the probabilities of two classes from the score of the second."""
         share = self.activate(scores, "sigmoid")
         rest = self.scale(share, -1.0, 1.0)
         return self.rearrange([rest, share], lambda *rows: np.concatenate(rows, -1))
 
     def rounded(self, tensor: Tensor, times: int = 1) -> Tensor:
-        """Return a tensor that the framework rounds so many times more."""
+        """Return a tensor that the framework rounds this many times more."""
         if times == 0:
             return tensor
         x = self.affine(tensor)
@@ -402,7 +403,7 @@ class Trace:
         *,
         threshold: float = 0.5,
         unit: float,
-        has_shares: bool = False,
+        has_probabilities: bool = False,
     ) -> Network:
         """Return the network whose scores are `tensor`.
 
@@ -415,18 +416,22 @@ class Trace:
             Of a single score.
         unit : float
             The unit roundoff of the framework: 2**-24 for float32.
-        has_shares : bool
-            Whether the model decides by shares that it makes of the scores, and rounds.
+        has_probabilities : bool
+            Whether the model predicts from rounded probabilities instead of scores.
         """
         scores = self.affine(tensor)
         return self._hidden.network(
-            scores, classes, threshold=threshold, unit=unit, has_shares=has_shares
+            scores,
+            classes,
+            threshold=threshold,
+            unit=unit,
+            has_probabilities=has_probabilities,
         )
 
     # Parts -----------------------------------------------------------------------
 
     def affine(self, tensor: Tensor) -> Affine:
-        """Return a tensor as an affine function of the one-hot input, or as it is."""
+        """Return a tensor as an affine function; a table, of the one-hot input."""
         if isinstance(tensor, Affine):
             return self._hidden.padded(tensor)
         return affine_of(self.domain, tensor)

@@ -1,4 +1,4 @@
-"""What an ONNX classifier answers with: its scores, and the labels of its classes."""
+"""Find the scores and the class labels among the outputs of an ONNX classifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ _LABELS = (TensorProto.STRING, TensorProto.INT64, TensorProto.INT32)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Where a graph has its answer.
+class OutputNames:
+    """The outputs of a classifier.
 
     Attributes
     ----------
     scores : str
-        The tensor with a score, or a share, for each class; or with one number.
+        The tensor with a score or a probability for each class, or with one number.
     label : str or None
-        The tensor with the class itself.
+        The tensor with the predicted class.
     classes : tuple of labels, or None
-        As far as the graph lists them.
+        The classes, if the graph lists them.
     """
 
     scores: str
@@ -37,8 +37,8 @@ class Answer:
     classes: tuple[Value, ...] | None = None
 
 
-def answer_of(graph: Graph) -> Answer:
-    """Find the answer of a classifier among the outputs of its graph."""
+def output_names_of(graph: Graph) -> OutputNames:
+    """Find the scores and the label among the outputs of a graph."""
     scores, labels, classes = [], [], None
     for output in graph.model.graph.output:
         step = graph.producers.get(output.name)
@@ -57,19 +57,19 @@ def answer_of(graph: Graph) -> Answer:
     if len(scores) > 1 or len(labels) > 1:
         names = ", ".join(repr(output.name) for output in graph.model.graph.output)
         raise UnsupportedModelError(
-            f"the ONNX model has several outputs ({names}); export it with the scores "
-            f"of the classes alone, or with a label and its probabilities"
+            f"the ONNX model has several outputs ({names}); export it with the class "
+            f"scores alone, or with a label and its probabilities"
         )
     label = labels[0] if labels else None
     for name in scores:
         _refuse_several_questions(graph, name)
     if not scores:
         scores = [_compared(graph, label)]
-    return Answer(scores[0], label, classes or _from_classifier(graph, scores[0]))
+    return OutputNames(scores[0], label, classes or _from_classifier(graph, scores[0]))
 
 
 def _refuse_several_questions(graph: Graph, scores: str) -> None:
-    """Refuse scores that are put together from several sigmoids."""
+    """Refuse scores that are joined from several sigmoids."""
     origins, waiting = set(), [scores]
     while waiting:
         name = graph.source(waiting.pop())
@@ -80,14 +80,13 @@ def _refuse_several_questions(graph: Graph, scores: str) -> None:
             origins.add((name, None if step is None else step.op))
     if len(origins) > 1 and all(op == "Sigmoid" for _, op in origins):
         raise UnsupportedModelError(
-            f"the ONNX model ends in {len(origins)} sigmoid steps side by side, so it "
-            f"answers several yes-no questions at once (multi-label); export one model "
-            f"for each"
+            f"the ONNX model ends in {len(origins)} separate sigmoids, so it is a "
+            f"multi-label model; export one model for each label"
         )
 
 
 def _listed_classes(step: Node) -> tuple[Value, ...] | None:
-    """Return the labels that a step lists in its attributes."""
+    """Return the labels in the attributes of a step."""
     for name in ("classlabels_strings", "classlabels_int64s", "classlabels_ints"):
         labels = step.attributes.get(name)
         if labels:
@@ -96,39 +95,43 @@ def _listed_classes(step: Node) -> tuple[Value, ...] | None:
 
 
 def classes_of(
-    graph: Graph, answer: Answer, tensor: Tensor, given: Sequence[Any] | None
+    graph: Graph,
+    output_names: OutputNames,
+    tensor: Tensor,
+    user_classes: Sequence[Any] | None,
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-    """Return the model's own labels, and those that its classes are to have."""
+    """Return the model's own labels, and the labels for its classes."""
     size = int(np.prod(tensor.shape, dtype=np.int64))
     n_classes = max(size, 2)
-    own = answer.classes
-    if own is None and answer.label is not None:
-        own = _labels_of(graph, answer.label, n_classes)
-        if own is None and given is None:
+    model_classes = output_names.classes
+    if model_classes is None and output_names.label is not None:
+        model_classes = _labels_of(graph, output_names.label, n_classes)
+        if model_classes is None and user_classes is None:
             raise UnsupportedModelError(
-                "the ONNX model's labels cannot be told from its graph; give classes="
+                "the graph of the ONNX model does not show its labels; give classes="
             )
     numbered = tuple(range(n_classes))
-    own = own or numbered
-    if len(own) != n_classes:
+    model_classes = model_classes or numbered
+    if len(model_classes) != n_classes:
         raise UnsupportedModelError(
-            f"the ONNX model answers with {size} numbers for {len(own)} classes; a "
-            f"model that answers several questions at once (multi-label) cannot be read"
+            f"the ONNX model has {size} scores for {len(model_classes)} classes, as a "
+            f"multi-label model does; export one model for each label"
         )
-    if given is None:
-        return own, own
-    if own not in (numbered, tuple(given)):
+    if user_classes is None:
+        return model_classes, model_classes
+    if model_classes not in (numbered, tuple(user_classes)):
         raise OptionError(
-            f"the ONNX model knows its classes, {', '.join(map(repr, own))}; leave "
+            f"the ONNX model names its classes "
+            f"({', '.join(map(repr, model_classes))}); leave "
             f"out `classes`"
         )
-    return own, tuple(given)
+    return model_classes, tuple(user_classes)
 
 
 def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | None:
     """Return the label of each class by running the steps after the largest score.
 
-    None if the label is not found by looking for the largest score.
+    None if the label does not come from the largest score.
     """
     steps = graph.needed([label])
     argmax = [step for step in steps if step.op == "ArgMax"]
@@ -137,8 +140,8 @@ def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | 
     place = argmax[0].outputs[0]
     after = _after(steps, place)
     names = {name for step in after for name in step.inputs if name}
-    made = {name for step in after for name in step.outputs}
-    others = names - made - {place}
+    outputs = {name for step in after for name in step.outputs}
+    others = names - outputs - {place}
     if not after or not others <= graph.constants.keys():
         return tuple(range(n_classes)) if not after else None
     part = part_of(
@@ -151,28 +154,28 @@ def _labels_of(graph: Graph, label: str, n_classes: int) -> tuple[Value, ...] | 
     keeps = argmax[0].attributes.get("keepdims", 1)
     feeds = {place: numbers.reshape(-1, 1) if keeps else numbers}
     try:
-        [found] = stepwise_runner(part, reference=True)(feeds)
+        [label_array] = stepwise_runner(part, reference=True)(feeds)
     except UnsupportedModelError:
         raise
     except Exception:  # noqa: BLE001  the evaluator raises what it likes
         return None
-    if found.size != n_classes:
+    if label_array.size != n_classes:
         return None
-    return tuple(_plain(item) for item in found.reshape(-1).tolist())
+    return tuple(_plain(item) for item in label_array.reshape(-1).tolist())
 
 
 def _after(steps: Sequence[Node], place: str) -> list[Node]:
     """Return the steps that depend on a tensor."""
-    reached, found = {place}, []
+    reached, later_steps = {place}, []
     for step in steps:
         if reached.intersection(step.inputs):
             reached.update(step.outputs)
-            found.append(step)
-    return found
+            later_steps.append(step)
+    return later_steps
 
 
 def _compared(graph: Graph, label: str | None) -> str:
-    """Return the scores of a model that answers with a label alone."""
+    """Return the scores of a model whose only output is a label."""
     steps = graph.needed([label] if label else [])
     for step in reversed(steps):
         if step.op == "LinearClassifier":
@@ -180,10 +183,10 @@ def _compared(graph: Graph, label: str | None) -> str:
         if step.op == "ArgMax":
             return step.inputs[0]
         if step.op.startswith(("TreeEnsemble", "SVM")):
-            return step.outputs[-1]  # refused by its name
+            return step.outputs[-1]  # refused later, by name
     raise UnsupportedModelError(
-        "the ONNX model answers with a label and shows no scores; export it with the "
-        "scores of the classes"
+        "the ONNX model has only a label as output, and no scores; export it with the "
+        "class scores"
     )
 
 
