@@ -169,7 +169,7 @@ def _list_score(trial: Trial, method: str, rules: RuleList) -> Score:
     # Beside trees, which predict every row, the default of a support list counts, too.
     whole = rules if rules.scope == "domain" else rules.replace(scope="domain")
     found: Evaluation = evaluate(
-        whole, trial.network, trial.test_rows, _labels(trial), samples=0
+        trial.network, whole, trial.test_rows, _labels(trial), samples=0
     )
     refuse_inexact(method, found)
     counted = found.domain if is_small(trial.network) else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nn2rules.report.html import page as filled
+from nn2rules.report.html import filled_page
 from research.experiments.figures import Drawing
 from research.experiments.results import Results
 from research.experiments.sentences import (
@@ -61,7 +61,7 @@ def page(
         heading: [blocks[name] for name in names if name in blocks]
         for heading, names in _SECTIONS.items()
     }
-    return filled(
+    return filled_page(
         "paper.html.jinja",
         styles=("page.css", "paper.css"),
         package="research.experiments",

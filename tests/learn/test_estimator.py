@@ -332,12 +332,14 @@ def test_mistakes():
     rows = people()
     with pytest.raises(NotFittedError):
         RuleListClassifier(pipeline()).predict(rows)
-    with pytest.raises(OptionError, match="numbers: 0, expected 1 or more"):
+    with pytest.raises(OptionError, match="numbers: 0, expected at least 1"):
         RuleListClassifier(pipeline(), numbers=0).fit(rows, answers(rows))
     tree = RuleListClassifier(DecisionTreeClassifier())
-    with pytest.raises(UnsupportedModelError, match="DecisionTreeClassifier is a tree"):
+    with pytest.raises(
+        UnsupportedModelError, match="DecisionTreeClassifier is not a neural network"
+    ):
         tree.fit(rows[["age"]], answers(rows))
-    with pytest.raises(ValueError, match="y has one class only"):
+    with pytest.raises(ValueError, match="y has a single class"):
         RuleListClassifier(pipeline()).fit(rows, ["same"] * len(rows))
     fitted = RuleListClassifier(pipeline(), numbers=3).fit(rows, answers(rows))
     with pytest.raises(ValueError, match="feature names should match"):

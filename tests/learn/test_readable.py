@@ -97,7 +97,7 @@ def test_there_is_no_third_truth_and_the_classifier_is_read(fitted):
     with pytest.raises(UnknownValueError, match="is_new"):
         model.predict(frame.head(1).assign(is_new="maybe"))
     assert nn2rules.read_network(model) is model.network_
-    assert nn2rules.explain(model, frame.iloc[0]).answer == model.predict(frame)[0]
+    assert nn2rules.explain(model, frame.iloc[0]).prediction == model.predict(frame)[0]
 
 
 def test_probabilities_belong_to_the_answers(fitted):
@@ -255,7 +255,7 @@ def test_the_path_is_shown(fitted):
         ({"max_rules": 1.5}, "max_rules: 1.5"),
         ({"monotone": {"wage": 1}}, "no column 'wage'"),
         ({"monotone": {"age": 2}}, "'age' has 2"),
-        ({"monotone": {"job": 1}}, "'job' has words without an order"),
+        ({"monotone": {"job": 1}}, "'job' has categories without an order"),
     ],
 )
 def test_what_is_asked_for_makes_sense(options, words):
@@ -274,7 +274,7 @@ def test_what_cannot_be_learnt_is_said():
         ReadableClassifier().fit(frame[["same", "id"]], labels)
     with pytest.raises(OptionError, match="a list of dicts, expected a frame"):
         ReadableClassifier().fit(frame.to_dict("records"), labels)
-    with pytest.raises(OptionError, match="'b' has one row only"):
+    with pytest.raises(OptionError, match="'b' has a single row"):
         ReadableClassifier().fit(frame, ["a"] * 59 + ["b"])
     with pytest.raises(OptionError, match="two classes"):
         ReadableClassifier(monotone={"age": 1}).fit(frame, ["a", "b", "c"] * 20)

@@ -29,7 +29,7 @@ def run(*args):
 
 
 def test_what_is_written_is_what_was_trained(folder):
-    done = run("loans.csv", "--target", "repaid", "--drop", "case", "-o", "model")
+    done = run("loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model")
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in (folder / "model").iterdir()) == [
         "network.json",
@@ -53,7 +53,7 @@ def test_what_is_written_is_what_was_trained(folder):
     )
     told = list(csv.DictReader(answered.output.splitlines()))
     assert np.mean([row["prediction"] == row["repaid"] for row in told]) > 0.97
-    again = run("loans.csv", "--target", "repaid", "--drop", "case", "-o", "model")
+    again = run("loans.csv", "--labels", "repaid", "--drop", "case", "-o", "model")
     assert again.exit_code == 0
     assert nn2rules.load("model/rules.json") == rules
 
@@ -61,12 +61,12 @@ def test_what_is_written_is_what_was_trained(folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--target", "paid"], "there is no column 'paid'"),
-        (["--target", "repaid", "--drop", "wage"], "there is no column 'wage'"),
-        (["--target", "case"], "this is regression"),
-        (["--target", "job"], "line 2: the column 'job' is empty"),
-        (["--target", "repaid", "--monotone", "age"], "expected NAME=+1 or NAME=-1"),
-        (["--target", "repaid", "--monotone", "job=+1"], "words without an order"),
+        (["--labels", "paid"], "there is no column 'paid'"),
+        (["--labels", "repaid", "--drop", "wage"], "there is no column 'wage'"),
+        (["--labels", "case"], "this is regression"),
+        (["--labels", "job"], "line 2: the column 'job' is empty"),
+        (["--labels", "repaid", "--monotone", "age"], "expected NAME=+1 or NAME=-1"),
+        (["--labels", "repaid", "--monotone", "job=+1"], "categories without an order"),
     ],
 )
 def test_a_mistake_is_said_in_one_sentence(args, message):
@@ -83,7 +83,7 @@ def test_a_mistake_is_said_in_one_sentence(args, message):
 
 def test_a_header_alone_is_no_table(folder):
     (folder / "empty.csv").write_text("age,repaid\n")
-    done = run("empty.csv", "--target", "repaid", "-o", "model")
+    done = run("empty.csv", "--labels", "repaid", "-o", "model")
     assert done.exit_code == 2
     assert "there are no rows" in done.stderr
 
@@ -91,7 +91,7 @@ def test_a_header_alone_is_no_table(folder):
 def test_a_folder_of_others_is_left_alone(folder):
     (folder / "model").mkdir()
     (folder / "model" / "thesis.txt").write_text("mine")
-    done = run("loans.csv", "--target", "repaid", "-o", "model")
+    done = run("loans.csv", "--labels", "repaid", "-o", "model")
     assert done.exit_code == 2
-    assert "holds thesis.txt" in done.stderr
+    assert "contains thesis.txt" in done.stderr
     assert [path.name for path in (folder / "model").iterdir()] == ["thesis.txt"]

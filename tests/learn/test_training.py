@@ -1,4 +1,4 @@
-"""The parts of training: cuts, columns, nets, and what the surgeon says."""
+"""The parts of training: cuts, columns, nets, and what the pruner says."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
-from nn2rules.learn.training.columns import columns_of, cuts_of, questions, roundest
+from nn2rules.learn.training.columns import answer_table, columns_of, cuts_of, roundest
 from nn2rules.learn.training.learning import network_of, rounded
-from nn2rules.learn.training.net import first_net, lessons, loss_of, trained
-from nn2rules.learn.training.stages import School, Schooling, Stage, Surgeon, stages
+from nn2rules.learn.training.net import distinct_rows, first_net, loss_of, trained
+from nn2rules.learn.training.stages import (
+    Pruner,
+    Stage,
+    TrainingData,
+    TrainingOptions,
+    stages,
+)
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 6))
 
@@ -39,7 +45,7 @@ def test_cuts_lie_between_numbers(listed, most):
 def lesson(n_questions, n_classes, rng, n_rows=40):
     asked = rng.random((n_rows, n_questions)) < 0.5
     truth = rng.integers(0, n_classes, n_rows)
-    return asked, truth, lessons(asked, truth, n_classes)
+    return asked, truth, distinct_rows(asked, truth, n_classes)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -76,26 +82,26 @@ def test_the_surgeon_foretells_the_loss(n_classes):
     asked = rng.random((2000, 4)) < 0.5
     scores = asked @ [0.8, -1.6, 0.4, 0.1] + rng.logistic(size=2000)
     truth = np.digitize(scores, [0.0, 1.0][: n_classes - 1]).astype(np.int64)
-    taught = lessons(asked, truth, n_classes)
+    taught = distinct_rows(asked, truth, n_classes)
     loss, net = trained(first_net(4, 2, n_classes, rng), taught, 0.001, 1000)
-    surgeon = Surgeon(net, taught, 0.001)
+    pruner = Pruner(net, taught, 0.001)
     grown = []
     for question in range(4):
-        left = lessons(np.delete(asked, question, axis=1), truth, n_classes)
-        found, _ = trained(surgeon.net_without(question), left, 0.001, 1000)
+        left = distinct_rows(np.delete(asked, question, axis=1), truth, n_classes)
+        found, _ = trained(pruner.net_without(question), left, 0.001, 1000)
         grown.append(found - loss)
-    assert np.argsort(surgeon.costs()).tolist() == np.argsort(grown).tolist()
-    assert surgeon.costs()[0] == pytest.approx(grown[0], rel=0.5)
+    assert np.argsort(pruner.costs()).tolist() == np.argsort(grown).tolist()
+    assert pruner.costs()[0] == pytest.approx(grown[0], rel=0.5)
 
 
 def test_dropping_one_after_the_other_is_dropping_both():
     rng = np.random.default_rng(3)
     _, _, taught = lesson(4, 2, rng)
     _, net = trained(first_net(4, 2, 2, rng), taught, 0.05, 100)
-    first, second = Surgeon(net, taught, 0.05), Surgeon(net, taught, 0.05)
-    for surgeon, order in ((first, (1, 2)), (second, (3, 1))):
+    first, second = Pruner(net, taught, 0.05), Pruner(net, taught, 0.05)
+    for pruner, order in ((first, (1, 2)), (second, (3, 1))):
         for index in order:
-            surgeon.drop(index)
+            pruner.drop(index)
     assert first.left == second.left == [0, 2]
     assert first.net.vector == pytest.approx(second.net.vector)
 
@@ -105,8 +111,8 @@ def test_what_is_asked_needs_two_questions_together():
     rng = np.random.default_rng(4)
     asked = rng.random((600, 8)) < 0.5
     truth = (asked[:, 2] ^ asked[:, 5]).astype(np.int64)
-    how = Schooling(units=4, alpha=1.0, most=4, seed=0)
-    found = stages(School(asked, truth, 2, np.zeros(8), how))
+    how = TrainingOptions(units=4, alpha=1.0, max_questions=4, seed=0)
+    found = stages(TrainingData(asked, truth, 2, np.zeros(8), how))
     assert [len(stage.asked) for stage in found] == [1, 2, 3, 4]
     assert found[1].asked == (2, 5)
     assert (found[1].net.classes(asked[:, [2, 5]]) == truth).all()
@@ -129,7 +135,7 @@ def test_a_network_answers_as_the_net_does(seed):
     truth = rng.integers(0, 2 + seed % 2, 120)
     truth[:3] = range(3) if seed % 2 else [0, 1, 0]
     columns = columns_of(rows, ["x", "y", "w", "t"], truth, 5)
-    answers = questions(columns, rows)
+    answers = answer_table(columns, rows)
     n_classes = 2 + seed % 2
     kept = np.flatnonzero(rng.random(answers.shape[1]) < 0.4)
     kept = kept if len(kept) else np.array([0])
@@ -137,6 +143,6 @@ def test_a_network_answers_as_the_net_does(seed):
     stage = rounded(Stage(tuple(kept.tolist()), net), answers)
     network = network_of(columns, stage, range(n_classes))
     asked = rows + [{**row, "w": "new"} for row in rows[:20]]
-    expected = stage.net.classes(questions(columns, asked)[:, kept].astype(float))
+    expected = stage.net.classes(answer_table(columns, asked)[:, kept].astype(float))
     assert (network.predict(asked) == expected).all()
     assert (stage.net.classes(answers[:, kept]) == net.classes(answers[:, kept])).all()

@@ -108,8 +108,8 @@ codes.forEach((code, place) => {
   if (number && numbers[place] !== null) number.value = numbers[place];
 });
 document.getElementById("f0").dispatchEvent(new Event("input", {bubbles: true}));
-const out = document.getElementById("answer");
-const changes = document.getElementById("changes-said");
+const out = document.getElementById("prediction");
+const changes = document.getElementById("changes-summary");
 const reason = [...out.querySelectorAll("#reason [data-feature]")];
 return {...out.dataset, shown: out.querySelector(".class")?.textContent,
   fewest: changes?.dataset.fewest, count: changes?.dataset.count,

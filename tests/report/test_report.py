@@ -63,17 +63,17 @@ def test_adult_is_far_below_two_megabytes(adult):
 def test_numbers_are_those_of_the_library(adult):
     made, found = case("adult"), adult.data
     curve = made.rules.curve(made.rows, made.labels)
-    for name in {"decided", "fidelity", "accuracy"} & curve.keys():
+    for name in {"covered", "fidelity", "accuracy"} & curve.keys():
         assert found["curve"][name] == curve[name].tolist()
     for told, rule in zip(found["rules"], made.rules, strict=True):
         assert (told["name"], told["covered"]) == (rule.name, rule.covered)
         assert told["covered_agree"] == rule.covered_agree
-        assert told["decided"] == rule.support
+        assert told["determined"] == rule.support
         words = [found["conditions"][place]["text"] for place in told["if"]]
         assert all(word in made.rules.rule_text(rule) for word in words)
     shown = adult.html
     agree = made.rules.certificate["labels_agree"]
-    assert f"{agree:,} labels agree" in shown
+    assert f"predicts the label of {agree:,})" in shown
     assert made.rules.digest in shown
     assert made.rules.certificate["network"] in shown
 
@@ -89,9 +89,9 @@ def test_rows_of_another_table_are_counted_anew():
         found = rules.report(model=model, **given)
         fired = rules.apply(test.rows)
         support = np.bincount(fired[fired >= 0], minlength=len(rules)).tolist()
-        assert [rule["decided"] for rule in found.data["rules"]] == support
+        assert [rule["determined"] for rule in found.data["rules"]] == support
         right = (network.predict(test.rows) == np.array(test.labels)).sum()
-        assert f"{right:,} labels agree" in found.html
+        assert f"predicts the label of {right:,}" in found.html
         assert f"<bdi>{len(test.rows):,}</bdi>" in found.html
         assert rules.digest in found.html
 
@@ -103,7 +103,7 @@ def test_examples_are_rows_that_a_rule_decides(adult):
     positions = made.rules.positions(made.labels, len(codes))
     for rule in range(0, len(made.rules), 40):
         own = codes[fired == rule]
-        for place in found["fit"][rule]:
+        for place in found["covered"][rule]:
             cells, label = found["cells"][place], found["labels"][place]
             same = (own == np.array(cells)).all(axis=1)
             times = (positions[fired == rule][same] == label).sum()
@@ -116,7 +116,7 @@ def test_no_row_is_in_the_file_if_that_is_asked_for():
     rules = nn2rules.extract(TOMATO, data=BASKET, labels=LABELS)
     found = rules.report(model=TOMATO, data=BASKET, labels=LABELS, rows=False)
     assert found.data["rows"]["cells"] == []
-    assert "It holds no rows of the data" in found.html
+    assert "It contains no rows of the data" in found.html
 
 
 def test_the_policy_names_just_what_is_in_the_page():
@@ -165,8 +165,8 @@ def test_weights_are_exact_in_the_page():
 def test_rules_alone_make_a_report():
     rules = nn2rules.extract(TOMATO)
     found = rules.report()
-    assert "every one of the 6 possible inputs" in found.html
-    assert "in Python, writes what the commands below read" in found.html
+    assert "each of the 6 possible inputs" in found.html
+    assert "in Python, writes the files that the commands below read" in found.html
     assert "counted with the model" in found.html
     assert found.data["what_if"]["table"] is not None
     assert repr(found).startswith("<Report: 1 rule, ")
@@ -174,12 +174,12 @@ def test_rules_alone_make_a_report():
 
 def test_rules_that_prove_nothing_say_so():
     made = nn2rules.RuleList(TOMATO.domain, (), "unripe", TOMATO.classes)
-    assert "Nothing is proved of these rules" in made.report().html
+    assert "Nothing is proved about these rules" in made.report().html
     short = nn2rules.extract(TOMATO, max_rules=0)
     html = short.report(model=TOMATO, data=BASKET, labels=LABELS).html
-    assert "Nothing is proved of these rules" in html
+    assert "Nothing is proved about these rules" in html
     assert "APPROXIMATE" in html
-    assert "Rows that the rules answer otherwise" in html
+    assert "Rows where the rules differ from the network" in html
 
 
 def test_what_cannot_occur_is_named():
@@ -320,8 +320,8 @@ def test_the_command_writes_a_report_and_what_check_needs(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--protected", "safety"], "give --data, too"),
-        (["--labels", "label"], "give that, too"),
+        (["--protected", "safety"], "needs --data, the rows"),
+        (["--labels", "label"], "names a column of --data, which is missing"),
         (["-o", "no/report.html"], "there is no folder"),
         (["--data", "cars.csv", "-o", "cars.csv"], "another use for this file"),
         (["--rules", "report.html"], "another use for this file"),

@@ -11,7 +11,7 @@ from subjects import case, index_of
 
 import nn2rules
 from nn2rules import Layer, Network, RuleList
-from nn2rules.report.html import page
+from nn2rules.report.html import filled_page
 from nn2rules.report.what_if import COMPUTED
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 from research.experiments.figures import saved
@@ -70,7 +70,7 @@ def test_what_if_answers_as_the_network_does(driver, report_of, name):
     fired, ways = made.rules.apply(rows).tolist(), set()
     for row, right, rule in zip(rows, expected, fired, strict=True):
         found = answer(driver, made.network.domain, row)
-        assert found["answer"] == str(right)
+        assert found["prediction"] == str(right)
         assert found["shown"] == str(made.network.classes[right])
         assert found["rule"] == ("" if rule < 0 else made.rules.names[rule])
         ways.add(found["how"])
@@ -90,7 +90,7 @@ def test_reason_and_change_are_those_of_the_library(driver, report_of, name):
         assert known.proved.smallest
         assert len(found["reason"]) == len(known.reasons[0])
         assert int(found["fewest"]) == known.cost
-        assert int(found["count"]) == len(known.changes)
+        assert int(found["count"]) == len(known.counterfactuals)
         names = [made.network.domain.names[place] for place in found["reason"]]
         assert _forces(made.network, row, names)
 
@@ -138,9 +138,9 @@ def test_changes_that_are_searched_do_turn_the_answer(driver, report_of, name):
         if before["fewest"] in ("1", "2"):
             assert len(different) == int(before["fewest"])
         now = index_of(made.network.classes, made.network.predict([found]))[0]
-        assert before["answer"] != str(now)
+        assert before["prediction"] != str(now)
         assert driver.execute_script(
-            "return document.getElementById('answer').dataset.answer"
+            "return document.getElementById('prediction').dataset.prediction"
         ) == str(now)
         turned += 1
     assert turned >= 3
@@ -245,9 +245,9 @@ def test_a_tie_is_not_guessed(driver, tmp_path):
     rules.report(path, model=network)
     opened(driver, path)
     found = answer(driver, domain, {"x": 0.0})
-    assert found["answer"] == ""
-    assert "too near to a tie to be told here" in found["text"]
-    assert answer(driver, domain, {"x": 1e-18})["answer"] == ""
+    assert found["prediction"] == ""
+    assert "too close to a tie to be decided here" in found["text"]
+    assert answer(driver, domain, {"x": 1e-18})["prediction"] == ""
     assert answer(driver, domain, {"x": 1e-9})["shown"] == "yes"
 
 
@@ -259,11 +259,11 @@ def test_what_is_declared_impossible_is_not_answered_for(driver, tmp_path):
     rules.report(path, model=network)
     opened(driver, path)
     found = answer(driver, network.domain, {"color": "red", "size": "big"})
-    assert "nothing is claimed of it" in found["text"]
+    assert "nothing is claimed about it" in found["text"]
     found = answer(driver, network.domain, {"color": "red", "size": "medium"})
-    assert "nothing is claimed of it" not in found["text"]
+    assert "nothing is claimed about it" not in found["text"]
     assert found["shown"] == "ripe"
-    assert "of all inputs that can occur" in found["text"]
+    assert "for all inputs that can occur" in found["text"]
     rules = nn2rules.extract(
         network, impossible=lambda rows: [row["size"] == "big" for row in rows]
     )
@@ -284,7 +284,7 @@ def test_rules_of_an_unfinished_search_say_nothing_of_the_rest(driver, tmp_path)
     for row, right in zip(rows, made.network.predict(rows).tolist(), strict=True):
         found = answer(driver, made.network.domain, row)
         assert found["shown"] == right
-        assert "must not be" not in found["text"]
+        assert "contradicts" not in found["text"]
 
 
 def test_approximate_rules_are_not_taken_for_the_network(driver, tmp_path):
@@ -295,7 +295,7 @@ def test_approximate_rules_are_not_taken_for_the_network(driver, tmp_path):
     opened(driver, path)
     found = answer(driver, network.domain, {"color": "red", "size": "big"})
     assert found["shown"] == "ripe"
-    assert "The rules say unripe here, which is not the network's" in found["text"]
+    assert "The rules predict unripe here; the network does not." in found["text"]
 
 
 def test_numbers_outside_of_their_range_get_no_answer(driver, report_of):
@@ -303,9 +303,9 @@ def test_numbers_outside_of_their_range_get_no_answer(driver, report_of):
     for number in ("16", "91", "17.5", ""):
         put(driver, "f0", "0")
         put(driver, "n0", number)
-        assert "outside of its range" in texts(driver, "#answer")[0]
+        assert "outside its range" in texts(driver, "#prediction")[0]
     put(driver, "n0", "90")
-    assert "outside of its range" not in texts(driver, "#answer")[0]
+    assert "outside its range" not in texts(driver, "#prediction")[0]
 
 
 def test_search_filter_and_order(driver, report_of):
@@ -322,7 +322,7 @@ def test_search_filter_and_order(driver, report_of):
     assert all_rules(driver) == wanted
     put(driver, "search", "no such words anywhere")
     assert shown_rules(driver) == []
-    assert texts(driver, "#rules-count") == ["No rule fits this search"]
+    assert texts(driver, "#rules-count") == ["No rule matches this search"]
     put(driver, "search", "")
     place = made.network.domain.index("sex")
     put(driver, "by-feature", str(place))
@@ -369,9 +369,9 @@ def test_the_slider_says_what_the_first_rules_do(driver, report_of):
     curve = made.rules.curve(made.rows, made.labels)
     for k in (0, 1, 9, len(made.rules)):
         put(driver, "first", str(k))
-        shown = texts(driver, "#first-said")[0]
+        shown = texts(driver, "#first-readout")[0]
         if k == 0:
-            assert shown == "No rule decides anything."
+            assert shown == "Without rules, nothing is covered."
             continue
         assert f"{100 * curve['covered'][k]:.1f}%".replace("100.0", "100") in shown
         agree = f"{100 * curve['accuracy_on_covered'][k]:.1f}% of these as labelled"
@@ -412,7 +412,7 @@ def paper_page():
     axes.bar([0], [1], color="#0072b2")
     axes.bar([1], [2], hatch="//", color="#e69f00")
     drawn = inline(saved(figure, "bars", "Bars", "<caption>"))
-    return page(
+    return filled_page(
         "paper.html.jinja",
         styles=("page.css", "paper.css"),
         package="research.experiments",
@@ -506,7 +506,7 @@ def test_a_keyboard_reaches_what_a_mouse_does(driver, report_of):
     more.send_keys(Keys.ENTER)
     assert texts(driver, "#detail-0") != [""]
     slider = driver.find_element("id", "first")
-    before = texts(driver, "#first-said")
+    before = texts(driver, "#first-readout")
     slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT)
-    assert texts(driver, "#first-said") != before
-    assert texts(driver, "#first-said")[0].startswith("The first rule decides")
+    assert texts(driver, "#first-readout") != before
+    assert texts(driver, "#first-readout")[0].startswith("The first rule covers")

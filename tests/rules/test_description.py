@@ -106,8 +106,8 @@ def test_another_form_has_the_page_and_the_certificate_of_every_description():
     found = Threshold(certificate)
     assert certificate_of(found).class_rows == (2, 1)
     assert str(found).splitlines() == [
-        "young or old?   1 feature · 1 range of numbers · 3 rows",
-        "The network says old for 33.3% of rows.",
+        "Predicts young or old   1 feature · 1 range of numbers · 3 rows",
+        "The network predicts old for 33.3% of rows.",
         "Old above 40.",
         "Numbers: age 0 to 100.",
         "",

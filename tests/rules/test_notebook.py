@@ -112,7 +112,7 @@ def test_reports_and_networks_are_shown():
     report = check(TOMATO, RULES)
     read = Read(report._repr_html_())
     assert "\n".join(word for word in read.words if word.strip()) == str(report)
-    found = evaluate(RULES, TOMATO, ROWS)
+    found = evaluate(TOMATO, RULES, ROWS)
     shown = Read(found._repr_html_()).words
     assert "fidelity" in shown
     assert "100% of rows" in shown
@@ -179,7 +179,7 @@ def test_the_curve_of_a_list():
     rules = with_support("list", 6, 3, 1, certificate={"rows": 20})
     axes = rules.plot()
     assert drawn(axes) == [[0, 30, 45, 50]]
-    assert axes.get_ylabel() == "% of rows decided"
+    assert axes.get_ylabel() == "% of rows covered"
     assert axes.get_xlabel() == "first rules"
     assert all(tick == int(tick) for tick in axes.get_xticks())
     assert rules.plot(axes) is axes
@@ -196,13 +196,15 @@ def test_the_curves_of_a_set():
 def test_the_curve_of_rules_without_rows():
     axes = extract(TOMATO).plot()
     assert drawn(axes) == [[0, 100 / 3]]
-    assert axes.get_ylabel() == "% of inputs decided"
+    assert axes.get_ylabel() == "% of inputs covered"
 
 
 def test_a_curve_needs_numbers():
-    with pytest.raises(OptionError, match="it is not known how much each rule decides"):
+    with pytest.raises(
+        OptionError, match="the rows that each rule determines are unknown"
+    ):
         with_support("list", None, None, None).plot()
-    with pytest.raises(OptionError, match="it is not known"):  # of how many rows?
+    with pytest.raises(OptionError, match="unknown"):  # of how many rows?
         with_support("list", 6, 3, 1).plot()
 
 
@@ -318,7 +320,9 @@ def verdicts():
         "late": nn2rules.claims.unreachable(HOSTILE[0]),
     }
     found = nn2rules.verify(network, book, progress=False)
-    late = replace(found["late"], status="open", counterexample=None, reason="<late>")
+    late = replace(
+        found["late"], status="undecided", counterexample=None, reason="<late>"
+    )
     return type(found)({**found, "late": late})
 
 
@@ -328,21 +332,22 @@ def test_verdicts_in_a_notebook():
         "refuted",
         "refuted",
         "proved",
-        "open",
+        "undecided",
     ]
     read = Read(found._repr_html_())
     assert read.tags == TAGS
     shown = " ".join(read.words)
-    assert "4 claims: 1 proved, 2 refuted, 1 open" in shown
+    assert "4 claims: 1 proved, 2 refuted, 1 undecided" in shown
     assert "\u202e" not in found._repr_html_()
     for verdict in found.values():
         words = " ".join(Read(verdict._repr_html_()).words)
         assert verdict.status in words
         if verdict.count:
-            assert f"{verdict.count:,} of {verdict.total:,} inputs break it" in words
+            some = f"{verdict.count:,} of {verdict.total:,} inputs violate it"
+            assert some in words
         for way, number in verdict.ways.items() if len(verdict.ways) > 1 else ():
             assert f"{number:,} {way}" in words
-    assert "4 claims: 1 proved, 2 refuted, 1 open" in str(found)
+    assert "4 claims: 1 proved, 2 refuted, 1 undecided" in str(found)
 
 
 def test_several_verdicts_are_numbered():

@@ -80,7 +80,7 @@ def test_names_that_are_not_there():
     many = RuleList.from_boxes(domain, np.eye(30), classes, 0, classes, form="set")
     with pytest.raises(NoSuchRuleError, match=r"; there are A1, …, AD1$"):
         many["A2"]
-    with pytest.raises(LookupError, match="there is none"):
+    with pytest.raises(LookupError, match="there are no rules"):
         a_set()["A1"]
     with pytest.raises(IndexError):
         rules[2]
@@ -106,17 +106,17 @@ def test_names_do_not_tell_rules_apart():
 def test_a_small_list():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     assert str(extract(network)).splitlines() == [
-        "Proved for all 6 inputs                    inputs decided",
-        "1  ripe    if color = red · size ≠ small            33.3%",
-        "   unripe  otherwise                                66.7%",
+        "Proved for all 6 inputs                    inputs determined",
+        "1  ripe    if color = red · size ≠ small               33.3%",
+        "   unripe  otherwise                                   66.7%",
     ]
 
 
 def test_a_small_set():
     assert str(a_set(RED)).splitlines() == [
         "Proved for all 6 inputs.",
-        "ripe   1 rule      inputs fit",
-        " A1  color = red        50.0%",
+        "ripe   1 rule      inputs covered",
+        " A1  color = red            50.0%",
         "unripe   otherwise",
     ]
 
@@ -145,10 +145,11 @@ ROWS = {**PROVED, "class_rows": [30, 10], "labels_agree": 39}
 def test_a_set_for_every_class_decides_everything():
     text = a_set(RED, YELLOW, certificate=ROWS).text()
     assert text.splitlines()[:4] == [
-        "unripe or ripe?   2 features · 6 possible inputs · 40 rows",
-        "The network says ripe for 25.0% of rows; the labels agree with it on 97.5%.",
-        "Each rule is proved, and true on its own. Together they decide every possible",
-        "input.",
+        "Predicts unripe or ripe   2 features · 6 possible inputs · 40 rows",
+        "The network predicts ripe for 25.0% of rows; its accuracy on all rows is "
+        "97.5%.",
+        "Every rule is proved and holds on its own. Together, the rules cover every",
+        "possible input.",
     ]
     assert "otherwise" not in text
 
@@ -161,9 +162,10 @@ def test_rules_that_leave_inputs_to_the_default_say_so():
 
 def test_a_set_for_one_class_has_a_rest():
     text = a_set(RED, certificate=ROWS).text()
-    assert "whatever fits none is unripe, which is proved, too." in text.replace(
-        "\n", " "
+    said = (
+        "possible inputs that no rule covers, the network predicts unripe (also proved)"
     )
+    assert said in text.replace("\n", " ")
     assert text.endswith("\nunripe   otherwise")
 
 
@@ -175,39 +177,44 @@ OPEN = {"engine": "search", "rows": 40, "rows_covered": 40}
     [
         (
             {},
-            "All rows are decided, as rules are made for them; what no rule decides is left open.",  # noqa: E501
+            "All 40 rows are covered: the rules were made for them. Nothing is claimed "
+            "about inputs that no rule covers.",
         ),
         (
             {"uncovered": 2},
-            "All rows are decided, as rules are made for them; 2 possible inputs (33.3%), no row among them, are "  # noqa: E501
-            "left open.",
+            "All 40 rows are covered: the rules were made for them. 2 possible inputs "
+            "(33.3%) are not covered: nothing is claimed about them.",
         ),
         (
             {"rows_covered": 39, "uncovered": 1},
-            "1 of 40 rows is left open; 1 possible input (16.7%) is left open.",
+            "1 of 40 rows is not covered. 1 possible input (16.7%) is not covered: "
+            "nothing is claimed about it.",
         ),
         (
             {"uncovered_at_least": 1, "uncovered_at_most": 2},
-            "1 to 2 possible inputs (16.7% to 33.3%), no row among them, are left",
+            "for them. 1 to 2 possible inputs (16.7% to 33.3%) are not covered: ",
         ),
-        ({"uncovered_at_most": 2}, "at most 2 possible inputs (33.3%), no row among"),
+        (
+            {"uncovered_at_most": 2},
+            "At most 2 possible inputs (33.3%) are not covered",
+        ),
         (
             {"complete": False},
-            "Stopped early: all rows are decided, as rules are made for them; what no rule",  # noqa: E501
+            "Extraction stopped early. All 40 rows are covered: the rules were made ",
         ),
     ],
 )
 def test_what_is_open_is_said(known, said):
     rules = a_set(RED, scope="support", certificate={**OPEN, **known})
     assert said in rules.text(width=200)
-    assert rules.text().endswith("unripe   otherwise (open: not proved)")
+    assert rules.text().endswith("unripe   otherwise (not proved)")
 
 
 def test_where_nothing_is_open_there_is_no_otherwise():
     rules = a_set(RED, scope="support", certificate={**OPEN, "uncovered": 0})
     assert (
-        "All rows are decided, as rules are made for them; no possible input is left open."  # noqa: E501
-        in rules.text(width=200)
+        "All 40 rows are covered: the rules were made for them. Every possible input "
+        "is covered." in rules.text(width=200)
     )
     assert "otherwise" not in rules.text() + rules._repr_html_()
     rules = RuleList(DOMAIN, (RED, YELLOW), "ripe", CLASSES, form="set")
@@ -225,11 +232,14 @@ def test_what_is_open_follows_from_what_rules_decide():
     rules = with_facts(
         rules, Facts(support=18, covered=18, inputs=3), Facts(support=10, covered=10)
     )
-    assert "12 of 40 rows are left open; what no rule" in rules.text(width=200)
+    assert (
+        "12 of 40 rows are not covered. Nothing is claimed about inputs"
+        in rules.text(width=200)
+    )
     assert "ripe   75.0% of rows; 1 rule, which covers 60.0% of them" in rules.text()
     assert "unripe   25.0% of rows; 1 rule  " in rules.text()
     rules = with_facts(rules, Facts(support=18, inputs=3), Facts(support=10, inputs=1))
-    assert "12 of 40 rows are left open; 2 possible inputs (33.3%) are left" in (
+    assert "12 of 40 rows are not covered. 2 possible inputs (33.3%) are not" in (
         rules.text(width=200)
     )
 
@@ -244,32 +254,38 @@ def test_a_class_of_an_approximation_has_no_share():
 def test_rows_where_rules_differ_are_said():
     known = {"engine": "table", "different": 1, "rows_different": 3, "method": "first"}
     rules = a_set(RED, certificate={**known, "class_rows": [10, 30]})
-    said = "On 3 of 40 rows (7.5%) the rules do not answer as the network does."
+    said = "The rules differ from the network on 3 of 40 rows (7.5%)."
     assert said in rules.text()
 
 
 def test_what_stands_for_a_network_is_not_taken_for_it():
     known = {"engine": "paper", "different": 1, "class_inputs": [3, 3]}
     six = RuleList(DOMAIN, (RED,) * 6, "unripe", CLASSES, certificate=known)
-    assert "The network says" not in six.text()
+    assert "The network predicts" not in six.text()
     known = {"engine": "table", "different": 1, "class_inputs": [3, 3]}
-    assert "The network says unripe" not in six.text()
-    assert "The network says ripe" in six.replace(certificate=known).text()
+    assert "The network predicts unripe" not in six.text()
+    assert "The network predicts ripe" in six.replace(certificate=known).text()
 
 
 def test_no_rows_are_not_said_to_be_decided():
     known = {"engine": "search", "rows": 0, "rows_covered": 0, "uncovered": 6}
     text = a_set(scope="support", certificate=known).text()
-    assert "There are no rules. 6 possible inputs (100%) are left open." in text
+    assert "There are no rules. 6 possible inputs (100%) are not covered" in text
 
 
 def test_no_rules_are_not_said_to_be_proved():
     text = a_set(scope="support", certificate={**OPEN, "rows_covered": 0}).text()
-    assert "There are no rules. 40 of 40 rows are left open; 6 possible inputs" in text
-    assert "proved" not in text.replace("(open: not proved)", "")
-    assert extract(CONSTANT).text() == "Proved for all 6 inputs\nunripe  always"
-    text = extract(CONSTANT, data=[{"color": "red", "size": "big"}]).text()
-    assert "\nProved: every possible input is unripe.\n" in text
+    assert (
+        "There are no rules. 40 of 40 rows are not covered. 6 possible inputs" in text
+    )
+    assert "proved" not in text.replace("(not proved)", "")
+    assert (
+        extract(CONSTANT, form="list").text()
+        == "Proved for all 6 inputs\nunripe  always"
+    )
+    rows = [{"color": "red", "size": "big"}]
+    text = extract(CONSTANT, data=rows, form="list").text()
+    assert "\nProved: the network predicts unripe for every possible input.\n" in text
     assert text.endswith("\n\nunripe  always")
 
 
@@ -277,17 +293,20 @@ def test_inputs_declared_impossible_are_no_claim():
     network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     rows = network.domain.decode(next(network.domain.inputs()))
     never = [{"color": ["red"], "size": ["big"]}]
-    said = "Nothing is claimed of the 1 input declared impossible"
+    said = "Nothing is claimed about the 1 input declared impossible"
     text = extract(network, impossible=never).text()
     assert "Proved for all 5 possible inputs" in text
     assert f"{said}.\n" in text
-    text = extract(network, data=rows, impossible=never, scope="support").text()
-    assert f"{said}, nor of rows there.\n" in text
-    assert "cover" not in text
+    text = extract(network, data=rows, impossible=never, scope="support").text(
+        width=200
+    )
+    assert f"{said}, nor about rows among them.\n" in text
+    assert "which cover" not in text
+    assert "the first" not in text
     rules = extract(network, data=rows, impossible=never, form="list")
     rules = rules.replace(certificate={**rules.certificate, "rows_different": 1})
-    end = "on 1 row there the rules do not answer as the network does."
-    assert f"{said}: {end}\n" in rules.text(width=200)
+    end = "on 1 row among them, the rules differ from the network."
+    assert f"{said}; {end}\n" in rules.text(width=200)
     assert "rows_different" not in rules.top(0).certificate
 
 
@@ -295,14 +314,14 @@ def test_rows_of_classes_follow_where_rules_decide_all():
     rules = a_set(RED, YELLOW, scope="support", certificate=OPEN)
     rules = with_facts(rules, Facts(support=30), Facts(support=10))
     text = rules.text()
-    assert "The network says unripe for 25.0% of rows." in text
+    assert "The network predicts unripe for 25.0% of rows." in text
     assert "ripe   75.0% of rows; 1 rule" in text
 
 
 def test_influences_are_ranked():
     influence = {"rows": 40, "of": {"color": 4, "size": 39, "shape": 3}}
     text = a_set(RED, certificate={**ROWS, "influence": influence}).text()
-    assert "alone would):\n  size 98%   color 10%\n" in text
+    assert "this feature changes:\n  size 98%   color 10%\n" in text
 
 
 @pytest.mark.parametrize(
@@ -323,9 +342,9 @@ def test_strange_certificates_can_be_printed(known, scope):
 
 def test_a_list_says_how_it_is_read():
     rules = RuleList(DOMAIN, (SMALL, YELLOW), "ripe", CLASSES, certificate=ROWS)
-    assert "read alone, a rule may be false" in str(rules)
+    assert "By itself, a rule may be false." in str(rules)
     one_class = RuleList(DOMAIN, (SMALL, RED), "unripe", CLASSES, certificate=ROWS)
-    assert "true on its own" in str(one_class)
+    assert "holds on its own" in str(one_class)
 
 
 def test_labels_are_said_to_be_about_the_network():
@@ -337,8 +356,8 @@ def test_labels_are_said_to_be_about_the_network():
     )
     lines = rules.text(width=120).splitlines()
     assert (
-        "“Labels agree” is about the network: where a label differs, the rule still "
-        "says what the network says." in lines
+        "“Labels agree” is the network's accuracy on the rows of each rule. Rules give "
+        "the network's prediction even where it is wrong." in " ".join(lines)
     )
     assert [line.split("   ")[-1].strip() for line in lines if "color" in line] == [
         "80%",
@@ -421,14 +440,17 @@ def test_what_is_hidden_is_said():
     supports = [971, *[1] * 29]
     rules = long_list(30, supports)
     assert shown(rules) == 5
-    assert str(rules).startswith("30 rules, tried from the top   rows decided\n")
-    assert "\n…  25 more rules decide 25 rows;" in str(rules)
-    assert "\n …  1 more rule decides 1 row;" in rules.text(29)
+    assert str(rules).startswith("30 rules, tried in order   rows determined\n")
+    assert "\n…  25 more rules determine 25 rows;" in str(rules)
+    assert "\n …  1 more rule determines 1 row;" in rules.text(29)
     rules = long_list(30, supports, {"class_rows": [1000, 1000]})
-    assert "30 rules, tried from the top   rows decided\n" in str(rules)
-    assert "\n…  25 more rules decide 1.2% of rows;" in str(rules)
+    assert "30 rules, tried in order   rows determined\n" in str(rules)
+    assert "\n…  25 more rules determine 1.2% of rows;" in str(rules)
     rules = long_list(30, supports, {"class_rows": [200, 1000]})
-    assert "30 rules, tried from the top; 1 decides 80% of rows " in str(rules)
+    assert (
+        "30 rules, tried in order; the first determines at least 80% of rows\n"
+        in str(rules)
+    )
 
 
 @pytest.mark.parametrize("top", [-1, "few", 2.5, None])
@@ -513,9 +535,9 @@ def test_long_sets_of_values_stand_below():
     rule = Rule((job, *SMALL.conditions), "ripe", support=7)
     rules = RuleList(domain, (rule,), "unripe", CLASSES)
     assert rules.text(width=60).splitlines() == [
-        "                                              rows",
-        "                                           decided",
-        "1  ripe    if color = red · size = small         7",
+        "                                                 rows",
+        "                                           determined",
+        "1  ripe    if color = red · size = small            7",
         "              job  value-0, value-1, value-2, value-3,",
         "                   value-4, value-5",
         "   unripe  otherwise",

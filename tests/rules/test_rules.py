@@ -224,7 +224,7 @@ def test_a_list_without_rules():
 def test_a_rule_without_conditions():
     rules = RuleList(DOMAIN, (Rule((), "ripe"),), "unripe", CLASSES)
     assert str(rules) == "1  ripe    always\n   unripe  otherwise"
-    assert rules.rule_text(rules[0]) == "if anything then ripe"
+    assert rules.rule_text(rules[0]) == "always ripe"
     assert rules.predict(ROWS[:1]).tolist() == ["ripe"]
 
 
@@ -321,13 +321,13 @@ def test_text():
         CLASSES,
     )
     assert rules.text() == (
-        "                                                    rows decided\n"
-        "1  ripe    if color = red · size in {medium, big}          1,234\n"
-        "2  unripe  always                                              1\n"
+        "                                                    rows determined\n"
+        "1  ripe    if color = red · size in {medium, big}             1,234\n"
+        "2  unripe  always                                                 1\n"
         "   ripe    otherwise"
     )
     assert rules.text(top=1).splitlines()[2:] == [
-        '…  1 more rule decides 1 row; top="all" (--all) shows all',
+        '…  1 more rule determines 1 row; top="all" (--all) shows it',
         "   ripe  otherwise",
     ]
     assert rules.text(top=9) == rules.text() == rules.text("all")
@@ -338,9 +338,9 @@ def test_printing_a_long_list_stops():
     rules = RuleList(DOMAIN, (RIPE,) * 101, "unripe", CLASSES)
     lines = str(rules).splitlines()
     assert len(lines) == 1 + 20 + 2
-    assert lines[-2] == ' …  81 more rules; top="all" (--all) shows all'
+    assert lines[-2] == ' …  81 more rules; top="all" (--all) shows them'
     assert len(rules.text("all").splitlines()) == 1 + 101 + 1
-    assert lines[0] == "101 rules, tried from the top"
+    assert lines[0] == "101 rules, tried in order"
     assert lines[1].startswith(" 1  ripe    if color")
 
 
@@ -348,7 +348,7 @@ def test_an_approximation_says_so():
     certificate = {"method": "soft-binary", "different": 2, "inputs": 8}
     rules = RuleList(DOMAIN, (RIPE,), "unripe", CLASSES, certificate=certificate)
     assert rules.text(width=90).startswith(
-        "APPROXIMATE (soft-binary): not the network's answer on 2 of 8 inputs (25.0%)"
+        "APPROXIMATE (soft-binary): differs from the network on 2 of 8 inputs (25.0%)"
     )
 
 
@@ -726,8 +726,8 @@ def test_rows_that_the_model_answers_otherwise_are_said():
     model = {"rows": 300, "rows_agreeing": 298}
     rules = RULES.replace(certificate={"different": 0, "model": model})
     assert rules.warnings() == [
-        "OTHER VALUES: the model itself answers otherwise on 2 of 300 given rows, "
-        "where a word stands for all others here"
+        "OTHER VALUES: on 2 of 300 given rows the model itself predicts another class, "
+        "because here one value stands for all categories that are not listed"
     ]
     for model in ({"rows": 300, "rows_agreeing": 300}, {"rows": "2"}, {"rows": 2}):
         assert RULES.replace(certificate={"model": model}).warnings() == []
@@ -738,8 +738,8 @@ def test_what_was_read_by_probing_is_said():
     certificate = {"different": 0, "model": model}
     rules = RULES.replace(certificate=certificate)
     assert rules.warnings() == [
-        "READ BY PROBING (scale, flags): that each column is treated on its own was "
-        "tried on 2,048 rows, and is not proved"
+        "READ BY PROBING (scale, flags): that it transforms each column on its own was "
+        "tested on 2,048 rows, and is not proved"
     ]
     assert str(rules).startswith("READ BY PROBING")
     assert RULES.replace(certificate={"model": {"probed": []}}).warnings() == []
@@ -762,7 +762,7 @@ def test_what_was_read_by_probing_is_said():
 def test_a_rule_says_what_it_leans_on(unless, text):
     below = Rule((), "ripe", support=2, unless=unless)
     rules = RuleList(DOMAIN, (RIPE,) * 5 + (below,), "unripe", CLASSES)
-    assert rules.rule_text(rules.rules[5]) == f"if anything then ripe{text}"
+    assert rules.rule_text(rules.rules[5]) == f"always ripe{text}"
     assert rules.rules[5].unless == rules.facts[5].unless == unless
     stored = from_json(to_json(rules))
     assert stored == rules

@@ -106,7 +106,9 @@ def test_rules_are_not_cut_twice():
     assert top.top(2) == top.top(9) == top
     with pytest.raises(OptionError) as error:
         top.top(1)
-    assert str(error.value) == ("these rules are cut short already; cut the exact list")
+    assert str(error.value) == (
+        "these rules are already shortened; shorten the exact list"
+    )
 
 
 def test_inputs_that_cannot_occur_are_not_counted():
@@ -125,8 +127,8 @@ def test_inputs_that_cannot_occur_are_not_counted():
 
 def test_top_needs_counts_of_a_whole_domain():
     message = (
-        "only rules with a certificate that carry the number of inputs they decide can "
-        "be cut short; those found by search carry none"
+        "only rules with a certificate and the number of inputs that each determines "
+        "can be shortened; rules found by search do not have it"
     )
     for rules in (
         extract(random_network(1), engine="search"),

@@ -18,7 +18,7 @@ def rules_with(**said):
 
 def test_nothing_is_said_without_one():
     assert certificate_of(rules_with()) == Certificate()
-    assert not Certificate().is_right
+    assert not Certificate().is_exact
     with pytest.raises(dataclasses.FrozenInstanceError):
         Certificate().engine = "table"
 
@@ -36,7 +36,7 @@ def test_extracted_rules_say_all_of_it():
     rules = nn2rules.extract(network, cars.rows, labels=cars.labels)
     known, stored = certificate_of(rules), rules.certificate
     assert known.is_given
-    assert known.is_right
+    assert known.is_exact
     names = {each.name for each in dataclasses.fields(Certificate)}
     assert stored.keys() <= names
     for name in stored.keys() - {"class_inputs", "class_rows", "fragile_inputs"}:
@@ -64,10 +64,10 @@ def test_a_difference_that_is_no_number_makes_rules_approximate(said):
     known = certificate_of(rules)
     assert known.different is None
     assert known.is_approximate
-    assert not known.is_right
+    assert not known.is_exact
     assert "APPROXIMATE" in rules.warnings()[0]
     assert "equal to the network" not in summary(rules, 1.0)
-    with pytest.raises(nn2rules.OptionError, match="cut short already"):
+    with pytest.raises(nn2rules.OptionError, match="already shortened"):
         RuleList(
             DOMAIN,
             (nn2rules.Rule((), "yes"),),

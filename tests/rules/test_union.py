@@ -167,7 +167,9 @@ def test_what_a_search_leaves_uncovered_is_certified(monkeypatch):
     assert low < high
     bounded = with_decided(rules, rows)
     shares = f"{share(low, domain.n_inputs)} to {share(high, domain.n_inputs)}"
-    assert f"{low:,} to {high:,} inputs ({shares}) are left" in summary(bounded, 1)
+    assert f"{low:,} to {high:,} inputs ({shares}) are not covered" in summary(
+        bounded, 1
+    )
     assert from_json(to_json(bounded)).certificate == certificate
     top = bounded.top(3)
     assert not any(key.startswith("uncovered") for key in top.certificate)

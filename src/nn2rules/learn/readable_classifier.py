@@ -1,4 +1,4 @@
-"""A classifier of scikit-learn that is trained to be read."""
+"""A scikit-learn classifier with few exact rules."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -15,8 +15,8 @@ from nn2rules.learn.tabular import TabularClassifier
 from nn2rules.learn.training import (
     MOST_RULES,
     Path,
-    Schooling,
-    Taught,
+    TrainingOptions,
+    TrainingTable,
     chosen,
     learn,
     shares_of,
@@ -26,44 +26,45 @@ from nn2rules.learn.training.peers import Peer, peers_of
 from nn2rules.space import whole_number
 
 MANY_LABELS = 20
-"""With more different numbers than that, and few rows of each, labels are measures."""
+"""With more different numbers than this, and few rows of each, y is a measurement."""
 
 
 class ReadableClassifier(TabularClassifier):
-    """Train a small network whose rules are few, and exactly equal to it.
+    """Train a small, interpretable network with few rules that are equal to it.
 
-    Columns are cut at few, round places, words are put into few groups, and most
-    columns vanish: a network is trained that may ask everything about a row, and what
-    it can do best without is taken away, one question after the other. That gives a
-    path of networks from rich to simple; each has its rules, and an accuracy on rows
-    held out. By default the one with the fewest rules is chosen that is within one
-    standard error of the best.
+    Numbers are cut at a few round thresholds and categories are put into a few groups.
+    First a network is trained on all these yes-or-no questions about a row; then the
+    questions that matter least are pruned one by one, until most columns are gone. This
+    gives a path of networks from complex to simple. Each has its rules and an accuracy
+    on held-out rows. By default, the network with the fewest rules is chosen whose
+    accuracy is within one standard error of the best.
 
     Parameters
     ----------
     max_rules : int, optional
-        At most so many rules.
+        The maximum number of rules.
     tolerance : float, optional
-        How much accuracy may be lost against the best network of the path; by default
-        one standard error.
+        How much less accurate than the best network of the path the chosen one may be;
+        by default one standard error.
     monotone : dict from column names to 1 or -1, optional
-        Columns of numbers, or of categories in order, with which the second of two
-        classes may only become more likely (1) or less (-1).
+        Monotonic constraints, on columns of numbers or ordered categories: the second
+        of two classes may only become more likely (1) or less likely (-1) as the value
+        grows.
     units : int or sequence of int
-        Of the hidden layer. Of several, those are taken with which networks are best on
-        rows held out.
+        Number of hidden units. Of several numbers, the one with the most accurate
+        networks on held-out rows is used.
     alpha : float
-        The penalty on the squares of the weights, for all rows together.
+        Strength of the L2 penalty on the weights, for all rows together.
     cuts : int
-        How often a column may be cut at first.
+        Maximum number of initial cuts per column.
     questions : int
-        How many of these cuts the richest network of the path may keep.
+        Maximum number of these cuts that a network of the path uses.
     folds : int
-        How often rows are held out to measure the accuracy.
+        Number of folds for measuring the accuracy.
     random_state : int
-        The same rows and seed: the same network and rules.
+        Seed; the same rows and seed give the same network and rules.
     n_jobs : int, optional
-        How many processes, by default one on each core.
+        Number of processes, by default one per core.
     progress : callable or False, optional
         As in `nn2rules.extract`.
 
@@ -72,7 +73,7 @@ class ReadableClassifier(TabularClassifier):
     network_ : Network
         The network that was chosen.
     rules_ : RuleList
-        Its rules: on every input of its domain they answer as it does.
+        Its rules: they predict what the network does for every input of its domain.
     path_ : Path
         All networks, from simple to rich, with their accuracy and rules.
     classes_ : ndarray of shape (n_classes,)
@@ -126,50 +127,50 @@ class ReadableClassifier(TabularClassifier):
         Parameters
         ----------
         X : frame or array of shape (n_rows, n_columns)
-            Raw columns: numbers, words, categories, with gaps.
+            Raw columns: numbers or categories, possibly with missing values.
         y : sequence of class labels
         """
-        how, units = self._schooling(), self._units()
+        options, units = self._options(), self._units()
         _refuse_measures(y)
-        table, labels = self._taught(X, y)
+        frame, labels = self._training_data(X, y)
         self.classes_, truth = np.unique(labels, return_inverse=True)
         signs = self._signs()
-        taught = Taught(
-            self._rows(table),
+        table = TrainingTable(
+            self._rows(frame),
             tuple(self._names),
             truth,
             tuple(self.classes_.tolist()),
             signs,
-            how,
+            options,
             self.cuts,
         )
-        told = progress_callback(self.progress)
-        with closing_progress(told):
+        progress = progress_callback(self.progress)
+        with closing_progress(progress):
             points = learn(
-                taught,
+                table,
                 self._held_out(truth),
                 units,
                 n_jobs=self.n_jobs,
-                progress=told or _silent,
+                progress=progress or _silent,
                 most_rules=max(MOST_RULES, self.max_rules or 0),
             )
         for name, sign in signs.items():
             if not all(follows(point.network, name, sign) for point in points):
-                raise InternalError(f"a network does not follow {name!r} as it must")
+                raise InternalError(f"a network is not monotonic in {name!r}")
         self.path_ = Path(tuple(points), chosen(points, self.tolerance, self.max_rules))
         self.network_ = points[self.path_.chosen].network
         self.rules_ = points[self.path_.chosen].rules
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Return the class label of each row: the network's, and so the rules'."""
+        """Return the class label of each row, by the network, which its rules equal."""
         check_is_fitted(self)
         inputs = self.network_.domain.inputs_of(self._rows(self._checked(X)))
-        answers: NDArray[Any] = self.classes_[self.network_.predict_codes(*inputs)]
-        return answers
+        labels: NDArray[Any] = self.classes_[self.network_.predict_codes(*inputs)]
+        return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return the network's probability of each class, for each row."""
+        """Return the network's probability of each class for each row."""
         check_is_fitted(self)
         scores = self.network_.scores(self._rows(self._checked(X)))
         if scores.ndim == 2:
@@ -178,10 +179,10 @@ class ReadableClassifier(TabularClassifier):
         return np.hstack([1 - shares, shares])
 
     def peers(self, X: Any, y: Any) -> list[Peer]:  # noqa: N803
-        """Measure other models on the folds of this one: what being read costs.
+        """Measure other models on the same folds, to see what readability costs.
 
-        They are scikit-learn's default network, a decision tree with as many leaves as
-        are best on held-out rows, and logistic regression.
+        They are scikit-learn's default network, a decision tree with the number of
+        leaves that is best on held-out rows, and logistic regression.
 
         Parameters
         ----------
@@ -197,41 +198,43 @@ class ReadableClassifier(TabularClassifier):
     def _allows_gaps(self) -> bool:
         return True
 
-    def _schooling(self) -> Schooling:
-        for name, least in (("cuts", 1), ("questions", 1), ("folds", 2)):
-            whole_number(name, getattr(self, name), least)
+    def _options(self) -> TrainingOptions:
+        for name, minimum in (("cuts", 1), ("questions", 1), ("folds", 2)):
+            whole_number(name, getattr(self, name), minimum)
         if self.max_rules is not None:
             whole_number("max_rules", self.max_rules, 0)
         for name in ("alpha", "tolerance"):
-            given = getattr(self, name)
-            is_real = isinstance(given, Real) and not isinstance(given, bool)
-            if not (given is None and name == "tolerance") and not (
-                is_real and 0 <= given < np.inf
+            value = getattr(self, name)
+            is_real = isinstance(value, Real) and not isinstance(value, bool)
+            if not (value is None and name == "tolerance") and not (
+                is_real and 0 <= value < np.inf
             ):
-                raise OptionError(f"{name}: {given!r}, expected a number from 0 on")
+                raise OptionError(f"{name}: {value!r}, expected a number of at least 0")
         seed = whole_number("random_state", self.random_state)
-        return Schooling(self._units()[0], float(self.alpha), self.questions, seed)
+        return TrainingOptions(
+            self._units()[0], float(self.alpha), self.questions, seed
+        )
 
     def _units(self) -> list[int]:
         is_list = isinstance(self.units, Sequence) and not isinstance(self.units, str)
-        given: Any = self.units if is_list and self.units else [self.units]
-        return [whole_number("units", number, 1) for number in given]
+        numbers: Any = self.units if is_list and self.units else [self.units]
+        return [whole_number("units", number, 1) for number in numbers]
 
     def _signs(self) -> dict[str, int]:
-        """Return which columns may turn the answer one way only, checked."""
+        """Return the monotonic constraints, checked."""
         signs = dict(self.monotone or {})
         for name, sign in signs.items():
             if name not in self._names:
-                known = ", ".join(repr(known) for known in self._names)
+                names = ", ".join(map(repr, self._names))
                 raise OptionError(
-                    f"monotone: there is no column {name!r}; the columns are {known}"
+                    f"monotone: there is no column {name!r}; the columns are {names}"
                 )
             if sign not in (1, -1) or isinstance(sign, bool):
                 raise OptionError(f"monotone: {name!r} has {sign!r}, expected 1 or -1")
         if signs and len(self.classes_) > 2:
             raise OptionError(
-                f"monotone is for two classes, of which the second becomes more or "
-                f"less likely; there are {len(self.classes_)}"
+                f"monotone needs two classes, of which the second becomes more or less "
+                f"likely; y has {len(self.classes_)}"
             )
         return signs
 
@@ -243,8 +246,8 @@ class ReadableClassifier(TabularClassifier):
         if fewest < 2:
             label = self.classes_[np.argmin(np.bincount(truth))]
             raise OptionError(
-                f"the class {str(label)!r} has one row only; to hold rows out, each "
-                f"class needs two or more"
+                f"class {str(label)!r} has a single row; holding out rows needs at "
+                f"least two of each class"
             )
         folds = StratifiedKFold(
             min(self.folds, fewest), shuffle=True, random_state=self.random_state
@@ -257,14 +260,14 @@ def _silent(what: str, share: float) -> None:
 
 
 def _refuse_measures(y: Any) -> None:
-    """Refuse labels that measure something, and name no class."""
+    """Refuse labels that are measurements and not classes."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.dtype.kind not in "iuf":
         return
-    different, n_rows = len(np.unique(labels)), len(labels)
-    if different > MANY_LABELS and n_rows < 10 * different:
+    n_different, n_rows = len(np.unique(labels)), len(labels)
+    if n_different > MANY_LABELS and n_rows < 10 * n_different:
         raise OptionError(
-            f"Unknown label type: y has {different:,} different numbers in {n_rows:,} "
-            f"rows: this is regression; a classifier needs few classes, so cut y into "
-            f"ranges first"
+            f"Unknown label type: y has {n_different:,} different numbers in "
+            f"{n_rows:,} rows, so this is regression; a classifier needs few "
+            f"classes: put y into bins first"
         )

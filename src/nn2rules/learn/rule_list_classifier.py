@@ -1,4 +1,4 @@
-"""A classifier of scikit-learn that trains a model and answers by its rules."""
+"""A scikit-learn classifier that trains a model and predicts with its rules."""
 
 import math
 import sys
@@ -36,10 +36,10 @@ from nn2rules.space import (
 
 @dataclass(frozen=True)
 class Grid:
-    """The numbers of a column, and cells of all numbers that are nearest to each.
+    """A few numbers of a column, and the cells of all numbers nearest to each.
 
-    `values` has one for each value of `cells`: its number, or None for missing. It is
-    coarse if the column has more numbers than these.
+    `values` has one entry for each value of `cells`: its number, or None for missing.
+    The grid is coarse if the column has more numbers than these.
     """
 
     values: tuple[Value, ...]
@@ -48,18 +48,18 @@ class Grid:
 
 
 def grid_of(name: str, cells: Sequence[Any], numbers: int) -> Grid | None:
-    """Return the numbers of a column, at most so many; None if they are not numbers."""
+    """Return at most this many numbers of a column; None if they are not numbers."""
     present = [cell for cell in cells if not is_missing(cell)]
     if not present or not all(is_number(cell) for cell in present):
         return None
     kept = sorted(set(present))
     is_coarse = len(kept) > numbers
-    if is_coarse:  # each stands for as many rows as any other
+    if is_coarse:  # each stands for the same number of rows
         ranked, odd = sorted(present), range(1, 2 * numbers, 2)
         kept = sorted({quantile(ranked, part, 2 * numbers) for part in odd})
     has_gaps = len(present) < len(cells)
     values = (*map(plain_number, kept), *([None] if has_gaps else []))
-    if len(kept) == 1:  # then no number makes a difference
+    if len(kept) == 1:  # then the number makes no difference
         low, high = -sys.float_info.max, sys.float_info.max
         return Grid(values, Feature.real(name, low, high, missing=has_gaps), False)
     edges = tuple(_edge(low, high) for low, high in pairwise(kept))
@@ -74,7 +74,7 @@ def _edge(low: float, high: float) -> float:
 
 
 def has_cells(feature: Feature, grids: Mapping[str, Grid]) -> bool:
-    """Tell whether a feature lists the numbers of a grid, so that cells can do so."""
+    """Tell whether a feature lists the numbers of a grid; cells can replace it."""
     grid = grids.get(feature.name)
     if grid is None or not grid.is_coarse:
         return False
@@ -82,19 +82,19 @@ def has_cells(feature: Feature, grids: Mapping[str, Grid]) -> bool:
 
 
 class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore[misc]
-    """Train a classifier, extract its rules, and answer by them.
+    """Train a classifier, extract its rules, and predict with them.
 
-    A column with many different numbers is moved to few of them *before* training: to
-    the nearest of as many quantiles. So the model only ever sees numbers that its rules
-    know, and the rules equal it there.
+    The numbers of a column with many of them are moved to the nearest of a few
+    quantiles *before* training. So the model only sees numbers that its rules know, and
+    the rules equal it there.
 
     Parameters
     ----------
     estimator : classifier
-        What is trained: a classifier that `nn2rules.extract` reads, such as
+        The classifier to train. `nn2rules.extract` must be able to read it, such as an
         MLPClassifier, alone or at the end of a Pipeline.
     numbers : int
-        How many different numbers a column may keep.
+        Maximum number of different numbers of a column.
     scope, form, max_rules, effort, seed, n_jobs
         As in `nn2rules.extract`.
 
@@ -153,8 +153,8 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         y : sequence of class labels
         """
         if not isinstance(self.numbers, int) or self.numbers < 1:
-            raise OptionError(f"numbers: {self.numbers!r}, expected 1 or more")
-        table, labels = self._taught(X, y)
+            raise OptionError(f"numbers: {self.numbers!r}, expected at least 1")
+        table, labels = self._training_data(X, y)
         self._grid = self._learned_grid(table)
         moved = self._moved(table)
         self.estimator_ = clone(self.estimator).fit(moved, labels)
@@ -173,19 +173,19 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         return self
 
     def _network(self, moved: Any) -> Network:
-        """Return the network of the model: its numbers are cells, each for one of few.
+        """Return the network of the model, with cells in place of numbers.
 
         Bins that the model itself makes are kept.
         """
         from nn2rules.models.sklearn import columns, prepare
 
-        known = columns(prepare(self.estimator_)) or {}
-        own = {name for name, column in known.items() if column.ways}
+        encoded = columns(prepare(self.estimator_)) or {}
+        binned = {name for name, column in encoded.items() if column.paths}
         network = read_network(
             self.estimator_,
             data=self._rows(moved),
-            domain={name: "observed" for name in self._grid if name not in own},
-            other=any(column.takes_others for column in known.values()),
+            domain={name: "observed" for name in self._grid if name not in binned},
+            other=any(column.takes_others for column in encoded.values()),
         )
         features = [
             self._grid[f.name].cells if has_cells(f, self._grid) else f
@@ -194,49 +194,52 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         return replace(network, domain=Domain(tuple(features)))
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
-        """Return the class label of each row, by the rules.
+        """Return the class label of each row, as the rules predict it.
 
-        Numbers are moved first, as before training. A word that the rules do not know
-        is the value for others, where the model's encoder takes others, and an error
-        elsewhere. Rules of scope "support" claim nothing about a row that none of them
-        decides: there the model answers, so that both always agree.
+        Numbers are moved first, as before training. An unknown category is treated as
+        other where the model's encoder accepts unknown categories, and is an error
+        elsewhere. Where rules of scope "support" do not cover a row, the model predicts
+        it, so that both always agree.
         """
         moved, fired = self._fired(X)
-        answers, is_covered = self.rules_.predictions_by(fired)
-        is_open, labels = ~is_covered, np.asarray(self.classes_[answers])
-        if is_open.any():
-            asked = picked_rows(moved, np.flatnonzero(is_open))
-            labels[is_open] = self.estimator_.predict(asked)
+        classes, is_covered = self.rules_.predictions_by(fired)
+        is_uncovered, labels = ~is_covered, np.asarray(self.classes_[classes])
+        if is_uncovered.any():
+            asked = picked_rows(moved, np.flatnonzero(is_uncovered))
+            labels[is_uncovered] = self.estimator_.predict(asked)
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """Return the share of each class in each row, as far as the rules tell it.
+        """Return approximate probabilities of the classes, as far as rules give them.
 
-        The class that the rules answer has the middle of the range of probabilities
-        that the deciding rule carries. Where there is none, as for the default, it is
-        the middle of what being the answer implies: of 1/k to 1, for k classes. The
-        other classes have equal shares of the rest. Where rules of scope "support"
-        claim nothing, these are the model's own shares, if it has any.
+        The predicted class has the middle of the range of probabilities of the rule
+        that determines it. Without such a range, as for the default, it is the middle
+        of the possible range, 1/k to 1 for k classes. The other classes have equal
+        shares of the rest. Where rules of scope "support" do not cover a row, these are
+        the model's own probabilities, if it has any.
         """
         moved, fired = self._fired(X)
-        answers, is_covered = self.rules_.predictions_by(fired)
-        is_open, n_classes = ~is_covered, len(self.classes_)
-        asked = picked_rows(moved, np.flatnonzero(is_open))
-        if is_open.any():
-            told = self.estimator_.predict(asked)
-            answers[is_open] = label_positions(self.classes_.tolist(), told, len(told))
-        known = [facts.probability or (1 / n_classes, 1) for facts in self.rules_.facts]
-        middles = np.array([sum(ends) / 2 for ends in (*known, (1 / n_classes, 1))])
-        # Ranges are rounded outwards; the answer has the largest share all the same.
+        classes, is_covered = self.rules_.predictions_by(fired)
+        is_uncovered, n_classes = ~is_covered, len(self.classes_)
+        asked = picked_rows(moved, np.flatnonzero(is_uncovered))
+        if is_uncovered.any():
+            labels = self.estimator_.predict(asked)
+            classes[is_uncovered] = label_positions(
+                self.classes_.tolist(), labels, len(labels)
+            )
+        possible = 1 / n_classes, 1
+        ranges = [facts.probability or possible for facts in self.rules_.facts]
+        middles = np.array([sum(ends) / 2 for ends in (*ranges, possible)])
+        # Ranges are rounded outwards; the predicted class must have the largest share.
         sure = np.maximum(middles[fired], np.nextafter(1 / n_classes, 1))
         shares = np.repeat((1 - sure)[:, np.newaxis] / (n_classes - 1), n_classes, 1)
-        shares[np.arange(len(fired)), answers] = sure
-        if is_open.any() and hasattr(self.estimator_, "predict_proba"):
-            shares[is_open] = self.estimator_.predict_proba(asked)
+        shares[np.arange(len(fired)), classes] = sure
+        if is_uncovered.any() and hasattr(self.estimator_, "predict_proba"):
+            shares[is_uncovered] = self.estimator_.predict_proba(asked)
         return shares
 
     def moved(self, X: Any) -> Any:  # noqa: N803
-        """Return rows as the model sees them: numbers moved to the nearest known."""
+        """Return rows as the model sees them, with numbers moved to the grid."""
         check_is_fitted(self)
         return self._moved(self._checked(X))
 
@@ -250,12 +253,12 @@ class RuleListClassifier(MetaEstimatorMixin, TabularClassifier):  # type: ignore
         return tags
 
     def _fired(self, X: Any) -> tuple[Any, NDArray[np.int64]]:  # noqa: N803
-        """Return the moved rows, and the rule that decides each."""
+        """Return the moved rows, and the rule that determines each."""
         moved = self.moved(X)
         return moved, self.rules_.apply(self._rows(moved))
 
     def _learned_grid(self, table: Any) -> dict[str, Grid]:
-        """Return the numbers to which those of each column are moved."""
+        """Return the grid of each column of numbers."""
         columns = cells_of(self._rows(table), self._names)
         found = {
             name: grid_of(name, cells, self.numbers)

@@ -1,4 +1,4 @@
-"""What our classifiers of scikit-learn share: frames and arrays, checked, as rows."""
+"""What the scikit-learn classifiers here share: checked frames and arrays as rows."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from nn2rules.space import Rows
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of rows whose columns have names; of arrays x0, x1 and so on."""
+    """A classifier of rows with named columns; those of arrays are x0, x1 and so on."""
 
     def _allows_gaps(self) -> bool:
         """Tell whether cells may be missing."""
@@ -29,8 +29,8 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self._allows_gaps()
         return tags
 
-    def _taught(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
-        """Return the table and the labels to learn from, checked."""
+    def _training_data(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803
+        """Return the table and the labels to train on, checked."""
         table = self._checked(X, y, is_new=True)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(table, labels)
@@ -39,28 +39,28 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except ValueError as error:
             raise OptionError(str(error)) from None
         if len(np.unique(labels)) < 2:
-            raise OptionError("y has one class only; a classifier needs two or more")
+            raise OptionError("y has a single class; a classifier needs at least two")
         return table, labels
 
     def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
-        """Return a frame as it is, and anything else as an array that was checked."""
+        """Return a frame as it is, and anything else as a checked array."""
         if _is_frame(X) and (is_new or hasattr(self, "feature_names_in_")):
-            given = {"y": y} if is_new else {}
-            validate_data(self, X, reset=is_new, skip_check_array=True, **given)
+            labels = {"y": y} if is_new else {}
+            validate_data(self, X, reset=is_new, skip_check_array=True, **labels)
             check_consistent_length(X)
             return X
         if isinstance(X, list | tuple) and X and isinstance(X[0], dict):
             raise OptionError(
-                "X is a list of dicts, expected a frame, as pandas.DataFrame(X), or an "
-                "array"
+                "X is a list of dicts, expected a frame, such as pandas.DataFrame(X), "
+                "or an array"
             )
         finite = "allow-nan" if self._allows_gaps() else True
         options = {"reset": is_new, "ensure_all_finite": finite}
         if is_new:
             options["y"] = y
-        words = _has_words(X)
-        made = validate_data(self, X, dtype=None if words else np.float64, **options)
-        return made[0] if is_new else made
+        dtype = None if _has_text(X) else np.float64
+        checked = validate_data(self, X, dtype=dtype, **options)
+        return checked[0] if is_new else checked
 
     def _rows(self, table: Any) -> Rows:
         """Return a checked table as rows with the names of the rules."""
@@ -85,7 +85,7 @@ def _is_frame(X: Any) -> bool:  # noqa: N803
     return all(isinstance(name, str) for name in columns)
 
 
-def _has_words(X: Any) -> bool:  # noqa: N803
+def _has_text(X: Any) -> bool:  # noqa: N803
     array = np.asarray(X) if isinstance(X, list | tuple) else X
     kind = getattr(getattr(array, "dtype", None), "kind", "")
     return kind in "US" or (

@@ -1,4 +1,4 @@
-"""The entry: rules, and what else is known, in; one page out."""
+"""The entry point: rules, and what else was given, in; one HTML page out."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from nn2rules.models import needs_rows
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit, audit, protected_names
 from nn2rules.report.evidence import evidence_of
-from nn2rules.report.html import embedded, page
+from nn2rules.report.html import embedded, filled_page
 from nn2rules.report.script_data import curve_of, examples_of, plain_rules
-from nn2rules.report.sections import features_of, mistakes_of
+from nn2rules.report.sections import errors_of, features_of
 from nn2rules.report.subject import Subject, counted_on, network_of, rows_of
 from nn2rules.report.summary import summary_of
 from nn2rules.report.what_if import what_if_of
@@ -55,8 +55,8 @@ SCRIPTS = (
     "numbers.js",
     "matching.js",
     "network.js",
-    "answering.js",
-    "changing.js",
+    "known-class.js",
+    "counterfactuals.js",
     "rules.js",
     "curve.js",
     "what-if.js",
@@ -80,33 +80,33 @@ def report(
     files: Mapping[str, tuple[str, str]] | None = None,
     progress: ProgressOption = None,
 ) -> Report:
-    """Put all there is to know of rules, and of their model, into one HTML page.
+    """Write a self-contained HTML report about rules and their model.
 
     Parameters
     ----------
     rules : RuleList
     path : str or path, optional
         Where to write the page.
-    model : Network, or a model that `read_network` reads without being told how
-        The one that the rules were extracted from; another is refused. With it the page
-        answers inputs that no rule decides, and with `data` it has an audit.
+    model : Network, or a model that `read_network` reads without further options
+        The one that the rules were extracted from; any other is refused. With it, the
+        page predicts inputs that no rule covers, and with `data` it includes an audit.
     data : frame or list of dicts, optional
-        Rows that everything is counted on: those of training, or others.
+        Rows on which everything is counted: the training rows, or others.
     labels : sequence of class labels, optional
         The true class of each row.
     protected : sequence of names
-        Features, or columns of the data, of which the page says whom they turn.
+        Protected attributes to audit: features, or other columns of the data.
     title : str
-        The title of the page; by default the question that the model answers.
+        The title of the page; by default it names the predicted classes.
     rows : bool
-        Whether some rows of the data stand below each rule. They are in the file, so
-        say False where the data must not leave the house.
+        Whether to show some rows of the data below each rule. They are then stored in
+        the file, so use False if the data are confidential.
     time : float, optional
         Seconds for the audit; by default a minute.
     n_jobs : int, optional
-        How many threads, processes or workers; by default all that there are.
-    files : mapping from what a file is to its name and its sha256, optional
-        Files that the page names: "model", "rows", "rules", "network".
+        Number of threads, processes or workers; by default as many as there are.
+    files : mapping from the kind of a file to its name and its sha256, optional
+        Files to list in the page: "model", "rows", "rules", "network".
     progress : callable or False, optional
         As in `extract`.
 
@@ -118,8 +118,8 @@ def report(
     --------
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
-    >>> found = nn2rules.extract(network).report(model=network)
-    >>> len(found.data["rules"]), found.html[:15]
+    >>> page = nn2rules.extract(network).report(model=network)
+    >>> len(page.data["rules"]), page.html[:15]
     (1, '<!DOCTYPE html>')
     """
     if not isinstance(rules, RuleList):
@@ -132,12 +132,12 @@ def report(
     network = network_of(rules, model, data)
     if protected and network is not None and data is not None:
         protected_names(protected, network, data)  # before any work is done
-    found = rows_of(rules, network, data, labels)
+    read_rows = rows_of(rules, network, data, labels)
     subject = Subject(
         rules,
-        counted_on(rules, network, found),
+        counted_on(rules, network, read_rows),
         network,
-        found,
+        read_rows,
         data,
         labels,
         _audit(network, data, labels, protected, time, n_jobs, progress),
@@ -145,10 +145,10 @@ def report(
         files or {},
         rows,
     )
-    made = page_of(subject)
+    page = page_of(subject)
     if path is not None:
-        made.save(path)
-    return made
+        page.save(path)
+    return page
 
 
 def _audit(
@@ -160,13 +160,13 @@ def _audit(
     n_jobs: int | None,
     progress: ProgressOption,
 ) -> Audit | None:
-    """Return what the model does, if it is there, and rows to count on."""
+    """Audit the model, if it was given with rows."""
     names = [protected] if isinstance(protected, str) else [*protected]
     if network is None or data is None:
         if names:
             raise OptionError(
-                "protected: whom these features turn is found out with the model, on "
-                "rows; give both, model and data"
+                "protected: these attributes are audited with the model, on rows; give "
+                "both, model and data"
             )
         return None
     return audit(
@@ -188,13 +188,13 @@ def page_of(subject: Subject) -> Report:
         "rows": examples_of(subject),
         "what_if": what_if_of(subject),
     }
-    text = page(
+    text = filled_page(
         "report.html.jinja",
         styles=("page.css", "report.css"),
         scripts=SCRIPTS,
         summary=summary_of(subject),
         features=features_of(subject),
-        mistakes=mistakes_of(subject),
+        errors=errors_of(subject),
         evidence=evidence_of(subject),
         subject=subject,
         data=data,

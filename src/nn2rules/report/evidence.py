@@ -1,4 +1,4 @@
-"""What is certified, by what, and how anybody can check it again."""
+"""What is certified, how it was proved, and how anyone can verify it."""
 
 import platform
 import shlex
@@ -9,7 +9,7 @@ from importlib.metadata import version
 from nn2rules.extraction import network_digest
 from nn2rules.language import condition_text, count, label_text, quoted
 from nn2rules.report.subject import Subject
-from nn2rules.rules import certificate_of, is_right, is_whole_domain
+from nn2rules.rules import certificate_of, is_exact, is_whole_domain
 from nn2rules.version import __version__
 
 _LIBRARIES = ("numpy", "numba", "jinja2")
@@ -38,65 +38,65 @@ def evidence_of(subject: Subject) -> Evidence:
 
 
 def _proof(subject: Subject) -> list[tuple[str, str]]:
-    known = certificate_of(subject.rules)
-    if not known.is_given:
-        return [("Certificate", "none: nothing is proved of these rules")]
-    found = [("Engine", known.engine or "not said")]
-    if known.method:
-        found.append(("Method", known.method))
+    certificate = certificate_of(subject.rules)
+    if not certificate.is_given:
+        return [("Certificate", "none: nothing is proved about these rules")]
+    facts = [("Engine", certificate.engine or "not recorded")]
+    if certificate.method:
+        facts.append(("Method", certificate.method))
     for key, title in (
         ("inputs", "Inputs of the domain"),
         ("possible", "Inputs that can occur"),
-        ("different", "Inputs answered otherwise"),
-        ("uncovered", "Open inputs"),
-        ("uncovered_at_least", "Open inputs, at least"),
-        ("uncovered_at_most", "Open inputs, at most"),
-        ("questions", "Boxes asked about"),
-        ("boxes", "Boxes looked at"),
+        ("different", "Inputs where the rules differ"),
+        ("uncovered", "Inputs not covered"),
+        ("uncovered_at_least", "Inputs not covered, at least"),
+        ("uncovered_at_most", "Inputs not covered, at most"),
+        ("questions", "Boxes to be decided"),
+        ("boxes", "Boxes examined"),
         ("settled_exactly", "Scores settled in exact arithmetic"),
     ):
-        if (number := getattr(known, key)) is not None:
-            found.append((title, f"{number:,}"))
-    if known.smallest_margin is not None:
-        found.append(("Smallest margin", f"{known.smallest_margin:.6g}"))
-    if not known.is_complete:
-        found.append(("Complete", "no: the work was stopped early"))
-    return found
+        if (number := getattr(certificate, key)) is not None:
+            facts.append((title, f"{number:,}"))
+    if certificate.smallest_margin is not None:
+        facts.append(("Smallest margin", f"{certificate.smallest_margin:.6g}"))
+    if not certificate.is_complete:
+        facts.append(("Complete", "no: extraction stopped early"))
+    return facts
 
 
 def _digests(subject: Subject) -> list[tuple[str, str]]:
-    rules, found = subject.rules, [("Rules", subject.rules.digest)]
+    rules, digests = subject.rules, [("Rules", subject.rules.digest)]
     digest = certificate_of(rules).network
     if digest is None and subject.network is not None:
         digest = network_digest(subject.network)
     if digest is not None:
-        found.append(("Network", digest))
+        digests.append(("Network", digest))
     for what, (name, file_digest) in subject.files.items():
-        found.append((f"{what}: {quoted(name)}", file_digest))
-    return found
+        digests.append((f"{what}: {quoted(name)}", file_digest))
+    return digests
 
 
 def _fragile(subject: Subject) -> list[str]:
-    """Say how many inputs rounding may turn in a framework, and name some."""
-    known = certificate_of(subject.rules)
-    if known.fragile is None:
+    """Say for how many inputs rounding may flip the prediction, and name some."""
+    certificate = certificate_of(subject.rules)
+    if certificate.fragile is None:
         return [
-            "Fragile inputs were not counted, as not every input was looked at. "
-            "nn2rules explain says of an input whether it is fragile."
+            "Fragile inputs were not counted, because not every input was examined. "
+            "nn2rules explain reports for an input whether it is fragile."
         ]
     kinds = {
         "model": "the model that the network was read from",
         "float32": "a framework that computes in float32",
         "float64": "a framework that computes in float64",
     }
-    found = [
-        f"{count(number, 'input')} so near to a tie that {kinds[kind]} may answer "
-        f"otherwise, because it rounds."
-        for kind, number in known.fragile.items()
+    sentences = [
+        f"{count(number, 'input')} so close to a tie that {kinds[kind]} may predict "
+        f"another class, because it rounds."
+        for kind, number in certificate.fragile.items()
         if kind in kinds and type(number) is int
     ]
-    rows = (_row(subject, row) for row in known.fragile_inputs)
-    return [*found, *(f"For example: {row}." for row in rows)]
+    rows = (_row(subject, row) for row in certificate.fragile_inputs)
+    return [*sentences, *(f"For example: {row}." for row in rows)]
 
 
 def _row(subject: Subject, row: Mapping[str, object]) -> str:
@@ -112,13 +112,13 @@ def _row(subject: Subject, row: Mapping[str, object]) -> str:
 
 
 def _commands(subject: Subject) -> list[tuple[str, str]]:
-    """Return what to type, and what it tells."""
+    """Return commands, and what each does."""
     names = {what: name for what, (name, _) in subject.files.items()}
     rules, network = names.get("rules", "rules.json"), names.get("network")
     network = network or "network.json"
-    found = []
+    commands = []
     if "rules" not in names and "model" in names:
-        found.append(
+        commands.append(
             (
                 f"nn2rules report {_shell(names['model'])} … --rules {rules} "
                 f"--network {network}",
@@ -127,30 +127,30 @@ def _commands(subject: Subject) -> list[tuple[str, str]]:
             )
         )
     elif "rules" not in names:
-        found.append(
+        commands.append(
             (
                 f'rules.save("{rules}"); nn2rules.save(network, "{network}")',
-                "in Python, writes what the commands below read",
+                "in Python, writes the files that the commands below read",
             )
         )
-    if is_right(subject.rules):
-        claim = "wherever a rule decides"
+    if is_exact(subject.rules):
+        claim = "for every input that a rule covers"
         if is_whole_domain(subject.rules):
-            claim = "on every input"
-        found.append(
+            claim = "for every input"
+        commands.append(
             (
                 f"nn2rules check {_shell(network)} {_shell(rules)}",
-                f"compares the rules with the network {claim}, by code that has no "
-                f"part in finding them",
+                f"compares the rules with the network {claim}, using the independent "
+                f"checker",
             )
         )
-    found.append(
+    commands.append(
         (
             f"nn2rules explain {_shell(network)} rows.csv",
-            "says of each row why it gets its class, and what would turn that, proved",
+            "explains each row: why it has its class, and its counterfactuals, proved",
         )
     )
-    return found
+    return commands
 
 
 def _shell(name: str) -> str:
@@ -159,9 +159,9 @@ def _shell(name: str) -> str:
 
 
 def _versions(subject: Subject) -> list[tuple[str, str]]:
-    made = certificate_of(subject.rules).version
-    found = [("nn2rules, this report", __version__)]
-    if made is not None:
-        found.append(("nn2rules, the rules", made))
-    found.append(("Python", platform.python_version()))
-    return [*found, *((name, version(name)) for name in _LIBRARIES)]
+    rules_version = certificate_of(subject.rules).version
+    versions = [("nn2rules, this report", __version__)]
+    if rules_version is not None:
+        versions.append(("nn2rules, the rules", rules_version))
+    versions.append(("Python", platform.python_version()))
+    return [*versions, *((name, version(name)) for name in _LIBRARIES)]

@@ -1,7 +1,8 @@
-"""Pages: templates filled in, with styles and scripts inside, closed to all else.
+"""Pages: templates with their styles and scripts inside, and nothing from outside.
 
-A page may run only the script, and use only the styles, whose digests its policy names;
-it may ask nothing of any network. Text from data is escaped wherever it stands.
+A page may run only the script and use only the styles whose digests its content
+security policy lists, and makes no network requests. Text from data is escaped
+everywhere.
 """
 
 import base64
@@ -28,15 +29,15 @@ _LONG = 600  # characters; elements.js says the same
 _PACKAGE = "nn2rules.report"
 
 
-def page(
+def filled_page(
     template: str,
     *,
     styles: Sequence[str],
     scripts: Sequence[str] = (),
     package: str = _PACKAGE,
-    **given: Any,
+    **values: Any,
 ) -> str:
-    """Return a page of ours: a template, its styles and scripts, and what is given.
+    """Return a page: a template with its styles and scripts, filled with values.
 
     Another `package` may have templates and assets of its own beside those of reports.
     """
@@ -48,8 +49,8 @@ def page(
         (*_POLICY, f"style-src {_digest(style)}")
         + ((f"script-src {_digest(script)}",) if script else ())
     )
-    made = _environment(package).get_template(template)
-    text: str = made.render(policy=policy, style=style, script=script, **given)
+    page = _environment(package).get_template(template)
+    text: str = page.render(policy=policy, style=style, script=script, **values)
     return text
 
 
@@ -68,7 +69,7 @@ def embedded(data: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text of data, of a very long one its beginning, which is said.
+    """Return a text from data; a very long one is cut, with a remark.
 
     Examples
     --------
@@ -81,13 +82,13 @@ def shortened(text: str) -> str:
 
 def _digest(text: str) -> str:
     """Return the source of a policy that allows this text and no other."""
-    found = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(found).decode()}'"
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @cache
 def _asset(package: str, name: str) -> str:
-    """Return a file of styles or of scripts: of the package, or of reports."""
+    """Return a file of styles or scripts, from the package or from reports."""
     places = (files(each).joinpath("assets", name) for each in (package, _PACKAGE))
     text = next(place for place in places if place.is_file()).read_text("utf-8")
     assert "</" not in text, "nothing may end the element around it"
@@ -96,12 +97,12 @@ def _asset(package: str, name: str) -> str:
 
 @cache
 def _environment(package: str) -> Any:
-    """Return the templates, which escape all that is put into them."""
+    """Return the templates, which escape everything that fills them."""
     try:
         import jinja2
     except ImportError:
         raise MissingExtraError("jinja2", "report", "a report") from None
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(each) for each in dict.fromkeys((package, _PACKAGE))]
         ),
@@ -111,6 +112,6 @@ def _environment(package: str) -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["shortened"] = shortened
-    made.filters["zip"] = lambda one, other: list(zip(one, other, strict=True))
-    return made
+    environment.filters["shortened"] = shortened
+    environment.filters["zip"] = lambda one, other: list(zip(one, other, strict=True))
+    return environment

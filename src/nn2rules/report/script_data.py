@@ -1,7 +1,7 @@
-"""The rules as the scripts of the page have them, with rows and a curve.
+"""What the scripts of the page work with: rules, some rows, and the coverage curve.
 
-Many rules share a condition, so conditions stand once, and rules point at them. A
-report is mailed, so it holds few rows of the data, and none if that was asked for.
+Many rules share a condition, so conditions are listed once and rules refer to them. A
+report is sent around, so it holds few rows of the data, or none on request.
 """
 
 from itertools import accumulate
@@ -16,8 +16,8 @@ from nn2rules.report.subject import Subject
 from nn2rules.rules import (
     RuleList,
     by_influence,
-    is_right,
-    is_true_alone,
+    holds_alone,
+    is_exact,
     is_whole_domain,
     n_agreeing,
     n_rows,
@@ -36,74 +36,76 @@ def plain_rules(rules: RuleList) -> dict[str, Any]:
         "default": rules.classes.index(rules.default),
         "form": rules.form,
         "scope": rules.scope,
-        "is_right": is_right(rules),
+        "is_exact": is_exact(rules),
         "is_whole": is_whole_domain(rules),
-        "is_alone": is_true_alone(rules),
+        "is_alone": holds_alone(rules),
         "conditions": conditions,
         "rules": [_rule(rules, index, pointers[index]) for index in range(len(rules))],
     }
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
-    """Return a feature; of a range its ends and where rules cut it."""
+    """Return a feature; of a range, its ends and where rules cut it."""
     first = 0 if feature.limits is None else feature.n_plain
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": quoted(feature.name),
         "values": [value_text(feature, value) for value in feature.values[first:]],
     }
     if feature.limits is not None:
         low, high = feature.limits
-        found |= {"low": low, "high": high, "whole": feature.whole}
-        found["edges"] = list(feature.edges or ())
-    return found
+        entry |= {"low": low, "high": high, "whole": feature.whole}
+        entry["edges"] = list(feature.edges or ())
+    return entry
 
 
 def _conditions(rules: RuleList) -> tuple[list[dict[str, Any]], list[list[int]]]:
-    """Return the different conditions, and for each rule which of them it has."""
-    found: list[dict[str, Any]] = []
-    known: dict[tuple[int, bytes], int] = {}
+    """Return the distinct conditions, and for each rule which of them it has."""
+    conditions: list[dict[str, Any]] = []
+    places: dict[tuple[int, bytes], int] = {}
     pointers: list[list[int]] = []
     key, offsets = by_influence(rules), rules.domain.offsets
     for index, rule in enumerate(rules.rules):
-        own = []
+        pointed = []
         shown = shown_rule(rules, rule, ()).conditions
         chosen = sorted(rule.conditions, key=key)
         for condition, words in zip(chosen, shown, strict=True):
             place = rules.domain.index(condition.feature)
             allowed = rules.boxes[index, offsets[place] : offsets[place + 1]]
-            name = place, allowed.tobytes()
-            if name not in known:
-                known[name] = len(found)
+            identity = place, allowed.tobytes()
+            if identity not in places:
+                places[identity] = len(conditions)
                 bits = "".join("01"[bit] for bit in allowed.astype(int).tolist())
-                found.append({"feature": place, "text": words.text, "allowed": bits})
-            own.append(known[name])
-        pointers.append(own)
-    return found, pointers
+                conditions.append(
+                    {"feature": place, "text": words.text, "allowed": bits}
+                )
+            pointed.append(places[identity])
+        pointers.append(pointed)
+    return conditions, pointers
 
 
 def _rule(rules: RuleList, index: int, conditions: list[int]) -> dict[str, Any]:
     facts = rules.facts[index]
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": rules.names[index],
         "then": int(rules.answers[index]),
         "if": conditions,
         "covered": facts.covered,
         "covered_agree": facts.covered_agree,
-        "decided": facts.support,
-        "decided_agree": None,
+        "determined": facts.support,
+        "determined_agree": None,
         "inputs": facts.inputs,
         "probability": None if facts.probability is None else [*facts.probability],
     }
     if facts.accuracy is not None and facts.support is not None:
-        found["decided_agree"] = n_agreeing(facts)
+        entry["determined_agree"] = n_agreeing(facts)
     unless = unless_text(facts.unless)
     if unless:
-        found["unless"] = unless
-    return {name: known for name, known in found.items() if known is not None}
+        entry["unless"] = unless
+    return {name: value for name, value in entry.items() if value is not None}
 
 
 def curve_of(subject: Subject) -> dict[str, Any] | None:
-    """Return shares for each number of first rules, from 0; None if nobody counted.
+    """Return shares for each number of first rules, from 0; None if not counted.
 
     ``covered`` is what the first rules cover, of rows or else of inputs; the others
     are as in `RuleList.curve`, None where there is no share.
@@ -112,17 +114,17 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
     if not len(rules):
         return None
     if subject.rows is not None and len(subject.rows):
-        found = rules.curve(subject.data, subject.labels)
+        curve = rules.curve(subject.data, subject.labels)
         names = ("covered", "fidelity", "accuracy", "accuracy_on_covered")
-        kept = {name: _shares_of(found[name]) for name in names if name in found}
+        kept = {name: _shares_of(curve[name]) for name in names if name in curve}
         return {"noun": "rows", "whole": len(subject.rows), **kept}
     for name, noun, whole in (
         ("support", "rows", n_rows(rules)),
         ("inputs", "inputs", None if rules.domain.has_ranges else rules.n_possible),
     ):
-        decided = [getattr(facts, name) for facts in rules.facts]
-        if None not in decided and whole:
-            shares = [part / whole for part in accumulate(decided, initial=0)]
+        determined = [getattr(facts, name) for facts in rules.facts]
+        if None not in determined and whole:
+            shares = [part / whole for part in accumulate(determined, initial=0)]
             return {"noun": noun, "whole": whole, "covered": shares}
     return None
 
@@ -131,48 +133,48 @@ def _shares_of(shares: NDArray[np.float64]) -> list[float | None]:
     return [None if np.isnan(share) else float(share) for share in shares]
 
 
-_ROWS = 4000  # in the whole page, about
-_MOST_examples = 8  # below one rule, of each kind
+_ROWS = 4000  # in the whole page, approximately
+_MOST_EXAMPLES = 8  # below one rule, of each kind
 
 
 def examples_of(subject: Subject) -> dict[str, Any]:
-    """Return some rows, and for each rule which of them stand below it.
+    """Return some rows, and for each rule which of them to show below it.
 
-    Of equal rows with equal labels one stands for all, with their number. ``fit`` are
-    the most frequent ones that a rule decides, ``wrong`` those of them whose label is
+    Equal rows with equal labels are one entry, with their number. ``covered`` are the
+    most frequent rows that a rule determines, ``wrong`` those of them whose label is
     not its class.
     """
     rows, rules = subject.rows, subject.counted
     if rows is None or not subject.shows_rows or not len(rules):
-        return {"cells": [], "times": [], "labels": [], "fit": [], "wrong": []}
-    first, times, labels = _different(rows)
+        return {"cells": [], "times": [], "labels": [], "covered": [], "wrong": []}
+    first, times, labels = _distinct(rows)
     fired = rules.match(rows.codes_in(rules.domain)[first])
-    most = max(1, min(_MOST_examples, _ROWS // (2 * len(rules))))
+    most = max(1, min(_MOST_EXAMPLES, _ROWS // (2 * len(rules))))
     order = np.argsort(-times, kind="stable")
     order = order[np.argsort(fired[order], kind="stable")]
-    fit: list[list[int]] = [[] for _ in range(len(rules))]
+    covered: list[list[int]] = [[] for _ in range(len(rules))]
     wrong: list[list[int]] = [[] for _ in range(len(rules))]
-    kept: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for place in order[fired[order] >= 0].tolist():
         rule = int(fired[place])
         is_wrong = labels is not None and labels[place] != rules.answers[rule]
-        for chosen, wanted in ((fit[rule], True), (wrong[rule], is_wrong)):
+        for chosen, wanted in ((covered[rule], True), (wrong[rule], is_wrong)):
             if wanted and len(chosen) < most:
-                chosen.append(kept.setdefault(place, len(kept)))
-    places = np.array([*kept], dtype=np.int64)
+                chosen.append(numbers.setdefault(place, len(numbers)))
+    places = np.array([*numbers], dtype=np.int64)
     return {
         "cells": _cells(rows, first[places]),
         "times": times[places].tolist(),
         "labels": [] if labels is None else labels[places].tolist(),
-        "fit": fit,
+        "covered": covered,
         "wrong": wrong,
     }
 
 
-def _different(
+def _distinct(
     rows: GivenRows,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return where the different rows come first, how often, and their labels."""
+    """Return where each distinct row occurs first, how often, and its label."""
     if rows.labels is None:
         codes, _ = rows.distinct
         first = np.full(len(codes), len(rows), dtype=np.int64)
@@ -184,7 +186,7 @@ def _different(
 
 
 def _cells(rows: GivenRows, places: NDArray[np.int64]) -> list[list[Any]]:
-    """Return the cells of rows: codes; of ranges a number, or the code as text."""
+    """Return the cells of rows: codes; for ranges a number, or the code as text."""
     columns: list[list[Any]] = []
     for index, feature in enumerate(rows.domain.features):
         codes = rows.codes[places, index].tolist()

@@ -1,4 +1,4 @@
-"""What a report is about: rules, and what else was given to say more of them."""
+"""The subject of a report: rules, and what else was given to describe them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,27 +19,27 @@ from nn2rules.models import (
 )
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit
-from nn2rules.rules import RuleList, certificate_of, is_right
+from nn2rules.rules import RuleList, certificate_of, is_exact
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a report is about.
+    """The subject of a report.
 
     Attributes
     ----------
     rules : RuleList
-        As they were given: what the certificate belongs to.
+        As they were given; the certificate belongs to these.
     counted : RuleList
-        The same rules, with what is known of them on the rows of this report.
+        The same rules, with facts counted on the rows of this report.
     network : Network or None
     rows : GivenRows or None
     data, labels
         The same as they were given.
     audit : Audit or None
     title : str
-    files : mapping from what a file is to its name and its sha256
+    files : mapping from the kind of a file to its name and its sha256
     shows_rows : bool
         Whether rows of the data may be in the page.
     """
@@ -57,14 +57,14 @@ class Subject:
 
 
 def network_of(rules: RuleList, model: Any, data: Rows) -> Network | None:
-    """Return the network of a model, which must be the one the rules are of."""
+    """Return the network of a model, which must be that of the rules."""
     if model is None:
         return None
     network = _read(model, rules.domain.uncut, data)
     refuse_curves(network.domain.features, "a report with model=", "leave it out")
     if different := other_network(rules, network):
         raise OptionError(
-            f"model: it is not the network that the rules were extracted from: "
+            f"model: this is not the network that the rules were extracted from: "
             f"{different}"
         )
     return network
@@ -100,47 +100,47 @@ def rows_of(
 def counted_on(
     rules: RuleList, network: Network | None, rows: GivenRows | None
 ) -> RuleList:
-    """Return the rules with what is known of them on these rows, and on no others."""
+    """Return the rules with facts counted on these rows, and on no others."""
     if rows is None:
         return rules
-    found = _forgotten(rules)
+    counted = _without_rows(rules)
     if network is not None:
-        found = with_class_rows(found, network, rows)
-    elif rows.labels is not None and is_right(rules):
-        found = _labelled(found, rows)
-    found = with_rows(found, rows, network)
+        counted = with_class_rows(counted, network, rows)
+    elif rows.labels is not None and is_exact(rules):
+        counted = _with_labels(counted, rows)
+    counted = with_rows(counted, rows, network)
     if rules.scope == "support":
-        return with_decided(found, rows)
-    certificate = {**found.certificate, "rows": len(rows)}
-    found = found.replace(certificate=certificate) if rules.certificate else found
-    is_exact = is_right(rules) and not certificate_of(rules).has_impossible
-    if network is None or is_exact or not rules.certificate:
-        return found
-    return with_different(found, network, rows)
+        return with_decided(counted, rows)
+    if rules.certificate:
+        certificate = {**counted.certificate, "rows": len(rows)}
+        counted = counted.replace(certificate=certificate)
+    is_proved = is_exact(rules) and not certificate_of(rules).has_impossible
+    if network is None or is_proved or not rules.certificate:
+        return counted
+    return with_different(counted, network, rows)
 
 
-_OF_ROWS = frozenset(
+_ROW_ENTRIES = frozenset(
     ("class_rows", "labels_agree", "rows", "rows_covered", "rows_different")
 )
-"""What a certificate says of the rows that rules were extracted with."""
+"""Entries of a certificate about the rows that rules were extracted with."""
 
 
-def _forgotten(rules: RuleList) -> RuleList:
-    """Return rules whose certificate says nothing of other rows."""
-    kept = {k: v for k, v in rules.certificate.items() if k not in _OF_ROWS}
+def _without_rows(rules: RuleList) -> RuleList:
+    """Return rules whose certificate has no entries about other rows."""
+    kept = {k: v for k, v in rules.certificate.items() if k not in _ROW_ENTRIES}
     return rules.replace(certificate=kept) if rules.certificate else rules
 
 
-def _labelled(rules: RuleList, rows: GivenRows) -> RuleList:
-    """Say what rules that answer every row as the network does know of the labels."""
-    fired = rules.match(rows.codes_in(rules.domain))
-    answers, is_covered = rules.predictions_by(fired)
+def _with_labels(rules: RuleList, rows: GivenRows) -> RuleList:
+    """Count labels where rules cover every row, and so predict as the network does."""
+    classes, is_covered = rules.predictions(rows.codes_in(rules.domain))
     if not is_covered.all():
         return rules
-    counts = np.bincount(answers, minlength=len(rules.classes))
+    counts = np.bincount(classes, minlength=len(rules.classes))
     certificate = {
         **rules.certificate,
         "class_rows": counts.tolist(),
-        "labels_agree": int((answers == rows.labels).sum()),
+        "labels_agree": int((classes == rows.labels).sum()),
     }
     return rules.replace(certificate=certificate)

@@ -1,4 +1,4 @@
-"""What comes first: the model, what is proved, and the rules that say most."""
+"""What comes first: the model, what is proved, and the top rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,25 +12,26 @@ from nn2rules.rules import (
     certificate_of,
     class_counts,
     coverage_of,
-    decided_by,
+    determined_by,
     is_counted,
-    is_right,
+    is_exact,
     n_agreeing,
     n_rows,
-    proved_of,
-    question_of,
+    order_text,
+    proof_sentence_of,
     shown_rule,
+    title_of,
     uncovered_inputs,
     uncovered_rows,
 )
 
-_MOST = 5  # so many rules stand in the summary
-_NAMED = 4  # classes that a title names
+_N_TOP = 5  # rules in the summary
+_MOST_NAMED = 4  # classes that a title names
 
 
 @dataclass(frozen=True)
 class ClassShare:
-    """A class, how much of it there is, and how wide a bar that is, in percent."""
+    """A class, how frequent it is, and the width of a bar, in percent."""
 
     label: str
     number: int
@@ -50,24 +51,24 @@ class Summary:
     noun: str
     rules: tuple[ShownRule, ...]
     columns: tuple[str, ...]
-    said: str
+    note: str
 
 
 def summary_of(subject: Subject) -> Summary:
     """Return the summary."""
     rules = subject.counted
     classes, noun = _classes(rules)
-    shown, columns, said = _most(rules)
+    shown, columns, note = _top_rules(rules)
     return Summary(
-        subject.title or question_of(rules, _NAMED),
-        proved_of(rules),
+        subject.title or title_of(rules, _MOST_NAMED),
+        proof_sentence_of(rules),
         tuple(rules.warnings()),
         tuple(_facts(subject)),
         classes,
         noun,
         shown,
         columns,
-        said,
+        note,
     )
 
 
@@ -85,82 +86,85 @@ def shape_of(network: Network) -> str:
 
 
 def _facts(subject: Subject) -> list[tuple[str, str]]:
-    rules, found = subject.counted, []
+    rules, facts = subject.counted, []
     if subject.network is not None:
-        found.append(("Network", shape_of(subject.network)))
-    ranges = [limits_text(f) for f in rules.domain.features if f.limits is not None]
-    words = count(len(rules.domain.features), "feature")
+        facts.append(("Network", shape_of(subject.network)))
+    features = rules.domain.features
+    ranges = [limits_text(f) for f in features if f.limits is not None]
+    domain = count(len(features), "feature")
     if ranges:
-        words += f", {count(len(ranges), 'range')} of numbers: {'; '.join(ranges)}"
-    found.append(("Domain", words))
+        domain += f", {count(len(ranges), 'range')} of numbers: {'; '.join(ranges)}"
+    facts.append(("Domain", domain))
     if is_counted(rules):
-        found.append(("Possible inputs", f"{rules.n_possible:,}"))
-    form = "a set" if rules.form == "set" else "a list, tried from the top"
-    found.append(("Rules", f"{len(rules):,}, {form}"))
+        facts.append(("Possible inputs", f"{rules.n_possible:,}"))
+    facts.append(("Rules", f"{len(rules):,}, {order_text(rules)}"))
     rows = n_rows(rules)
     if rows is not None:
-        found.append(("Rows", f"{rows:,}"))
-        found += _of_rows(rules, rows)
-    if rules.scope == "support" and is_right(rules):
-        found.append(("Open inputs", _open(rules)))
-    if covered := coverage_of(subject.rules):
-        found.append(("New rows", covered))
-    return found
+        facts.append(("Rows", f"{rows:,}"))
+        facts += _row_facts(rules, rows)
+    if rules.scope == "support" and is_exact(rules):
+        facts.append(("Inputs not covered", _uncovered(rules)))
+    if coverage := coverage_of(subject.rules):
+        facts.append(("New rows", coverage))
+    return facts
 
 
-def _of_rows(rules: RuleList, rows: int) -> list[tuple[str, str]]:
-    """Say how often labels agree, and what is left open or answered otherwise."""
-    found = []
-    agreeing = certificate_of(rules).labels_agree
-    if agreeing is not None:
-        said = f"{share(agreeing, rows)} ({agreeing:,} labels agree with the network)"
-        found.append(("Accuracy", said))
-    left = uncovered_rows(rules)
-    if rules.scope == "support" and left is not None:
-        said = f"{left:,} ({share(left, rows)})" if left else "none"
-        found.append(("Open rows", said))
-    different = certificate_of(rules).rows_different
-    if different:
-        said = f"{different:,} ({share(different, rows)})"
-        found.append(("Rows that the rules answer otherwise", said))
-    return found
+def _row_facts(rules: RuleList, rows: int) -> list[tuple[str, str]]:
+    """State the accuracy, and on how many rows rules differ or claim nothing."""
+    facts = []
+    n_right = certificate_of(rules).labels_agree
+    if n_right is not None:
+        text = f"{share(n_right, rows)} (the network predicts the label of {n_right:,})"
+        facts.append(("Accuracy", text))
+    n_left = uncovered_rows(rules)
+    if rules.scope == "support" and n_left is not None:
+        text = f"{n_left:,} ({share(n_left, rows)})" if n_left else "none"
+        facts.append(("Rows not covered", text))
+    n_different = certificate_of(rules).rows_different
+    if n_different:
+        text = f"{n_different:,} ({share(n_different, rows)})"
+        facts.append(("Rows where the rules differ from the network", text))
+    return facts
 
 
-def _open(rules: RuleList) -> str:
-    exact, whole = uncovered_inputs(rules), rules.n_possible
-    if exact is not None:
-        return f"{exact:,} ({share(exact, whole)})" if exact else "none"
-    known = certificate_of(rules)
-    least, most = known.uncovered_at_least, known.uncovered_at_most
-    if least is not None and most is not None:
-        return f"{least:,} to {most:,}"
+def _uncovered(rules: RuleList) -> str:
+    n_left, n_inputs = uncovered_inputs(rules), rules.n_possible
+    if n_left is not None:
+        return f"{n_left:,} ({share(n_left, n_inputs)})" if n_left else "none"
+    certificate = certificate_of(rules)
+    low, high = certificate.uncovered_at_least, certificate.uncovered_at_most
+    if low is not None and high is not None:
+        return f"{low:,} to {high:,}"
     if rules.domain.has_ranges:
-        return f"the rules decide {rules.volume} of the volume, numbers evenly spread"
+        return (
+            f"not counted; the rules cover {rules.volume} of the volume of the domain, "
+            f"with numbers spread evenly"
+        )
     return "not counted"
 
 
 def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
-    """Return how often the network gives each class: on rows, or else on inputs."""
+    """Return how often the network predicts each class: on rows, or else inputs."""
     counts, noun = class_counts(rules)
-    whole = sum(counts or ())
-    if counts is None or not whole:
+    total = sum(counts or ())
+    if counts is None or not total:
         return (), ""
     return tuple(
         ClassShare(
-            label_text(label), number, share(number, whole), 100 * number / whole
+            label_text(label), number, share(number, total), 100 * number / total
         )
         for label, number in zip(rules.classes, counts, strict=True)
     ), noun
 
 
-def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]:
-    """Return the rules that decide most, with their numbers."""
-    decided, noun = decided_by(rules, range(len(rules)))
-    if not decided:
-        first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_MOST]]
-        return tuple(first), (), "The first ones" if first else ""
-    order = sorted(range(len(rules)), key=lambda index: -decided[index])[:_MOST]
-    whole = n_rows(rules) if noun == "rows" else rules.n_possible
+def _top_rules(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]:
+    """Return the rules that determine most, with their numbers and a note."""
+    determined, noun = determined_by(rules, range(len(rules)))
+    if not determined:
+        first = [shown_rule(rules, rule, ()) for rule in rules.rules[:_N_TOP]]
+        return tuple(first), (), "The first in the list" if first else ""
+    order = sorted(range(len(rules)), key=lambda index: -determined[index])[:_N_TOP]
+    total = n_rows(rules) if noun == "rows" else rules.n_possible
     has_labels = noun == "rows" and any(f.accuracy is not None for f in rules.facts)
     shown = [
         shown_rule(
@@ -170,11 +174,11 @@ def _most(rules: RuleList) -> tuple[tuple[ShownRule, ...], tuple[str, ...], str]
         )
         for index in order
     ]
-    part = share(sum(decided[index] for index in order), whole or sum(decided))
-    said = f"Together they decide {part} of {noun}"
-    said = f"It decides {part} of {noun}" if len(order) == 1 else said
-    columns = (f"{noun} decided", *(["labels agree"] if has_labels else []))
-    return tuple(shown), columns, said
+    part = share(sum(determined[index] for index in order), total or sum(determined))
+    note = f"Together they determine {part} of {noun}"
+    note = f"It determines {part} of {noun}" if len(order) == 1 else note
+    columns = (f"{noun} determined", *(["labels agree"] if has_labels else []))
+    return tuple(shown), columns, note
 
 
 def _numbers(
@@ -186,8 +190,6 @@ def _numbers(
     support = facts.support or 0
     if not has_labels:
         return (f"{support:,}",)
-    agree = ""
-    agreeing = n_agreeing(facts)
-    if agreeing is not None and support:
-        agree = percent(agreeing, support)
+    n_right = n_agreeing(facts)
+    agree = percent(n_right, support) if n_right is not None and support else ""
     return (f"{support:,}", agree)

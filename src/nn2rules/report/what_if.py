@@ -1,8 +1,8 @@
-"""What the page needs to answer any input by itself, and to be right.
+"""What the page needs to predict any input by itself, correctly.
 
-Where the inputs are few, the class of each of them is in the page. Elsewhere the
-network itself is, with the certified bound on what its arithmetic may be off: the page
-says so where a score lies within it, and guesses nothing.
+If there are few inputs, the class of each is in the page. Otherwise the network itself
+is, with a certified bound on its rounding errors: where a score lies within the bound,
+the page says so and does not guess.
 """
 
 import base64
@@ -20,7 +20,7 @@ from nn2rules.rules import RuleList, certificate_of, is_whole_domain
 from nn2rules.space import Condition, boxes_of
 
 NUMBERS = 40_000
-"""Up to so many weights, the network itself is in the page."""
+"""Up to this many weights, the network itself is in the page."""
 
 COMPUTED = frozenset(
     (
@@ -37,32 +37,34 @@ COMPUTED = frozenset(
         "tanh",
     )
 )
-"""The activations that the page can work out; gelu needs a function it has not."""
+"""The activations that the page computes; gelu needs a function that it lacks."""
 
 _SECONDS = 20.0  # for the table
+
+_NO_NETWORK = "The network is not in this page, so only the rules predict here."
 
 
 def what_if_of(subject: Subject) -> dict[str, Any]:
     """Return the table of all classes, or the network, or why there is neither."""
     rules, network = subject.rules, subject.network
     impossible = certificate_of(rules).impossible
-    found: dict[str, Any] = {"table": None, "network": None, "impossible": None}
+    data: dict[str, Any] = {"table": None, "network": None, "impossible": None}
     if impossible:
-        found["impossible"] = _impossible(rules, impossible)
+        data["impossible"] = _impossible(rules, impossible)
     table = None if impossible else _table(rules, network)
     if table is not None:
-        found["table"] = packed(table, len(rules.classes))
+        data["table"] = packed(table, len(rules.classes))
     if network is None:
-        found["why"] = "The network is not in this page: the rules answer here."
-        return found
-    found["why"] = _obstacle(network)
-    if not found["why"]:
-        found["network"] = plain_network(network)
-    return found
+        data["why"] = _NO_NETWORK
+        return data
+    data["why"] = _obstacle(network)
+    if not data["why"]:
+        data["network"] = plain_network(network)
+    return data
 
 
 def _impossible(rules: RuleList, declared: Any) -> dict[str, Any]:
-    """Return the inputs that cannot occur: as boxes, where they are listed."""
+    """Return the inputs that cannot occur, as boxes where they are listed."""
     if not isinstance(declared, list):
         text = "Some inputs were declared impossible by a function."
         return {"text": text, "boxes": []}
@@ -87,7 +89,7 @@ def _impossible(rules: RuleList, declared: Any) -> dict[str, Any]:
 
 
 def _table(rules: RuleList, network: Network | None) -> NDArray[np.uint8] | None:
-    """Return the class of every input, if there are few enough, and all are known."""
+    """Return the class of every input, if there are few and all are known."""
     domain = rules.domain
     if domain.has_ranges or domain.n_inputs > SHOWN_INPUTS:
         return None
@@ -122,16 +124,16 @@ def packed(classes: NDArray[np.uint8], n_classes: int) -> dict[str, Any]:
 
 
 def _obstacle(network: Network) -> str:
-    """Say why the page cannot work out a network, or nothing."""
+    """Say why the page cannot evaluate a network; nothing if it can."""
     unknown = {layer.activation for layer in network.layers} - COMPUTED
     if unknown:
         name = min(unknown)
-        return f"The page cannot work out {name}, so the network is not in it."
+        return f"The page cannot compute {name}, so the network is not in it."
     size = sum(layer.weights.size for layer in network.layers)
     if size > NUMBERS:
         return (
-            f"The network has {size:,} weights, more than a page should hold, so it is "
-            f"not in it."
+            f"The network has {size:,} weights, too many for a page, so it is not in "
+            f"it."
         )
     bound = certified.error_bound(
         network.layers, network.domain.offsets, reach=network.domain.reach
@@ -142,9 +144,9 @@ def _obstacle(network: Network) -> str:
 
 
 def plain_network(network: Network) -> dict[str, Any]:
-    """Return a network as plain numbers, each of them exact, with its error bound.
+    """Return a network as plain, exact numbers, with its error bound.
 
-    The bound holds in whatever order sums are made, so it holds for the page, too.
+    The bound holds regardless of the order of sums, so it holds for the page, too.
     """
     bound = certified.error_bound(
         network.layers, network.domain.offsets, reach=network.domain.reach

@@ -1,4 +1,9 @@
-"""RULES: rules, lists of them, and what can be done with a list."""
+"""RULES: descriptions of a network, rule lists, their certificates and their pages.
+
+`Description` is what all forms share; `RuleList` is a list or set of rules. Facts are
+counted in `facts` and put into words in `wording`, for every page. Imports `engine` and
+everything below.
+"""
 
 from nn2rules.rules.certificate import (
     Certificate,
@@ -14,14 +19,14 @@ from nn2rules.rules.facts import (
     class_counts,
     class_inputs,
     class_rows,
-    decided_by,
+    determined_by,
+    holds_alone,
+    influence_rows,
     is_counted,
-    is_right,
-    is_true_alone,
+    is_exact,
     is_whole_domain,
     n_agreeing,
     n_rows,
-    turned_rows,
     uncovered_inputs,
     uncovered_rows,
 )
@@ -34,14 +39,15 @@ from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList
 from nn2rules.rules.volume import covered
 from nn2rules.rules.wording import (
-    by_heart,
     classes_text,
     coverage_of,
     order_text,
     origin_warnings,
+    otherwise_text,
+    overfitting_warnings,
     proof_of,
-    proved_of,
-    question_of,
+    proof_sentence_of,
+    title_of,
 )
 
 __all__ = [
@@ -57,7 +63,6 @@ __all__ = [
     "Scope",
     "Top",
     "bit_rows",
-    "by_heart",
     "by_influence",
     "certificate_of",
     "class_counts",
@@ -66,13 +71,14 @@ __all__ = [
     "classes_text",
     "coverage_of",
     "covered",
-    "decided_by",
+    "determined_by",
     "features_content",
     "first_match",
     "head_of",
+    "holds_alone",
+    "influence_rows",
     "is_counted",
-    "is_right",
-    "is_true_alone",
+    "is_exact",
     "is_whole_domain",
     "label_positions",
     "n_agreeing",
@@ -81,13 +87,14 @@ __all__ = [
     "of_some",
     "order_text",
     "origin_warnings",
+    "otherwise_text",
+    "overfitting_warnings",
     "own_certificate",
     "proof_of",
-    "proved_of",
-    "question_of",
+    "proof_sentence_of",
     "shortened",
     "shown_rule",
-    "turned_rows",
+    "title_of",
     "uncovered_inputs",
     "uncovered_rows",
     "unless_text",

@@ -1,8 +1,8 @@
-"""What was proved of rules, and how: their certificate, as a typed value.
+"""Certificates: what was proved about a description, and how, as a typed value.
 
-`RuleList.certificate` is what is stored: a mapping of JSON, which newer versions may
-have more in, and which other programs may have written. Here it is read, once for all:
-whatever is not of the kind that it must be is as if it was not said.
+`Description.certificate` is what is stored: a JSON mapping, which other programs may
+have written and newer versions may extend. It is read here, in one place: an entry of
+the wrong type is ignored.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 _PROVING = ("table", "search", "paper", "scorecard")
-"""The engines whose rules are right, unless they are approximate."""
+"""The engines whose results are exact unless they are marked as approximate."""
 
 
 @dataclass(frozen=True, slots=True)
 class CertifiedInfluence:
-    """On how many of `rows` each feature alone can turn the answer."""
+    """For how many of `rows` each feature alone can flip the prediction."""
 
     rows: int
     of: Mapping[str, int]
@@ -36,9 +36,9 @@ class CertifiedInfluence:
 
 @dataclass(frozen=True, slots=True)
 class CertifiedCoverage:
-    """How many of `rows` were covered, of which rows; or why that is not known.
+    """How many of `rows` were covered, and of which rows; or why that is unknown.
 
-    Either both numbers are known, or none.
+    Either both numbers are known, or neither.
     """
 
     rows: int | None
@@ -49,48 +49,51 @@ class CertifiedCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a certificate says; None, or nothing, where it does not say it.
+    """The entries of a certificate; None or empty where there is none.
 
     Attributes
     ----------
     is_given : bool
-        Whether there is one: without it nothing is proved.
+        Whether there is a certificate: without one, nothing is proved.
     rules, network : str or None
-        The digests of what was proved, and of what it was proved about.
+        The digests of the description and of the network.
     engine, method, version : str or None
-        How it was proved, in one word and in a sentence, and by which version.
+        How it was proved, as a word and as a sentence, and by which version.
     is_approximate : bool
-        Whether rules may answer otherwise than the network.
+        Whether predictions may differ from the network.
     is_complete : bool
-        False if the work was stopped early.
+        False if extraction stopped early.
     different : int or None
-        On how many inputs the rules answer otherwise.
+        For how many inputs the prediction differs from the network.
     inputs, possible : int or None
-        How many inputs the domain has, and how many of them can occur.
+        How many inputs the domain has, and how many of them are possible.
     impossible
-        The boxes of inputs that cannot occur, or a remark; None if all can.
+        The boxes of impossible inputs, or a remark; None if there are none.
     has_impossible : bool
-        Whether some were declared, be it that none of them is listed.
+        Whether some were declared, even if they are not listed.
     class_inputs, class_rows : tuple of int, or None
-        How many inputs, and rows, the network answers with each class.
+        For how many inputs, and rows, the network predicts each class.
     rows, rows_covered, rows_different, labels_agree : int or None
-        How many rows there were, how many of them a rule decides, on how many the
-        rules answer otherwise than the network, and how many are labelled as the
-        network answers.
+        How many rows there were, how many of them are covered, on how many the
+        prediction differs from the network, and for how many the network predicts the
+        label.
     uncovered, uncovered_at_least, uncovered_at_most : int or None
-        How many inputs that can occur no rule decides, or bounds on it.
+        How many possible inputs are not covered, or bounds on that.
+    scorecard_lines : int or None
+        How many lines a scorecard of the network has, which would cover every input.
     fewest_rules : int or None
-        No such set has fewer rules.
+        A lower bound: no equivalent set has fewer rules.
     influence : CertifiedInfluence or None
     coverage : CertifiedCoverage or None
-        What is known of new rows.
+        An estimate for new rows.
     model : mapping
         How the network was read from a model; see `models.reading`.
     questions, boxes, settled_exactly : int or None
-        The boxes asked about and looked at, and scores settled in exact arithmetic.
+        The boxes to be decided, the boxes examined, and the scores settled in exact
+        arithmetic.
     smallest_margin : float or None
     fragile : mapping or None
-        How many inputs rounding may turn, by what rounds.
+        For how many inputs rounding may flip the prediction, by what rounds.
     fragile_inputs : tuple
         Some of them, as rows.
     """
@@ -118,6 +121,7 @@ class Certificate:
     uncovered_at_least: int | None = None
     uncovered_at_most: int | None = None
     fewest_rules: int | None = None
+    scorecard_lines: int | None = None
     influence: CertifiedInfluence | None = None
     coverage: CertifiedCoverage | None = None
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -129,8 +133,8 @@ class Certificate:
     fragile_inputs: tuple[Any, ...] = ()
 
     @property
-    def is_right(self) -> bool:
-        """Whether rules are right wherever they decide."""
+    def is_exact(self) -> bool:
+        """Whether every covered input is proved to be predicted as by the network."""
         return self.engine in _PROVING and not self.is_approximate
 
 
@@ -147,40 +151,41 @@ _NUMBERS = (
     "uncovered_at_least",
     "uncovered_at_most",
     "fewest_rules",
+    "scorecard_lines",
     "questions",
     "boxes",
     "settled_exactly",
 )
 
 
-def certificate_of(rules: "Description") -> Certificate:
-    """Return the certificate of rules, or another description, as a typed value.
+def certificate_of(description: "Description") -> Certificate:
+    """Return the certificate of a description as a typed value.
 
     Examples
     --------
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
-    >>> found = certificate_of(nn2rules.extract(network))
-    >>> found.engine, found.different, found.class_inputs, found.rows
-    ('table', 0, (4, 2), None)
+    >>> certificate = certificate_of(nn2rules.extract(network))
+    >>> certificate.engine, certificate.different, certificate.class_inputs
+    ('table', 0, (4, 2))
     """
-    said = rules.certificate
-    margin, model, fragile = map(said.get, ("smallest_margin", "model", "fragile"))
-    inputs = said.get("fragile_inputs")
-    texts: dict[str, Any] = {name: _text(said.get(name)) for name in _TEXTS}
-    numbers: dict[str, Any] = {name: _number(said.get(name)) for name in _NUMBERS}
+    entries = description.certificate
+    margin, model, fragile = map(entries.get, ("smallest_margin", "model", "fragile"))
+    inputs = entries.get("fragile_inputs")
+    texts: dict[str, Any] = {name: _text(entries.get(name)) for name in _TEXTS}
+    numbers: dict[str, Any] = {name: _number(entries.get(name)) for name in _NUMBERS}
     return Certificate(
         **texts,
         **numbers,
-        is_given=bool(said),
-        is_approximate=bool(said.get("different") or said.get("approximate")),
-        is_complete=said.get("complete") is not False,
-        impossible=said.get("impossible"),
-        has_impossible="impossible" in said,
-        class_inputs=_of_classes(said.get("class_inputs"), len(rules.classes)),
-        class_rows=_of_classes(said.get("class_rows"), len(rules.classes)),
-        influence=_influence(said.get("influence")),
-        coverage=_coverage(said.get("coverage")),
+        is_given=bool(entries),
+        is_approximate=bool(entries.get("different") or entries.get("approximate")),
+        is_complete=entries.get("complete") is not False,
+        impossible=entries.get("impossible"),
+        has_impossible="impossible" in entries,
+        class_inputs=_of_classes(entries.get("class_inputs"), len(description.classes)),
+        class_rows=_of_classes(entries.get("class_rows"), len(description.classes)),
+        influence=_influence(entries.get("influence")),
+        coverage=_coverage(entries.get("coverage")),
         model=model if isinstance(model, Mapping) else {},
         smallest_margin=margin if type(margin) is float else None,
         fragile=fragile if isinstance(fragile, Mapping) else None,
@@ -188,66 +193,66 @@ def certificate_of(rules: "Description") -> Certificate:
     )
 
 
-def _text(said: object) -> str | None:
-    return said if isinstance(said, str) else None
+def _text(entry: object) -> str | None:
+    return entry if isinstance(entry, str) else None
 
 
-def _number(said: object) -> int | None:
-    return said if type(said) is int and said >= 0 else None
+def _number(entry: object) -> int | None:
+    return entry if type(entry) is int and entry >= 0 else None
 
 
-def _of_classes(said: object, n_classes: int) -> tuple[int, ...] | None:
+def _of_classes(entry: object, n_classes: int) -> tuple[int, ...] | None:
     """Return a number for each class."""
-    if not isinstance(said, list) or len(said) != n_classes:
+    if not isinstance(entry, list) or len(entry) != n_classes:
         return None
-    return tuple(said) if all(type(number) is int for number in said) else None
+    return tuple(entry) if all(type(number) is int for number in entry) else None
 
 
-def _influence(said: object) -> CertifiedInfluence | None:
-    if not isinstance(said, Mapping):
+def _influence(entry: object) -> CertifiedInfluence | None:
+    if not isinstance(entry, Mapping):
         return None
-    of, rows = said.get("of"), said.get("rows")
+    of, rows = entry.get("of"), entry.get("rows")
     if not isinstance(of, Mapping) or type(rows) is not int:
         return None
     numbers = {name: number for name, number in of.items() if type(number) is int}
     return CertifiedInfluence(rows, numbers)
 
 
-def _coverage(said: object) -> CertifiedCoverage | None:
-    if not isinstance(said, Mapping) or not said:
+def _coverage(entry: object) -> CertifiedCoverage | None:
+    if not isinstance(entry, Mapping) or not entry:
         return None
-    reason = said.get("reason", "no rows were held out")
-    rows, covered = _number(said.get("rows")), _number(said.get("covered"))
+    reason = entry.get("reason", "no rows were held out")
+    rows, covered = _number(entry.get("rows")), _number(entry.get("covered"))
     if rows is None or covered is None or covered > rows:
         rows = covered = None
-    return CertifiedCoverage(rows, covered, str(said.get("on")), str(reason))
+    return CertifiedCoverage(rows, covered, str(entry.get("on")), str(reason))
 
 
 def own_certificate(
     certificate: Mapping[str, Any] | None, digest: str
 ) -> dict[str, Any] | None:
-    """Return a certificate of rules with this digest; None if it is of others."""
+    """Return a certificate if it belongs to rules with this digest, otherwise None."""
     if not isinstance(certificate, Mapping | None):
         raise OptionError(
             f"certificate: a {type(certificate).__name__}, expected a dict"
         )
     if not certificate:
         return {}
-    is_theirs = certificate.get("rules", digest) == digest
-    return {**certificate, "rules": digest} if is_theirs else None
+    is_valid = certificate.get("rules", digest) == digest
+    return {**certificate, "rules": digest} if is_valid else None
 
 
 def of_any(certificate: Any, digest: str) -> Any:
-    """Return a certificate of rules with this digest as one that names no rules.
+    """Return a certificate of rules with this digest without the digest.
 
-    So whoever changes rules in a way that leaves it true can hand it on.
+    So it can be passed on to rules that were changed in a way that keeps it true.
     """
     if not isinstance(certificate, Mapping) or certificate.get("rules") != digest:
         return certificate
     return {key: value for key, value in certificate.items() if key != "rules"}
 
 
-_COUNTED = (
+_OF_ALL_RULES = (
     "rules",
     "fewest_rules",
     "rows",
@@ -261,32 +266,32 @@ _COUNTED = (
 
 
 def of_some(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a certificate without what does not hold for some of the rules."""
-    return {key: v for key, v in certificate.items() if key not in _COUNTED}
+    """Return a certificate without the entries about all rules together."""
+    return {key: v for key, v in certificate.items() if key not in _OF_ALL_RULES}
 
 
 def digest_of(rules: "RuleList") -> str:
-    """Return the sha256 of rules: equal for equal ones, also once they were stored.
+    """Return the sha256 of rules: equal for equal rules, also after storing them.
 
-    It is of the domain, the boxes and their answers, the default, the classes, the form
-    and the scope, and of what is known of each rule. The certificate is no part of it.
+    It covers the domain, the boxes and their classes, the default, the form and the
+    scope, and the facts about each rule. It does not cover the certificate.
     """
-    said = (
+    content = (
         features_content(rules.domain),
         rules.classes,
         rules.default,
         rules.form,
         rules.scope,
         rules.answers.tolist(),
-        [_known(facts) for facts in rules.facts],
+        [_facts_content(facts) for facts in rules.facts],
     )
-    digest = hashlib.sha256(json.dumps(said).encode())
+    digest = hashlib.sha256(json.dumps(content).encode())
     digest.update(np.packbits(rules.boxes, axis=1).tobytes())
     return digest.hexdigest()
 
 
 def features_content(domain: Domain) -> list[tuple[Any, ...]]:
-    """Return what a digest covers of a domain, as plain values."""
+    """Return the part of a domain that a digest covers, as plain values."""
     return [
         (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
         + (() if f.limits is None else (f.limits, f.whole))
@@ -295,8 +300,8 @@ def features_content(domain: Domain) -> list[tuple[Any, ...]]:
     ]
 
 
-def _known(facts: Facts) -> tuple[Any, ...]:
-    """Return what is known of a rule; what came later counts where it is known."""
+def _facts_content(facts: Facts) -> tuple[Any, ...]:
+    """Return the facts that a digest covers; later ones count only where known."""
     first = (facts.support, facts.inputs, facts.probability, facts.accuracy)
     later = ((name, getattr(facts, name)) for name in FACTS[len(first) :])
-    return (*first, *(known for known in later if known[1] is not None))
+    return (*first, *(fact for fact in later if fact[1] is not None))

@@ -1,4 +1,4 @@
-"""The user's rows, read once, and what rules say about them."""
+"""The user's rows, read once, and the facts about rules that they show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from nn2rules.rules.rule_list import RuleList
 from nn2rules.rules.volume import covered
 from nn2rules.space import Domain, Rows, Value, cut_codes
 
-_CELLS, _RULES = 1 << 24, 256  # of what is compared at a time
+_CELLS, _RULES = 1 << 24, 256  # the most that is compared at once
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class GivenRows:
         Of the network.
     codes : ndarray of int, shape (n_rows, n_features)
     numbers : ndarray of float, of the same shape, or None
-        The numbers of ranges, and 1 elsewhere; None where no feature is a range.
+        The numbers of ranges, and 1 elsewhere; None if no feature is a range.
     labels : ndarray of int, shape (n_rows,), or None
         The position of the true class of each row.
     """
@@ -41,9 +41,9 @@ class GivenRows:
 
     @cached_property
     def _distinct(self) -> tuple[NDArray[np.int64], ...]:
-        """Where each of the different rows comes first, how often it occurs, and which.
+        """The first position of each distinct row, its count, and an index.
 
-        The last tells of each row which of the different ones it is.
+        The index has the position of each row among the distinct ones.
         """
         both = self.codes
         if self.numbers is not None:
@@ -55,7 +55,7 @@ class GivenRows:
 
     @property
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-        """The different rows: codes and, where there are ranges, numbers."""
+        """The distinct rows: codes and, if there are ranges, numbers."""
         first = self._distinct[0]
         numbers = None if self.numbers is None else self.numbers[first]
         return self.codes[first], numbers
@@ -81,20 +81,20 @@ class GivenRows:
         return self._distinct[2]
 
     def answers(self, network: Network) -> NDArray[np.int64]:
-        """Return the classes that a network gives the different rows.
+        """Return the classes that a network predicts for the distinct rows.
 
-        They are kept, as that takes a while.
+        They are cached.
         """
-        # The network is kept beside its answers: an id is free again once it is gone.
-        known: dict[int, tuple[Network, NDArray[np.int64]]]
-        known = self.__dict__.setdefault("_answers", {})
-        if id(network) not in known:
-            known[id(network)] = network, network.predict_codes(*self.distinct)
-        return known[id(network)][1]
+        # The network is kept beside its predictions, so that its id stays in use.
+        cache: dict[int, tuple[Network, NDArray[np.int64]]]
+        cache = self.__dict__.setdefault("_predictions", {})
+        if id(network) not in cache:
+            cache[id(network)] = network, network.predict_codes(*self.distinct)
+        return cache[id(network)][1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out answers that are kept: elsewhere the networks are others."""
-        return {k: v for k, v in self.__dict__.items() if k != "_answers"}
+        """Leave out the cache: ids differ in another process."""
+        return {k: v for k, v in self.__dict__.items() if k != "_predictions"}
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -118,12 +118,12 @@ def with_rows(
 ) -> RuleList:
     """Return the rules with their support on the rows, and accuracy if labelled.
 
-    Those of a set also with the rows that fit them, whatever other rules say.
+    Rules of a set also get the number of rows that they cover, regardless of others.
 
     Raises
     ------
     InternalError
-        If a rule of a set is wrong on a row, by the answers of the `network`.
+        If a rule of a set contradicts the `network` on a row.
     """
     fired = rules.match(rows.codes_in(rules.domain))
     decided = fired != NO_RULE
@@ -153,19 +153,21 @@ def with_rows(
 
 
 def _refuse_wrong(rules: RuleList, rows: GivenRows, network: Network) -> None:
-    """Compare each rule of a set with the network on all rows that fit it."""
+    """Compare each rule of a set with the network on all rows that it covers."""
     answers = rows.answers(network)[rows.places]
     for index, (total, right) in enumerate(_fitting(rules, rows, answers)):
         if total != right:
-            raise InternalError(f"rule {rules.names[index]} is wrong on a row")
+            raise InternalError(
+                f"rule {rules.names[index]} contradicts the network on a row"
+            )
 
 
 def _fitting(
     rules: RuleList, rows: GivenRows, classes: NDArray[np.int64] | None
 ) -> list[tuple[int, int | None]]:
-    """Return for each rule how many rows fit it, and how many are of its class.
+    """Return for each rule the rows that it covers, and those with its class.
 
-    By the classes of the rows, if there are any.
+    The latter only if the rows have classes.
     """
     codes, places = np.unique(rows.codes_in(rules.domain), axis=0, return_inverse=True)
     kinds = len(rules.classes)
@@ -195,19 +197,19 @@ def _fitting(
 
 
 def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
-    """Sort rules of one class by their support; in the scope "support" keep some.
+    """Sort rules of one class by their support.
 
-    Those are the rules with any support.
+    In the scope "support", rules without support are left out.
     """
     rules = with_rows(rules, rows)
     support = np.array([facts.support for facts in rules.facts], dtype=np.int64)
     order = np.argsort(-support, kind="stable")
     certificate = {k: v for k, v in rules.certificate.items() if k != "rules"}
     if scope == "support":
-        if certificate.pop("different", None):  # a number that holds no more
+        if certificate.pop("different", None):  # no longer the right number
             certificate["approximate"] = True
         order = order[: int((support > 0).sum())]
-    # The rules have one answer and no input in common, so the facts hold in any order.
+    # The rules have one class and no input in common, so their order does not matter.
     rules = rules.replace(
         boxes=rules.boxes[order],
         answers=rules.answers[order],
@@ -219,10 +221,10 @@ def by_support(rules: RuleList, rows: GivenRows, scope: str) -> RuleList:
 
 
 def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
-    """Certify how much rules of the scope "support" decide.
+    """Add to the certificate how much rules of the scope "support" cover.
 
-    Of the rows and, where it is known how many inputs can occur, of inputs: by what
-    each rule decides, or by the union of their boxes.
+    This counts rows and, if it is known how many inputs can occur, inputs: those of
+    each rule, or the union of their boxes.
     """
     fired = rules.match(rows.codes_in(rules.domain))
     certificate = {**rules.certificate, "rows": len(fired)}
@@ -231,7 +233,7 @@ def with_decided(rules: RuleList, rows: GivenRows) -> RuleList:
 
 
 def _uncovered(rules: RuleList) -> dict[str, int]:
-    """Count the inputs that no rule decides, or bound their number on both sides."""
+    """Count the inputs that no rule covers, or bound their number."""
     decided = [facts.inputs for facts in rules.facts]
     known = certificate_of(rules)
     is_cut_down = known.has_impossible
@@ -241,15 +243,15 @@ def _uncovered(rules: RuleList) -> dict[str, int]:
         return {"uncovered": rules.n_possible - sum(decided)}  # type: ignore[arg-type]
     if is_cut_down:
         return {}
-    found = covered(rules.domain, rules.boxes)
-    least, most = found.total - found.upper, found.total - found.lower
-    if least == most:
-        return {"uncovered": least}
-    return {"uncovered_at_least": least, "uncovered_at_most": most}
+    union = covered(rules.domain, rules.boxes)
+    minimum, maximum = union.total - union.upper, union.total - union.lower
+    if minimum == maximum:
+        return {"uncovered": minimum}
+    return {"uncovered_at_least": minimum, "uncovered_at_most": maximum}
 
 
 def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleList:
-    """Certify on how many rows the rules answer otherwise than the network."""
+    """Add to the certificate on how many rows the rules differ from the network."""
     found = rules.predictions(rows.distinct_codes(rules.domain)).classes
     wrong = found != rows.answers(network)
     certificate = {
@@ -262,12 +264,12 @@ def with_different(rules: RuleList, network: Network, rows: GivenRows) -> RuleLi
 def with_class_rows(
     rules: RuleList, network: Network, rows: GivenRows | None
 ) -> RuleList:
-    """Certify on how many rows the network answers each class, and as labelled."""
+    """Add to the certificate how often the network predicts each class, and rightly."""
     if rows is None:
         return rules
     try:
         answers = rows.answers(network)
-    except UndecidedError:  # no arithmetic of ours tells the answer of some row
+    except UndecidedError:  # a row is too near to a tie
         return rules
     counts = np.bincount(answers, rows.weights, minlength=len(network.classes))
     certificate = {**rules.certificate, "class_rows": [int(n) for n in counts]}
@@ -278,10 +280,10 @@ def with_class_rows(
 
 
 def needs_rows(scope: str | None, data: Rows, labels: object) -> None:
-    """Refuse options that rows are missing for."""
+    """Refuse options that need rows, if there are none."""
     if data is not None:
         return
     if labels is not None:
-        raise OptionError("labels belong to rows; give the data, too")
+        raise OptionError("labels belong to rows; give data, too")
     if scope == "support":
-        raise OptionError("the scope 'support' needs data: rows that are to be decided")
+        raise OptionError("the scope 'support' needs data: rows for the rules to cover")

@@ -1,12 +1,12 @@
-"""What every description of a network can do, whatever form it has.
+"""What every description of a network can do, regardless of its form.
 
-A description stands for a network where people read it. A `RuleList` is one; other
-forms, as a scorecard, will be. It claims something only of inputs that it covers, and
-what is proved of that is in its certificate, which belongs to its digest.
+A description stands in for a network where people read it: a `RuleList`, or another
+form such as a scorecard. It makes claims only about inputs that it covers. What is
+proved about them is in its certificate, which contains its digest.
 
-A form defines the attributes, and the methods marked as abstract; all else follows.
-What needs no more than this takes a `Description`; what reads single rules, as exports
-do, takes a `RuleList`.
+A form defines the attributes and the abstract methods; everything else follows. Code
+that needs no more than this takes a `Description`; code that reads single rules takes
+a `RuleList`.
 """
 
 import json
@@ -36,15 +36,15 @@ Scope: TypeAlias = Literal["domain", "support"]
 
 
 class Predictions(NamedTuple):
-    """What is predicted for several inputs.
+    """The predictions for several inputs.
 
     Attributes
     ----------
     classes : ndarray of int64, shape (n_inputs,)
-        The position of the class of each input; where nothing is claimed of it, that
-        of the default.
+        The position of the class of each input; that of the default where it is not
+        covered.
     is_covered : ndarray of bool, shape (n_inputs,)
-        Whether something is claimed of it.
+        Whether it is covered.
     """
 
     classes: NDArray[np.int64]
@@ -59,10 +59,10 @@ class Description(Result):
     domain : Domain
     classes : tuple of class labels
     default : class label or None
-        What `predict` gives, if it is asked to, where nothing is claimed; None for a
-        form that has no such class.
+        What `predict` gives on request where an input is not covered; None for a form
+        without such a class.
     form : str
-        What it looks like: "list" or "set", of rules.
+        The kind of description: "list" or "set" of rules, …
     scope : {"domain", "support"}
         Whether every input of the domain is covered, or only some are.
     certificate : mapping
@@ -82,36 +82,36 @@ class Description(Result):
     @property
     @abstractmethod
     def digest(self) -> str:
-        """The sha256 of all that it says, which the certificate belongs to."""
+        """The sha256 of everything it states; its certificate contains it."""
 
     @abstractmethod
     def predictions(
         self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None = None
     ) -> Predictions:
-        """Return what is predicted for inputs that are known to lie in the domain.
+        """Return the predictions for inputs that are known to be in the domain.
 
         Parameters
         ----------
         codes : ndarray of int64, shape (n_inputs, n_features)
             See `Domain.encode`.
         numbers : ndarray of float64, shape (n_inputs, n_features), optional
-            The numbers of ranges, where the codes do not tell all; see
+            The numbers of ranges, if the codes are not enough; see
             `Domain.inputs_of`.
         """
 
     @property
     def n_possible(self) -> int:
-        """The number of inputs that can occur; those of ranges cannot be counted."""
+        """The number of inputs that can occur; with ranges, that of their cells."""
         possible = certificate_of(self).possible
         return self.domain.n_inputs if possible is None else possible
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether every possible input is covered, as was proved."""
+        """Whether it is certified that every possible input is covered."""
         return is_whole_domain(self)
 
     def class_support(self) -> list[int] | None:
-        """Return how many rows of data it predicts each class for, if it counts them.
+        """Return for how many rows of data it predicts each class, if that is known.
 
         None unless all of the rows are covered.
         """
@@ -124,8 +124,8 @@ class Description(Result):
     ) -> NDArray[np.int64]:
         """Return the position of the class of each input, given as codes.
 
-        As in `Network.predict_codes`. Where nothing is claimed it is the default's;
-        `predictions` tells where.
+        As in `Network.predict_codes`. Where an input is not covered it is that of the
+        default; `predictions` tells where.
         """
         return self.predictions(self.domain.checked_codes(codes), numbers).classes
 
@@ -155,35 +155,35 @@ class Description(Result):
         return predicted_labels(self, rows, unknown, uncovered)
 
     def covers(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are covered: of all others nothing is claimed.
+        """Tell which rows are covered; nothing is claimed about the others.
 
-        Rules of scope "domain" cover every row, those of scope "support" the rows that
-        a rule decides.
+        With scope "domain" every row is covered, with scope "support" the rows that a
+        rule covers.
         """
         codes = self.domain.encode(rows)
         return self.predictions(codes, numbers_for(self, rows)).is_covered
 
     def positions(self, labels: Sequence[Value], n_rows: int) -> NDArray[np.int64]:
-        """Return the positions of the classes that `labels`, one a row, name.
+        """Return the position of the class that each of `labels` names, one per row.
 
-        The text of a CSV file finds the class that it spells.
+        Text from a CSV file matches the class that reads the same.
         """
         return label_positions(self.classes, labels, n_rows)
 
     def warnings(self) -> list[str]:
-        """Return what a reader must know before trusting it, if anything."""
+        """Return what to know before trusting it, if anything."""
         return caveats_of(self)
 
     def text(self, *, width: int = 80) -> str:
-        """Return the page that ``print`` shows, in lines of at most this width."""
+        """Return the page that ``print`` shows, with lines of at most this width."""
         return text_of(self.document(), width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values, as its file has them."""
-        found: dict[str, Any] = json.loads(self.to_json())
-        return found
+        values: dict[str, Any] = json.loads(self.to_json())
+        return values
 
-    # What follows is done by packages above this one, imported when it is asked for.
+    # The following uses packages above this one, which are imported when needed.
 
     def to_json(self) -> str:
         """Return the text of the file that `save` writes."""
@@ -191,7 +191,7 @@ class Description(Result):
         return text
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all; `nn2rules.load` reads it."""
+        """Write it to a file, completely or not at all; `nn2rules.load` reads it."""
         import_module("nn2rules.files").save(self, path)
 
     def export(
@@ -200,23 +200,23 @@ class Description(Result):
         path: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> str | bytes:
-        """Return it in the language of another engine, or write that to a file.
+        """Export it to another language or format, or write that to a file.
 
         Parameters
         ----------
         format : str
             One of `nn2rules.export.EXPORTERS`, such as "sql", "dmn" or "python".
         path : str or path, optional
-            Where to write it, whole or not at all.
+            Where to write it, completely or not at all.
         unknown : {"none", "default", "error"}
-            What a row gets with a value outside the domain. Not every engine has
-            errors; one that has none says so.
+            What a row with a value outside the domain gets. Not every format supports
+            errors; it says so.
         uncovered : {"none", "default", "error"}
-            What a row gets that no rule of scope "support" decides.
+            What a row gets that no rule of scope "support" covers.
         tests : int, optional
-            Write so many test vectors beside it: inputs, with their class and rule.
+            Write this many test vectors beside it: inputs with their class and rule.
         **options
-            Those of the format.
+            Options of the format.
 
         Examples
         --------
@@ -228,15 +228,15 @@ class Description(Result):
         >>> module["predict"]({"color": "red"})
         'ripe'
         """
-        made: str | bytes = import_module("nn2rules.export").export(
+        exported: str | bytes = import_module("nn2rules.export").export(
             self, format, path, **options
         )
-        return made
+        return exported
 
     def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Put all there is to know of it into one HTML page, and write it.
+        """Write a self-contained HTML report.
 
-        ``rules.report("report.html", model=network, data=rows, labels=classes)`` says
-        most. See `nn2rules.report.report` for all options, and what it returns.
+        ``rules.report("report.html", model=network, data=rows, labels=classes)`` shows
+        most. See `nn2rules.report.report` for the options and the result.
         """
         return import_module("nn2rules.report").report(self, path, **options)

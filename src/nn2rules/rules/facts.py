@@ -1,4 +1,4 @@
-"""What is known of rules: in numbers, by their certificate and their own facts."""
+"""What is known about a description, in numbers: from its certificate and its rules."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -12,133 +12,141 @@ if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
 
-def is_counted(rules: "Description") -> bool:
-    """Tell whether it is known how many inputs can occur."""
-    known = certificate_of(rules)
-    is_known = not known.has_impossible or known.possible is not None
-    return is_known and not rules.domain.has_ranges
+def is_counted(description: "Description") -> bool:
+    """Tell whether the number of inputs that can occur is known."""
+    certificate = certificate_of(description)
+    is_known = not certificate.has_impossible or certificate.possible is not None
+    return is_known and not description.domain.has_ranges
 
 
-def class_inputs(rules: "Description") -> list[int] | None:
-    """Return for each class the number of inputs that the network answers so."""
-    known = certificate_of(rules)
-    if known.engine == "paper" and not known.is_right:
-        return None  # those of what stands for the network were counted
-    if known.class_inputs is None or not is_counted(rules):
+def class_inputs(description: "Description") -> list[int] | None:
+    """Return for how many inputs the network predicts each class."""
+    certificate = certificate_of(description)
+    if certificate.engine == "paper" and not certificate.is_exact:
+        return None  # an approximation of the network was counted
+    if certificate.class_inputs is None or not is_counted(description):
         return None
-    return list(known.class_inputs)
+    return list(certificate.class_inputs)
 
 
-def class_rows(rules: "Description") -> list[int] | None:
-    """Return for each class the number of rows that the network answers so."""
-    known = certificate_of(rules)
-    if known.class_rows is not None:
-        return list(known.class_rows)
-    is_certain = known.is_right and known.rows is not None
-    return rules.class_support() if is_certain else None
+def class_rows(description: "Description") -> list[int] | None:
+    """Return for how many rows the network predicts each class."""
+    certificate = certificate_of(description)
+    if certificate.class_rows is not None:
+        return list(certificate.class_rows)
+    is_certain = certificate.is_exact and certificate.rows is not None
+    return description.class_support() if is_certain else None
 
 
-def class_counts(rules: "Description") -> tuple[list[int] | None, str]:
-    """Return how often the network gives each class, and of what: rows, or inputs."""
-    rows = class_rows(rules)
-    return (class_inputs(rules), "possible inputs") if rows is None else (rows, "rows")
+def class_counts(description: "Description") -> tuple[list[int] | None, str]:
+    """Return how often the network predicts each class, and of what: rows or inputs."""
+    rows = class_rows(description)
+    if rows is not None:
+        return rows, "rows"
+    return class_inputs(description), "possible inputs"
 
 
-def decided_by(
+def determined_by(
     rules: "RuleList", positions: Iterable[int]
 ) -> tuple[list[int] | None, str]:
-    """Return how much some rules decide, and of what; None if nobody counted."""
+    """Return how much each of some rules determines, and of what: rows or inputs.
+
+    None where it was not counted.
+    """
     chosen = [rules.facts[position] for position in positions]
     for name, noun in (("support", "rows"), ("inputs", "inputs")):
-        found = [getattr(facts, name) for facts in chosen]
-        if found and None not in found:
-            return found, noun
+        counts = [getattr(facts, name) for facts in chosen]
+        if counts and None not in counts:
+            return counts, noun
     return None, ""
 
 
-def n_agreeing(known: Facts | Rule) -> int | None:
-    """Return of how many of the rows that a rule decides the label is its class."""
-    return (
-        None if known.accuracy is None else round(known.accuracy * (known.support or 0))
-    )
+def n_agreeing(facts: Facts | Rule) -> int | None:
+    """Return how many of the rows that a rule determines have its class as label."""
+    if facts.accuracy is None:
+        return None
+    return round(facts.accuracy * (facts.support or 0))
 
 
-def n_rows(rules: "Description") -> int | None:
-    """Return how many rows of data what is known of the rules was counted on."""
-    rows = certificate_of(rules).rows
+def n_rows(description: "Description") -> int | None:
+    """Return how many rows of data the facts about a description were counted on."""
+    rows = certificate_of(description).rows
     if rows is not None:
         return rows
-    listed = class_rows(rules)
-    return None if listed is None else sum(listed)
+    by_class = class_rows(description)
+    return None if by_class is None else sum(by_class)
 
 
-def is_right(rules: "Description") -> bool:
-    """Tell whether the certificate says that rules are right wherever they decide."""
-    return certificate_of(rules).is_right
+def is_exact(description: "Description") -> bool:
+    """Tell whether it is certified to equal the network on all inputs it covers."""
+    return certificate_of(description).is_exact
 
 
-def is_whole_domain(rules: "Description") -> bool:
-    """Tell whether rules, with their default, answer every input as proved."""
-    known = certificate_of(rules)
-    return known.is_right and known.is_complete and rules.scope == "domain"
+def is_whole_domain(description: "Description") -> bool:
+    """Tell whether it is certified to equal the network on every possible input."""
+    certificate = certificate_of(description)
+    is_finished = certificate.is_exact and certificate.is_complete
+    return is_finished and description.scope == "domain"
 
 
 def uncovered_inputs(rules: "RuleList") -> int | None:
-    """Return how many inputs that can occur no rule decides, if that is known."""
+    """Return how many possible inputs no rule covers, if that is known."""
     certified = certificate_of(rules).uncovered
-    decided = [f.inputs for f in rules.facts]
-    if certified is not None or None in decided or not is_counted(rules):
+    determined = [facts.inputs for facts in rules.facts]
+    if certified is not None or None in determined or not is_counted(rules):
         return certified
-    return max(rules.n_possible - sum(decided), 0)  # type: ignore[arg-type]
+    return max(rules.n_possible - sum(determined), 0)  # type: ignore[arg-type]
 
 
 def uncovered_rows(rules: "RuleList") -> int | None:
-    """Return how many of the rows no rule decides, if that is known."""
-    rows, decided = n_rows(rules), certificate_of(rules).rows_covered
-    support = [f.support for f in rules.facts]
-    if decided is None and None not in support:
-        decided = sum(support)  # type: ignore[arg-type]
-    return None if rows is None or decided is None else max(rows - decided, 0)
+    """Return how many of the rows no rule covers, if that is known."""
+    rows, n_covered = n_rows(rules), certificate_of(rules).rows_covered
+    support = [facts.support for facts in rules.facts]
+    if n_covered is None and None not in support:
+        n_covered = sum(support)  # type: ignore[arg-type]
+    return None if rows is None or n_covered is None else max(rows - n_covered, 0)
 
 
-def is_decided(rules: "RuleList") -> bool:
-    """Tell whether rules leave no input to the default."""
-    left = uncovered_inputs(rules)
-    if left is not None:
-        return left == 0 and is_right(rules)
+def needs_no_default(rules: "RuleList") -> bool:
+    """Tell whether rules are known to cover every possible input without a default."""
+    n_uncovered = uncovered_inputs(rules)
+    if n_uncovered is not None:
+        return n_uncovered == 0 and is_exact(rules)
     return rules.is_two_sided and is_whole_domain(rules)
 
 
-def is_true_alone(rules: "RuleList") -> bool:
-    """Tell whether every rule is true when it is read alone.
+def holds_alone(rules: "RuleList") -> bool:
+    """Tell whether every rule holds on its own, without the rules before it.
 
-    In a list, the rules of one class are: what those above take away is of that class.
+    The rules of a list do if all have one class: what the rules before it determine is
+    of that class, too.
     """
     return rules.form == "set" or len(set(rules.answers.tolist())) <= 1
 
 
-def turned_rows(rules: "Description") -> tuple[int, dict[str, int]]:
-    """Return on how many rows it was counted, and of how many each feature turns.
+def influence_rows(description: "Description") -> tuple[int, dict[str, int]]:
+    """Return how many rows were tried, and for how many each feature alone matters.
 
-    Nothing of a certificate that says something else there.
+    Entries of a certificate that are not of this kind are left out.
     """
-    influence = certificate_of(rules).influence
+    influence = certificate_of(description).influence
     if influence is None:
         return 0, {}
-    of, names = influence.of, rules.domain.names
-    return influence.rows, {name: of[name] for name in names if name in of}
+    counts, names = influence.of, description.domain.names
+    return influence.rows, {name: counts[name] for name in names if name in counts}
 
 
-def features_in_order(rules: "Description") -> list[str]:
-    """Return the features' names, those that turn the answer of most rows first.
+def features_in_order(description: "Description") -> list[str]:
+    """Return the features' names, those first that can flip most rows.
 
     Where nothing is known they stay in the order of the domain.
     """
-    _, counts = turned_rows(rules)
-    return sorted(rules.domain.names, key=lambda name: -counts.get(name, 0))
+    _, counts = influence_rows(description)
+    return sorted(description.domain.names, key=lambda name: -counts.get(name, 0))
 
 
-def by_influence(rules: "Description") -> Callable[[Condition], int]:
+def by_influence(description: "Description") -> Callable[[Condition], int]:
     """Return a key that sorts conditions by how much their features matter."""
-    rank = {name: place for place, name in enumerate(features_in_order(rules))}
+    names = features_in_order(description)
+    rank = {name: place for place, name in enumerate(names)}
     return lambda condition: rank[condition.feature]

@@ -24,24 +24,24 @@ def top_of(rules: "RuleList", k: int) -> "RuleList":
     k = whole_number("top", k)
     if k >= len(rules):
         return rules
-    kept = of_some(rules.certificate)
+    certificate = of_some(rules.certificate)
     if rules.scope == "support":
-        return rules.take(range(k)).replace(certificate=kept)
+        return rules.take(range(k)).replace(certificate=certificate)
     _refuse_uncounted(rules)
     default, different = _best_default(rules, k)
-    kept |= {
+    certificate |= {
         "method": f"the first {k:,} of {len(rules):,} rules",
         "different": different,
     }
-    if not different and "coverage" in rules.certificate:  # of every input, still
-        kept["coverage"] = rules.certificate["coverage"]
-    return rules.take(range(k)).replace(default=default, certificate=kept)
+    if not different and "coverage" in rules.certificate:  # still about every input
+        certificate["coverage"] = rules.certificate["coverage"]
+    return rules.take(range(k)).replace(default=default, certificate=certificate)
 
 
 def shortened(
     rules: "RuleList", max_rules: int | None, fidelity: float | None
 ) -> "RuleList":
-    """Return the first rules: so many at most, or as many as reach a fidelity."""
+    """Return the first rules: at most this many, or as many as reach a fidelity."""
     if fidelity is not None:
         total = rules.n_possible
         low, high = 0, len(rules)
@@ -57,18 +57,18 @@ def shortened(
 
 
 def _refuse_uncounted(rules: "RuleList") -> None:
-    known = certificate_of(rules)
-    if known.is_approximate:
-        raise OptionError("these rules are cut short already; cut the exact list")
-    if not known.is_given or any(facts.inputs is None for facts in rules.facts):
+    certificate = certificate_of(rules)
+    if certificate.is_approximate:
+        raise OptionError("these rules are already shortened; shorten the exact list")
+    if not certificate.is_given or any(facts.inputs is None for facts in rules.facts):
         raise OptionError(
-            "only rules with a certificate that carry the number of inputs they decide "
-            "can be cut short; those found by search carry none"
+            "only rules with a certificate and the number of inputs that each "
+            "determines can be shortened; rules found by search do not have it"
         )
 
 
 def _best_default(rules: "RuleList", k: int) -> tuple[Any, int]:
-    """Return the class of most inputs that k rules leave, and the number of others."""
+    """Return the most frequent class of what k rules leave, and how many differ."""
     decided = [facts.inputs or 0 for facts in rules.facts]
     left = np.zeros(len(rules.classes), dtype=object)
     for answer, number in zip(rules.answers[k:], decided[k:], strict=True):
@@ -90,11 +90,11 @@ def taken(rules: "RuleList", positions: Any) -> "RuleList":
 
 
 def _checked_positions(positions: Any, n_rules: int) -> NDArray[np.int64]:
-    given = np.asarray(positions)
-    if not given.size:
+    indices = np.asarray(positions)
+    if not indices.size:
         return np.zeros(0, dtype=np.int64)
     try:
-        return np.asarray(np.arange(n_rules)[given])
+        return np.asarray(np.arange(n_rules)[indices])
     except (IndexError, ValueError):
         raise OptionError(
             f"take: {positions!r}, expected positions of {n_rules} rules, from 0"
@@ -126,34 +126,34 @@ def curve_of(
     n_rows = max(len(fired), 1)
     order = np.where(fired == NO_RULE, len(rules), fired)
     default = rules.classes.index(rules.default)
-    whole = np.array([*rules.answers.tolist(), default])[order]
+    predicted = np.array([*rules.answers.tolist(), default])[order]
 
     def by_rule(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count chosen rows by the number of rules that decide them, from 0."""
+        """Count how many of the chosen rows the first k rules cover, for k from 0."""
         counted = np.bincount(order[chosen], minlength=len(rules) + 1)
         return np.concatenate([[0], np.cumsum(counted)])[: len(rules) + 1]
 
     ks = np.arange(len(rules) + 1)
-    decided = by_rule(order < len(rules))
-    curve: dict[str, Any] = {"rules": ks, "covered": decided / n_rows}
+    covered = by_rule(order < len(rules))
+    curve: dict[str, Any] = {"rules": ks, "covered": covered / n_rows}
     truth = None if labels is None else rules.positions(labels, len(fired))
-    if rules.scope == "support":  # of what they leave, nothing is proved
+    if rules.scope == "support":  # nothing is claimed about the rest
         if truth is not None:
-            right = by_rule((whole == truth) & (order < len(rules)))
-            curve["accuracy_on_covered"] = _shares(right, decided)
+            right = by_rule((predicted == truth) & (order < len(rules)))
+            curve["accuracy_on_covered"] = _shares(right, covered)
         return curve
     classes = range(len(rules.classes))
-    left = np.stack([(whole == c).sum() - by_rule(whole == c) for c in classes])
+    left = np.stack([(predicted == c).sum() - by_rule(predicted == c) for c in classes])
     best = left.argmax(axis=0)
-    curve["fidelity"] = (decided + left[best, ks]) / n_rows
+    curve["fidelity"] = (covered + left[best, ks]) / n_rows
     if truth is not None:
         lucky = np.stack([(truth == c).sum() - by_rule(truth == c) for c in classes])
-        curve["accuracy"] = (by_rule(whole == truth) + lucky[best, ks]) / n_rows
+        curve["accuracy"] = (by_rule(predicted == truth) + lucky[best, ks]) / n_rows
     return curve
 
 
 def _shares(parts: NDArray[np.int64], wholes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return shares; NaN where there is nothing to have a share of."""
+    """Return shares; NaN where the total is 0."""
     shares = np.full(len(parts), np.nan)
     np.divide(parts, wholes, out=shares, where=wholes > 0)
     return shares
@@ -170,8 +170,8 @@ def plot_of(rules: "RuleList", axes: Any) -> Any:
     known = [number for number in decided if number is not None]
     if len(known) < len(decided) or not known or not whole:
         raise OptionError(
-            "plot: it is not known how much each rule decides; extract the rules with "
-            "data, or draw RuleList.curve(rows)"
+            "plot: the rows that each rule determines are unknown; extract the rules "
+            "with data, or draw RuleList.curve(rows)"
         )
     return _drawn(rules, known, whole, noun, axes)
 
@@ -179,7 +179,7 @@ def plot_of(rules: "RuleList", axes: Any) -> Any:
 def _drawn(
     rules: "RuleList", decided: list[int], whole: int, noun: str, axes: Any
 ) -> Any:
-    """Draw a line for a list, and one for each class of a set."""
+    """Draw one line for a list, or one for each class of a set."""
     try:
         from matplotlib import pyplot, ticker
     except ImportError:
@@ -193,11 +193,11 @@ def _drawn(
         lines.setdefault(label, []).append(number)
     for label, numbers in lines.items():
         shares = [100 * part / whole for part in accumulate(numbers, initial=0)]
-        # A name that begins with an underscore, or holds $, means something to it.
+        # matplotlib gives leading underscores and dollar signs a special meaning.
         shown = f"\u200b{label}".replace("$", r"\$") if label else None
         axes.step(range(len(shares)), shares, where="post", label=shown)
     first = "first rules of a class" if len(lines) > 1 else "first rules"
-    axes.set(xlabel=first, ylabel=f"% of {noun} decided")
+    axes.set(xlabel=first, ylabel=f"% of {noun} covered")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     axes.set_xlim(left=0)
     axes.set_ylim(0, 100)

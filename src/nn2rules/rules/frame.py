@@ -37,7 +37,7 @@ def columns_of(rules: "RuleList") -> dict[str, list[object]]:
 
 
 def _fact_columns(rules: "RuleList") -> dict[str, list[object]]:
-    """Return what is known of the rules, by column; only what is known of any."""
+    """Return the facts about the rules, by column, where any rule has them."""
     columns: dict[str, list[object]] = {
         name: [getattr(facts, name) for facts in rules.facts]
         for name in FACTS

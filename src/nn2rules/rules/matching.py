@@ -1,16 +1,16 @@
-"""Which rule decides a row: bit rows, a feature at a time.
+"""Which rule is the first to cover a row: bit rows, one feature at a time.
 
-Bit r of ``bits[column]`` says that rule r allows the value of that column. The rules
-that a row satisfies are the AND of the bit rows of its values, and the lowest set bit
-is the first of them. Rules are taken 64 at a time, and rows that are decided drop
-out, so a list whose first rules decide most rows is fast however long it is.
+Bit r of ``bits[column]`` is set if rule r allows the value of that column. The rules
+that cover a row are the AND of the bit rows of its values, and the lowest set bit is
+the first of them. Rules are tried 64 at a time, and rows drop out once they are
+matched, so a list whose first rules cover most rows is fast even if it is long.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 NO_RULE = -1
-"""What `first_match` gives where no rule fires."""
+"""What `first_match` returns where no rule covers a row."""
 
 _CHUNK = 1 << 15
 
@@ -41,12 +41,12 @@ def bit_rows(boxes: NDArray[np.bool_]) -> NDArray[np.uint64]:
 def first_match(
     bits: NDArray[np.uint64], codes: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the index of the first rule that each row satisfies, or -1.
+    """Return the index of the first rule that covers each row, or -1.
 
     Notes
     -----
     Equal rows are matched once. Takes O(rows × features) for each 64 rules, over the
-    rows not decided before.
+    rows that are not matched yet.
     """
     distinct, positions = _distinct_rows(codes, np.diff(offsets))
     matched = np.full(len(distinct), NO_RULE, dtype=np.int64)
@@ -54,12 +54,12 @@ def first_match(
         columns = distinct[start : start + _CHUNK] + offsets[:-1]
         pending = np.arange(start, start + len(columns))
         for word, row in enumerate(bits):
-            found = row[columns[:, 0]]
+            covering = row[columns[:, 0]]
             for feature in range(1, columns.shape[1]):
-                found &= row[columns[:, feature]]
-            hit = found != 0
+                covering &= row[columns[:, feature]]
+            hit = covering != 0
             if hit.any():
-                lowest = found[hit] & (~found[hit] + np.uint64(1))
+                lowest = covering[hit] & (~covering[hit] + np.uint64(1))
                 index = np.bitwise_count(lowest - np.uint64(1)).astype(np.int64)
                 matched[pending[hit]] = 64 * word + index
                 pending, columns = pending[~hit], columns[~hit]
@@ -73,7 +73,7 @@ def _distinct_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Return the distinct rows, and for each row which of them it is.
 
-    Where the domain is too large for rows to be numbered in 64 bits, the rows
+    If the domain is too large to number its inputs in 64 bits, return the rows
     themselves, and None.
     """
     if np.prod(sizes.astype(object)) >= 1 << 62:

@@ -1,7 +1,7 @@
-"""What rules are called, wherever they are spoken of.
+"""The names of rules, wherever they are printed or written.
 
-The rules of a list are numbered from the top. Those of a set have no order: each is
-called by a letter, which stands for its class, and a number.
+The rules of a list are numbered from the top. Those of a set have no order: the name of
+each is a letter, which stands for its class, and a number.
 """
 
 from collections import Counter
@@ -13,11 +13,11 @@ from nn2rules.errors import NoSuchRuleError
 if TYPE_CHECKING:
     from nn2rules.rules.rule_list import RuleList
 
-_MOST_CLASSES = 6  # whose names are all said
+_MOST_CLASSES = 6  # whose names are all listed
 
 
 def names_of(rules: "RuleList") -> tuple[str, ...]:
-    """Return what `RuleList.names` is."""
+    """Return the value of `RuleList.names`."""
     if rules.form == "list":
         return tuple(str(number) for number in range(1, len(rules) + 1))
     letters = {answer: _letters(i) for i, answer in enumerate(classes_in_order(rules))}
@@ -30,7 +30,7 @@ def names_of(rules: "RuleList") -> tuple[str, ...]:
 
 
 def classes_in_order(rules: "RuleList") -> list[int]:
-    """Return the positions of the classes that rules answer: the default comes last."""
+    """Return the positions of the classes that have rules, with the default last."""
     default = rules.classes.index(rules.default)
     return sorted(set(rules.answers.tolist()), key=lambda c: (c == default, c))
 
@@ -55,20 +55,22 @@ def position_of(rules: "RuleList", name: str) -> int:
     try:
         return rules.names.index(name)
     except ValueError:
-        raise NoSuchRuleError(f"there is no rule {name!r}; {_known(rules)}") from None
+        raise NoSuchRuleError(
+            f"there is no rule {name!r}; {_existing(rules)}"
+        ) from None
 
 
-def _known(rules: "RuleList") -> str:
-    """Say which names there are: for each class, the first and the last."""
+def _existing(rules: "RuleList") -> str:
+    """List the names that exist: for each class, the first and the last."""
     ends: dict[str, list[str]] = {}
     for name in rules.names:
         ends.setdefault(name.rstrip("0123456789"), []).append(name)
     texts = [
-        own[0] if len(own) == 1 else f"{own[0]} to {own[-1]}"
-        for _, own in sorted(ends.items(), key=lambda end: (len(end[0]), end[0]))
+        names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        for _, names in sorted(ends.items(), key=lambda end: (len(end[0]), end[0]))
     ]
     if not texts:
-        return "there is none"
+        return "there are no rules"
     if len(texts) > _MOST_CLASSES:
         texts = [texts[0], "…", texts[-1]]
     verb = "is" if len(rules) == 1 else "are"

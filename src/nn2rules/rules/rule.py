@@ -1,4 +1,4 @@
-"""One rule, and what is known of it."""
+"""One rule, and what is known about it."""
 
 from dataclasses import dataclass, field, fields
 
@@ -7,7 +7,7 @@ from nn2rules.space import Condition, Value
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Conditions that must all hold, and the class that follows.
+    """Conditions, and the class of inputs for which all of them are true.
 
     Parameters
     ----------
@@ -16,23 +16,24 @@ class Rule:
     then : str, int, float or bool
         The class label.
     support : int, optional
-        The number of rows of data that the rule decides.
+        The number of rows of data that the rule determines.
     inputs : int, optional
-        The number of inputs of the domain that the rule decides.
+        The number of inputs of the domain that the rule determines.
     probability : (float, float), optional
-        A range that holds the network's probability of the rule's class on all of them.
+        A range that contains the network's probability of the rule's class on all of
+        them.
     accuracy : float, optional
-        The share of the rows it decides whose label is its class.
+        The share of the rows it determines whose label is its class.
     covered : int, optional
-        Of a rule of a set, the number of rows of data for which its conditions hold,
-        whatever other rules say.
+        For a rule of a set, the number of rows of data that it covers, regardless of
+        other rules.
     covered_agree : int, optional
-        How many of those are labelled with its class.
+        How many of those have its class as label.
     unless : tuple of int, optional
-        What it leans on: the rule is true unless one of these rules above it holds.
-        They are numbered from 1, as in the text. Empty if it is true on its own.
+        The rule holds unless one of these rules above it covers the input. They are
+        numbered from 1, as in the text. Empty if the rule holds on its own.
     name : str
-        What it is called in the rules it is taken from; see `RuleList.names`.
+        Its name in the rules that it is taken from; see `RuleList.names`.
     """
 
     conditions: tuple[Condition, ...]
@@ -49,7 +50,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a rule besides its conditions and class; see `Rule`."""
+    """What is known about a rule besides its conditions and class; see `Rule`."""
 
     support: int | None = None
     inputs: int | None = None
@@ -61,4 +62,4 @@ class Facts:
 
 
 FACTS = tuple(each.name for each in fields(Facts))
-"""The names of what can be known of a rule."""
+"""The names of the facts about a rule."""

@@ -1,7 +1,7 @@
-"""Rules, and lists of rules that answer every input.
+"""Rule lists and rule sets.
 
-A `RuleList` is kept as boxes, which is what predicts; `rules` and the text are made
-from the same boxes, so what is printed cannot drift from the behaviour.
+A `RuleList` is stored as boxes, and predicts from them. `rules` and the text are made
+from the same boxes, so what is printed cannot differ from what is predicted.
 """
 
 import warnings
@@ -23,7 +23,7 @@ from nn2rules.rules.certificate import (
     own_certificate,
 )
 from nn2rules.rules.description import Description, Predictions, Scope
-from nn2rules.rules.facts import is_decided
+from nn2rules.rules.facts import needs_no_default
 from nn2rules.rules.first_rules import (
     curve_of,
     plot_of,
@@ -50,7 +50,7 @@ from nn2rules.rules.validation import (
     checked_rules,
 )
 from nn2rules.rules.volume import Volume, volume_of
-from nn2rules.rules.wording import by_heart
+from nn2rules.rules.wording import overfitting_warnings
 from nn2rules.space import (
     UNKNOWN,
     Domain,
@@ -63,9 +63,9 @@ from nn2rules.space import (
 
 Form: TypeAlias = Literal["list", "set"]
 
-_NOT_THEIRS = (
+_WRONG_CERTIFICATE = (
     "the certificate does not belong to these rules: they were changed after it was "
-    "made, or written by an older version; it is left out, with what was said of each "
+    "made, or written by an older version; it is left out, with the facts about each "
     "rule"
 )
 
@@ -78,20 +78,19 @@ class RuleList(Description):
     domain : Domain
         Its ranges of numbers are cut where the rules need it, and nowhere else.
     rules : sequence of Rule
-        The first one whose conditions hold answers.
+        The first one that covers an input determines its prediction.
     default : str, int, float or bool
-        The class of every input that no rule decides. A field of its own and not
-        "the last rule", so a list that leaves an input without answer cannot exist.
+        The class of every input that no rule covers. It is a separate field and not
+        the last rule, so every list has one.
     classes : sequence of str, int, float or bool
     form : {"list", "set"}
-        Whether the order of the rules matters. The rules of a set are each true on
-        their own.
+        Whether the order of the rules matters. Each rule of a set holds on its own.
     scope : {"domain", "support"}
-        Whether the rules answer as the network does on every input of the domain,
-        or were selected on rows of data.
+        Whether the rules, with the default, predict every input of the domain, or only
+        the inputs that a rule covers.
     certificate : mapping
-        What was proved, and how. It belongs to this very content, of which it holds a
-        digest; one that was made for other rules is left out, with a warning.
+        What was proved, and how. It contains a digest of the rules; a certificate of
+        other rules is left out, with a warning.
 
     Examples
     --------
@@ -111,11 +110,11 @@ class RuleList(Description):
 
     form: Form
     boxes: NDArray[np.bool_]
-    """For each rule which values it allows, of shape (n_rules, n_columns)."""
+    """The values that each rule allows, of shape (n_rules, n_columns)."""
     answers: NDArray[np.int64]
-    """For each rule the position of its class."""
+    """The position of the class of each rule."""
     facts: tuple[Facts, ...]
-    """For each rule what is known of it."""
+    """What is known about each rule."""
 
     def __init__(
         self,
@@ -156,7 +155,7 @@ class RuleList(Description):
         classes: Sequence[Value],
         **fields: Any,
     ) -> "RuleList":
-        """Make a rule list from boxes and the positions of their classes."""
+        """Return a rule list made from boxes and the positions of their classes."""
         self = cls.__new__(cls)
         self._fill(domain, boxes, answers, default, classes, **fields)
         return self
@@ -174,9 +173,9 @@ class RuleList(Description):
         certificate: Mapping[str, Any] | None = None,
         facts: Sequence[Facts] | None = None,
     ) -> None:
-        for name, value, known in (("form", form, _FORMS), ("scope", scope, _SCOPES)):
-            if value not in known:
-                raise OptionError(f"{name}: {value!r}, expected {' or '.join(known)}")
+        for name, value, listed in (("form", form, _FORMS), ("scope", scope, _SCOPES)):
+            if value not in listed:
+                raise OptionError(f"{name}: {value!r}, expected {' or '.join(listed)}")
         check_domain(domain)
         labels = checked_classes(classes)
         check_label(default, labels, "default")
@@ -193,12 +192,12 @@ class RuleList(Description):
             scope=scope,
             facts=checked_facts(facts, len(frozen)),
         )
-        own = own_certificate(certificate, self.digest if certificate else "")
-        if own is None:
-            warnings.warn(_NOT_THEIRS, CertificateWarning, stacklevel=3)
+        valid = own_certificate(certificate, self.digest if certificate else "")
+        if valid is None:
+            warnings.warn(_WRONG_CERTIFICATE, CertificateWarning, stacklevel=3)
             del self.__dict__["digest"]
             self.__dict__["facts"] = checked_facts(None, len(frozen))
-        self.__dict__["certificate"] = own or {}
+        self.__dict__["certificate"] = valid or {}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a RuleList is immutable; use replace()")
@@ -206,26 +205,26 @@ class RuleList(Description):
     def replace(self, **fields: Any) -> "RuleList":
         """Return a copy with some of its fields replaced.
 
-        What was proved belongs to what it was proved of. So unless they are given, too,
-        the certificate goes when anything but `facts` is replaced, and the facts go
-        when the rules or their domain are.
+        What was proved belongs to the rules that it was proved for. So the certificate
+        is dropped when anything but `facts` is replaced, and the facts are dropped when
+        the rules or their domain are, unless new ones are given.
         """
-        known = {name: getattr(self, name) for name in _FIELDS}
+        current = {name: getattr(self, name) for name in _FIELDS}
         for name in fields:
-            if name not in known:
+            if name not in current:
                 raise OptionError(f"a RuleList has no field {name!r} to replace")
         if fields.keys() & {"domain", "boxes", "answers", "classes"}:
-            known["facts"] = None
-        made = known | fields
+            current["facts"] = None
+        values = current | fields
         if not fields.keys() <= {"facts", "certificate"}:
-            made["certificate"] = fields.get("certificate")
-        elif made["certificate"]:
-            made["certificate"] = of_any(made["certificate"], self.digest)
-        return self.from_boxes(**made)
+            values["certificate"] = fields.get("certificate")
+        elif values["certificate"]:
+            values["certificate"] = of_any(values["certificate"], self.digest)
+        return self.from_boxes(**values)
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that the rules say, which their certificate belongs to."""
+        """The sha256 of everything the rules state; their certificate contains it."""
         return digest_of(self)
 
     @cached_property
@@ -234,22 +233,22 @@ class RuleList(Description):
         conditions = conditions_of(self.domain, self.boxes)
         return tuple(
             Rule(
-                found,
+                premise,
                 self.classes[answer],
-                **{known: getattr(facts, known) for known in FACTS},
+                **{fact: getattr(facts, fact) for fact in FACTS},
                 name=name,
             )
-            for found, answer, facts, name in zip(
+            for premise, answer, facts, name in zip(
                 conditions, self.answers.tolist(), self.facts, self.names, strict=True
             )
         )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each rule is called, wherever rules are printed or written.
+        """The name of each rule, wherever rules are printed or written.
 
-        The rules of a list are numbered from 1. A rule of a set is called by the letter
-        of its class and a number, such as A1: the default class has the last letter.
+        The rules of a list are numbered from 1. The name of a rule in a set is a letter
+        for its class and a number, such as A1; the default class has the last letter.
         """
         return names_of(self)
 
@@ -259,9 +258,9 @@ class RuleList(Description):
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether this is a set with rules for every class, also the default's.
+        """Whether this is a set with rules for every class, including the default.
 
-        The default then is no claim: in the scope "domain" it answers nothing.
+        With scope "domain", the rules then cover every input, and the default none.
         """
         is_set = self.form == "set"
         return is_set and self.classes.index(self.default) in self.answers
@@ -269,14 +268,14 @@ class RuleList(Description):
     @property
     def is_everywhere(self) -> bool:
         """Whether every possible input is covered, as was proved."""
-        return super().is_everywhere or is_decided(self)
+        return super().is_everywhere or needs_no_default(self)
 
     @cached_property
     def volume(self) -> Volume:
-        """The share of the domain that rules decide, with numbers evenly spread.
+        """The share of the domain that rules cover, with numbers spread evenly.
 
-        As inputs of ranges cannot be counted. Exact where that takes no more than a
-        fixed amount of work, and otherwise two bounds that are certain.
+        Inputs of ranges cannot be counted, but volume can be measured. It is exact, or
+        two certain bounds where that would take too much work.
         """
         return volume_of(self)
 
@@ -313,7 +312,7 @@ class RuleList(Description):
         return hash(self._key())
 
     def apply(self, rows: Rows, *, unknown: Unknown = "error") -> NDArray[np.int64]:
-        """Return the index of the rule that decides each row, -1 for the default.
+        """Return the index of the rule that determines each row, -1 for the default.
 
         Parameters
         ----------
@@ -321,7 +320,7 @@ class RuleList(Description):
             See `Domain.encode`.
         unknown : {"error", "default", "none"}
             A row with a value outside the domain raises `UnknownValueError`, or is
-            left to the default (-1), or gets no answer (-2).
+            left to the default (-1), or gets no prediction (-2).
 
         Notes
         -----
@@ -338,7 +337,7 @@ class RuleList(Description):
         return result
 
     def match(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what `apply` does, for codes that are known to lie in the domain."""
+        """Return what `apply` does, for codes that are known to be in the domain."""
         return first_match(self._bits, codes, self.domain.offsets)
 
     def apply_codes(self, codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -352,21 +351,22 @@ class RuleList(Description):
     ) -> Predictions:
         """Return the class of each input, and whether it is covered.
 
-        Of ranges the codes say in which cell between the rules' edges a number is.
+        Codes of ranges are cells between the edges of the rules, so numbers are not
+        needed.
         """
         return self.predictions_by(self.match(codes))
 
     def predictions_by(self, fired: NDArray[np.int64]) -> Predictions:
-        """Return what is predicted where these rules, as `match` gives them, decide."""
+        """Return the predictions of inputs that these rules determine; see `match`."""
         assert NO_RULE == -1, "the default is found at the end"
         classes = np.append(self.answers, self.classes.index(self.default))[fired]
-        # Of scope "domain" the default is a prediction, of scope "support" a guess.
+        # With scope "domain" the default is a claim, with scope "support" it is none.
         return Predictions(classes, (fired != NO_RULE) | (self.scope == "domain"))
 
     def class_support(self) -> list[int] | None:
-        """Return how many rows of data the rules of each class decide.
+        """Return how many rows of data the rules of each class determine.
 
-        None unless the rules carry their support, and decide all rows.
+        None unless the support of all rules is known, and they cover all rows.
         """
         known, support = certificate_of(self), [facts.support for facts in self.facts]
         if known.rows_covered != known.rows or None in support:
@@ -375,33 +375,33 @@ class RuleList(Description):
         return [int(number) for number in counts]
 
     def support(self, rows: Rows) -> NDArray[np.int64]:
-        """Return, for each rule, the number of rows that it decides."""
+        """Return the number of rows that each rule determines."""
         fired = self.apply(rows)
         return np.bincount(fired[fired >= 0], minlength=len(self))
 
     def take(self, positions: Sequence[int] | NDArray[np.int64]) -> "RuleList":
         """Return the list of the rules at `positions`, in that order.
 
-        It has no certificate. The first rules of a list keep what is known of them,
-        which depends on the rules before them only.
+        It has no certificate. If these are the first rules of the list, they keep the
+        facts about them, which depend only on the rules before them.
         """
         return taken(self, positions)
 
     def sorted_by_support(self, rows: Rows) -> "RuleList":
-        """Return the rules in descending order of their support, which they carry.
+        """Return the rules in descending order of their support, with their support.
 
-        Only for rules of one class, which answer the same in any order, so that the
-        certificate still holds: the order of others is part of their meaning.
+        Only for rules of one class, which predict the same in any order, so that the
+        certificate stays valid. The order of other rules is part of their meaning.
         """
         return sorted_by_support(self, rows)
 
     def top(self, k: int) -> "RuleList":
         """Return the list of the first `k` rules, with the best default for the rest.
 
-        Its certificate says on how many inputs of the domain it differs from this
-        list, by exact count. Needs a certificate, and rules that carry the number of
-        inputs they decide, as those of `nn2rules.extract` do. Rules of scope "support"
-        are as right as before, and keep their default.
+        Its certificate states on how many inputs of the domain it differs from this
+        list, by an exact count. This needs a certificate, and the number of inputs that
+        each rule determines, which `nn2rules.extract` provides. Rules of scope
+        "support" stay exact and keep their default.
         """
         return top_of(self, k)
 
@@ -420,20 +420,20 @@ class RuleList(Description):
         -------
         dict of arrays of length n_rules + 1
             ``rules``, the number k; ``covered``, the share of rows that the first k
-            cover; ``fidelity``, the share answered as the whole list does when all
-            others get the class that most of them have; ``accuracy``, the share
-            answered as labelled then, if labels are given. Rules of scope "support"
+            cover; ``fidelity``, the share with the prediction of the whole list if all
+            other rows get their most frequent class; ``accuracy``, the share then
+            predicted as labelled, if labels are given. Rules of scope "support"
             claim nothing about rows that they do not cover, so for them there is
             neither, but ``accuracy_on_covered``, the share of covered rows that are
-            answered as labelled; NaN where none is covered.
+            predicted as labelled; NaN where none is covered.
         """
         return curve_of(self, rows, labels)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw how many rows the first rules decide, and return the axes.
+        """Draw how many rows the first rules cover, and return the axes.
 
-        Needs matplotlib, and rules that carry their support, as those that were
-        extracted with data do; else the share of inputs is drawn, where it is known.
+        Needs matplotlib, and rules with their support, as `nn2rules.extract` gives with
+        data. Otherwise the share of inputs is drawn, if it is known.
 
         Parameters
         ----------
@@ -458,13 +458,13 @@ class RuleList(Description):
         Parameters
         ----------
         top : "most", "all" or int
-            Of a list, or of each class of a set: the first rules that decide 95% of
-            what all of them decide, with a line on the rest, where there are more than
-            20; or all; or the first so many.
+            Of a list, or of each class of a set: the first rules that determine 95% of
+            what all of them determine, with a line on the rest, if there are more than
+            20; or all; or this many.
         width : int
-            How wide lines are at most; words that are wider are parted.
+            Maximum width of a line; longer words are broken.
         verbose : bool
-            Also the share of inputs and the range of the network's probabilities.
+            Also show the share of inputs and the range of the network's probabilities.
         """
         return text_of(self.document(top, verbose=verbose), width)
 
@@ -473,8 +473,8 @@ class RuleList(Description):
         return page_of(self, top, verbose=verbose)
 
     def warnings(self) -> list[str]:
-        """Return what a reader must know before trusting the rules, if anything."""
-        return [*super().warnings(), *by_heart(self)]
+        """Return what to know before trusting the rules, if anything."""
+        return [*super().warnings(), *overfitting_warnings(self)]
 
     def rule_text(self, rule: Rule) -> str:
         """Return one rule as a sentence."""

@@ -1,4 +1,4 @@
-"""What a rule list is made from, checked: one sentence for whatever does not fit."""
+"""Checks of what a rule list is made from, with one-sentence errors."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,22 +15,22 @@ _COUNTS = ("support", "inputs", "covered", "covered_agree")
 
 
 def check_domain(domain: object) -> None:
-    """Refuse what is no domain."""
+    """Refuse anything but a domain."""
     if not isinstance(domain, Domain):
         raise OptionError(f"domain: a {type(domain).__name__}, expected a Domain")
 
 
 def check_label(label: Value, classes: Sequence[Value], place: str) -> None:
-    """Refuse a label that is no class."""
+    """Refuse a label that is not a class."""
     if label is None:
         raise DomainError(f"{place}: a class label cannot be missing")
     if label not in classes:
-        known = ", ".join(repr(known) for known in classes)
-        raise DomainError(f"{place}: {label!r} is not a class; there are {known}")
+        listed = ", ".join(map(repr, classes))
+        raise DomainError(f"{place}: {label!r} is not a class; there are {listed}")
 
 
 def checked_rules(rules: Iterable[Rule], classes: Sequence[Value]) -> tuple[Rule, ...]:
-    """Return the rules, whose classes are known."""
+    """Return the rules, after checking their classes."""
     try:
         listed = tuple(rules)
     except TypeError:
@@ -45,7 +45,7 @@ def checked_rules(rules: Iterable[Rule], classes: Sequence[Value]) -> tuple[Rule
 
 
 def checked_boxes(domain: Domain, boxes: ArrayLike) -> NDArray[np.bool_]:
-    """Return boxes as an array of its own, of shape (n_rules, n_columns)."""
+    """Return boxes as a new array of shape (n_rules, n_columns)."""
     n_columns = int(domain.offsets[-1])
     try:
         return np.array(boxes, dtype=np.bool_).reshape(-1, n_columns)
@@ -59,7 +59,7 @@ def checked_boxes(domain: Domain, boxes: ArrayLike) -> NDArray[np.bool_]:
 def checked_answers(
     answers: ArrayLike, n_rules: int, n_classes: int
 ) -> NDArray[np.int64]:
-    """Return the positions of the classes of rules as an array of its own."""
+    """Return the positions of the classes of rules as a new array."""
     try:
         positions = np.array(answers, dtype=np.int64)
     except (TypeError, ValueError):
@@ -74,10 +74,10 @@ def checked_answers(
 
 
 def checked_facts(facts: Iterable[Facts] | None, n_rules: int) -> tuple[Facts, ...]:
-    """Return what is known of each rule, in plain numbers; nothing if not given."""
+    """Return the facts about each rule, in plain numbers; none if not given."""
     if facts is None:
         return (_NOTHING,) * n_rules
-    listed = tuple(_checked(known, index) for index, known in enumerate(facts))
+    listed = tuple(_checked(entry, index) for index, entry in enumerate(facts))
     if len(listed) != n_rules:
         raise OptionError(f"facts: {len(listed)} for {n_rules} rules, expected as many")
     return listed
@@ -88,15 +88,15 @@ def _checked(facts: Facts, index: int) -> Facts:
         return facts
     if not isinstance(facts, Facts):
         raise OptionError(f"facts[{index}]: {facts!r}, expected Facts")
-    known = {name: _plain(getattr(facts, name)) for name in FACTS}
+    values = {name: _plain(getattr(facts, name)) for name in FACTS}
     for name in _COUNTS:
-        number = known[name]
+        number = values[name]
         is_whole = isinstance(number, int) and not isinstance(number, bool)
         if number is not None and not (is_whole and number >= 0):
             raise OptionError(
                 f"rules[{index}].{name}: {number!r}, expected a whole number from 0 on"
             )
-    accuracy, probability = known["accuracy"], known["probability"]
+    accuracy, probability = values["accuracy"], values["probability"]
     if accuracy is not None and not _is_share(accuracy):
         raise OptionError(
             f"rules[{index}].accuracy: {accuracy!r}, expected a number from 0 to 1"
@@ -106,22 +106,22 @@ def _checked(facts: Facts, index: int) -> Facts:
             f"rules[{index}].probability: {probability!r}, expected two numbers "
             f"0 ≤ low ≤ high ≤ 1"
         )
-    if (known["covered_agree"] or 0) > (known["covered"] or 0):
+    if (values["covered_agree"] or 0) > (values["covered"] or 0):
         raise OptionError(
-            f"rules[{index}].covered_agree: {known['covered_agree']}, expected at "
-            f"most as many as covered, {known['covered']}"
+            f"rules[{index}].covered_agree: {values['covered_agree']}, expected at "
+            f"most as many as covered, {values['covered']}"
         )
-    unless = known["unless"]
+    unless = values["unless"]
     if unless is not None and not _is_above(unless, index):
         raise OptionError(
             f"rules[{index}].unless: {unless!r}, expected the numbers of rules above "
             f"it, from 1 to {index}, in order"
         )
-    return Facts(**known)
+    return Facts(**values)
 
 
 def _plain(number: Any) -> Any:
-    """Return a number of numpy, or a pair of them, as Python's own."""
+    """Return numpy numbers, or pairs of them, as Python numbers."""
     if isinstance(number, list | tuple):
         return tuple(map(_plain, number))
     return number.item() if isinstance(number, np.generic) else number

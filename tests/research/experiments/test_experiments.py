@@ -87,7 +87,7 @@ def test_numbers_are_those_of_evaluate(folders, trials, method, options):
             options = {**options, "seed": trial.seed}
         rules = nn2rules.extract(trial.network, data=trial.train_rows, **options)
         labels = [trial.network.classes[place] for place in trial.test_truth]
-        found.append(nn2rules.evaluate(rules, trial.network, trial.test_rows, labels))
+        found.append(nn2rules.evaluate(trial.network, rules, trial.test_rows, labels))
     for name, attribute in (
         ("fidelity", "fidelity"),
         ("accuracy", "accuracy"),

@@ -129,8 +129,8 @@ def test_folders_with_files_of_others(name):
         stream.write("mine")
     words = refused("-o", "out", "--datasets", "car", "--seeds", 1)
     assert words == (
-        f"out: the folder holds {name}, which is not a result of this command; give a "
-        f"new or an empty folder"
+        f"out: the folder contains {name}, which is not a result of this command; use "
+        f"a new or an empty folder"
     )
     with open(path, encoding="utf-8") as stream:
         assert stream.read() == "mine"

@@ -142,7 +142,7 @@ def test_a_pipeline_of_the_user(data, tmp_path, monkeypatch):
     pipeline.fit(case.train.frame, case.train.labels)
     joblib.dump(pipeline, tmp_path / "model.joblib")
     options = {"data": data, "labels": "y", "model": tmp_path / "model.joblib"}
-    with pytest.raises(nn2rules.FormatError, match="if you trust its author"):
+    with pytest.raises(nn2rules.FormatError, match="if you trust the author"):
         run(tmp_path / "out", **options)
     page = run(tmp_path / "out", trust=True, **options)
     methods = {row["method"] for row in table(page.parent, "fidelity")}

@@ -1,9 +1,9 @@
-"""Columns as questions with the answers yes and no: the inputs of what is trained.
+"""Columns as yes-or-no questions: the inputs of the nets that are trained.
 
-A column of numbers has cells between its cuts. A column of words has its words in the
-order of the classes they come with, put into cells likewise. So a column is cells from
-first to last, each cut asks *is the cell behind here?*, and a column of numbers with
-gaps asks one thing more: *is it missing?* Training keeps few of these questions; what
+A column of numbers has cells between its cuts. The categories of a column are ordered
+by the classes they occur with and put into cells, too. So a column is a sequence of
+cells. Each cut is a question, *is the cell behind this cut?*, and a column of numbers
+with gaps has one more: *is it missing?* Training keeps few of these questions. What
 they tell apart becomes the values of a feature.
 """
 
@@ -35,17 +35,17 @@ from nn2rules.space import (
 
 _FEWEST = 5
 _SHARE = 200
-"""A cut leaves one row of so many, and five, on either side, and may move as far."""
+"""A cut leaves this share of the rows, and five, on each side, and may move as far."""
 
 
 def cuts_of(
     numbers: NDArray[np.float64], truth: NDArray[np.int64], most: int
 ) -> list[float]:
-    """Return where numbers may be cut, at most so often.
+    """Return where numbers may be cut, with at most this many cuts.
 
-    Few different numbers are all told apart. Of many, those cuts are taken that
-    separate the classes best, found by a small tree on this column alone, and the
-    quartiles, since what matters only together with another column has no cut there.
+    If there are few different numbers, all are told apart. Otherwise the cuts are those
+    that separate the classes best, found by a small tree on this column alone, and the
+    quartiles, since a column may matter only together with another one.
 
     Examples
     --------
@@ -58,20 +58,20 @@ def cuts_of(
         pairs = zip(kept[:-1].tolist(), kept[1:].tolist(), strict=True)
         return [roundest(low, high) for low, high in pairs]
     ranked, n_rows = np.sort(numbers), len(numbers)
-    found: dict[float, None] = {}
+    cuts: dict[float, None] = {}
     for cut in (*_by_tree(numbers, truth, most), *_quartiles(ranked)):
         place, reach = int(np.searchsorted(ranked, cut)), max(1, n_rows // _SHARE)
         low = ranked[max(0, place - reach)]
         high = ranked[min(n_rows - 1, place + reach)]
-        if low < high and len(found) < most:
-            found[roundest(float(low), float(high))] = None
-    return sorted(found)
+        if low < high and len(cuts) < most:
+            cuts[roundest(float(low), float(high))] = None
+    return sorted(cuts)
 
 
 def _by_tree(
     numbers: NDArray[np.float64], truth: NDArray[np.int64], most: int
 ) -> list[float]:
-    """Return the cuts of a small tree, those that separate the classes best first."""
+    """Return the cuts of a small tree, best first."""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(
@@ -110,38 +110,40 @@ def roundest(low: float, high: float) -> float:
 
 
 def class_shares(
-    places: NDArray[np.int64], truth: NDArray[np.int64], n_words: int
+    places: NDArray[np.int64], truth: NDArray[np.int64], n_categories: int
 ) -> NDArray[np.float64]:
-    """Return a number for each word by which those with like classes lie together.
+    """Return a number for each category that orders them by their classes.
 
-    Of two classes it is the share of one. Of more, it is the place along the direction
-    in which the shares differ most. A word of few rows is drawn towards all rows.
+    With two classes it is the share of one. With more, it is the position along the
+    direction in which the shares differ most. A category with few rows is shrunk
+    towards the average.
 
     Parameters
     ----------
     places : ndarray of shape (n_rows,)
-        The word of each row, as its place among all.
+        The category of each row, as its position.
     truth : ndarray of shape (n_rows,)
         The position of the class of each row.
     """
-    counts = np.zeros((n_words, int(truth.max()) + 1))
+    counts = np.zeros((n_categories, int(truth.max()) + 1))
     np.add.at(counts, (places, truth), 1.0)
     overall = counts.sum(axis=0) / counts.sum()
-    shares = (counts + _DRAWN * overall) / (counts.sum(axis=1, keepdims=True) + _DRAWN)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = (counts + _PRIOR_ROWS * overall) / (totals + _PRIOR_ROWS)
     apart = shares - overall
-    weighted = apart * np.sqrt(counts.sum(axis=1, keepdims=True))
+    weighted = apart * np.sqrt(totals)
     direction = np.linalg.svd(weighted, full_matrices=False)[2][0]
     sign = np.sign(direction[np.argmax(np.abs(direction))])
     shown: NDArray[np.float64] = apart @ (direction * sign)
     return shown
 
 
-_DRAWN = 10.0
-"""As if so many rows more had the classes as all rows have them."""
+_PRIOR_ROWS = 10.0
+"""As if this many more rows had the average classes."""
 
 
 def rare(counts: Sequence[int], n_rows: int) -> list[bool]:
-    """Tell which words have so few rows that nothing can be learnt of each alone."""
+    """Tell which categories have too few rows to learn anything about each."""
     least = max(min(_FEWEST, n_rows // 20), n_rows // (2 * _SHARE))
     return [count < least for count in counts]
 
@@ -151,7 +153,7 @@ class _Sign(Enum):  # a member stays itself in another process, as no plain obje
 
 
 OTHERS = _Sign.OTHERS
-"""Stands for every word that is not listed, in a list of words."""
+"""Stands for every category that is not listed."""
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,11 @@ class Cells:
     ----------
     name : str
     cuts : tuple of numbers
-        Of numbers: where each cell but the first begins. None for words.
-    words : tuple of tuples
-        Of words: those in each cell, OTHERS among them. None for numbers.
+        For numbers: where each cell but the first begins. None for categories.
+    categories : tuple of tuples
+        For categories: those in each cell, including OTHERS. None for numbers.
     like : int or None
-        Of numbers with gaps: the cell that a missing one is like.
+        For numbers with gaps: the cell whose classes are most like those of missing.
     whole : bool
         Whether the numbers are whole.
     is_ordered : bool
@@ -175,27 +177,27 @@ class Cells:
 
     name: str
     cuts: tuple[float, ...] | None
-    words: tuple[tuple[Any, ...], ...] | None
+    categories: tuple[tuple[Any, ...], ...] | None
     like: int | None = None
     whole: bool = False
     is_ordered: bool = True
 
     @property
     def n_cuts(self) -> int:
-        """How many questions ask for a place in the order."""
+        """The number of questions about the order."""
         if self.cuts is not None:
             return len(self.cuts)
-        assert self.words is not None, "a column has numbers or words"
-        return len(self.words) - 1
+        assert self.categories is not None, "a column has numbers or categories"
+        return len(self.categories) - 1
 
     @property
     def n_questions(self) -> int:
-        """How many questions there are; that for a missing number is the last."""
+        """The number of questions; the one about missing is the last."""
         return self.n_cuts + (self.like is not None)
 
     @property
     def answers(self) -> NDArray[np.bool_]:
-        """What each cell answers to each question; a missing number's row is last."""
+        """The answer of each cell to each question; the row of missing is last."""
         rows = np.tri(self.n_cuts + 1, self.n_cuts, -1, dtype=np.bool_)
         if self.like is None:
             return rows
@@ -208,18 +210,21 @@ class Cells:
         """Return the cell of each row."""
         if self.cuts is not None:
             return np.array([self._of_number(cell) for cell in column], dtype=np.int64)
-        assert self.words is not None, "a column has numbers or words"
-        place_of = {word: i for i, cell in enumerate(self.words) for word in cell}
+        assert self.categories is not None, "a column has numbers or categories"
+        place_of = {
+            category: i for i, cell in enumerate(self.categories) for category in cell
+        }
         rest = place_of.get(OTHERS, 0)  # where there are none, a fold may have fewer
         known = {
-            word: place_of.get(_word(word), rest) for word in set(map(_word, column))
+            category: place_of.get(_category(category), rest)
+            for category in set(map(_category, column))
         }
-        return np.array([known[_word(cell)] for cell in column], dtype=np.int64)
+        return np.array([known[_category(cell)] for cell in column], dtype=np.int64)
 
     def _of_number(self, cell: Any) -> int:
         assert self.cuts is not None, "asked only of numbers"
         if is_missing(cell):
-            if self.like is None:  # nobody knows better; the middle harms least
+            if self.like is None:  # no rows to learn from; the middle does least harm
                 return (self.n_cuts + 1) // 2
             return self.n_cuts + 1
         return bisect_right(self.cuts, cell)
@@ -227,7 +232,7 @@ class Cells:
     def feature(self, kept: Sequence[int]) -> tuple[Feature, NDArray[np.int64]]:
         """Return a feature whose values are what the `kept` questions tell apart.
 
-        The second is, for each of its values, the row of `answers` that it stands for.
+        The second result is the row of `answers` for each of its values.
         """
         cuts = [question for question in kept if question < self.n_cuts]
         firsts = np.array([0, *(cut + 1 for cut in cuts)], dtype=np.int64)
@@ -241,30 +246,32 @@ class Cells:
             whole = self.whole and all(isinstance(edge, int) for edge in edges)
             feature = Feature.bins(self.name, edges, missing=has_gaps, whole=whole)
             return feature, firsts
-        assert self.words is not None, "a column has numbers or words"
-        ends = [*firsts[1:].tolist(), len(self.words)]
+        assert self.categories is not None, "a column has numbers or categories"
+        ends = [*firsts[1:].tolist(), len(self.categories)]
         groups = [
-            [word for cell in self.words[first:end] for word in cell]
+            [category for cell in self.categories[first:end] for category in cell]
             for first, end in zip(firsts.tolist(), ends, strict=True)
         ]
         return _grouped(self.name, groups), firsts
 
 
-def _word(cell: object) -> Value:
+def _category(cell: object) -> Value:
     return None if is_missing(cell) else value_of(cell)
 
 
 def _grouped(name: str, groups: Sequence[Sequence[Any]]) -> Feature:
-    """Return a feature of groups of words, one of which has OTHERS among them."""
+    """Return a feature of groups of categories, one of which includes OTHERS."""
     rest = next((place for place, group in enumerate(groups) if OTHERS in group), None)
-    listed = [[word for word in group if word is not OTHERS] for group in groups]
+    listed = [
+        [category for category in group if category is not OTHERS] for group in groups
+    ]
     return Feature.grouped(name, listed, other=rest)
 
 
 def columns_of(
     rows: Rows, names: Sequence[str], truth: NDArray[np.int64], most: int
 ) -> list[Cells]:
-    """Return the cells of each column that says anything; those of others are left out.
+    """Return the cells of each column with at least one question.
 
     Parameters
     ----------
@@ -274,15 +281,15 @@ def columns_of(
     truth : ndarray of shape (n_rows,)
         The position of the class of each row.
     most : int
-        How many cuts a column may have.
+        The maximum number of cuts per column.
     """
     listed = cells_of(rows, names)
     seen = observed_columns(rows, names)
-    found = [
+    listed_columns = [
         _cells(name, cells, column, truth, most)
         for name, cells, column in zip(names, listed, seen, strict=True)
     ]
-    return [cells for cells in found if cells.n_questions]
+    return [cells for cells in listed_columns if cells.n_questions]
 
 
 def _cells(
@@ -298,7 +305,7 @@ def _cells(
     is_numeric = column.categories is None and all(map(is_number, numbers))
     if is_numeric and numbers:
         return _of_numbers(name, values, present, truth, most)
-    return _of_words(name, values, column, truth, most)
+    return _of_categories(name, values, column, truth, most)
 
 
 def _of_numbers(
@@ -324,31 +331,33 @@ def _of_numbers(
     return Cells(name, cuts, None, like=int(np.argmin(apart)), whole=whole)
 
 
-def _of_words(
+def _of_categories(
     name: str,
     values: Sequence[Value],
     column: Column,
     truth: NDArray[np.int64],
     most: int,
 ) -> Cells:
-    """Put words into cells: in their own order, or else in that of the classes.
+    """Put categories into cells: in their own order, or else ordered by class.
 
-    Words with few rows are treated like those that nobody has seen yet.
+    Categories with few rows are treated like unseen ones.
     """
     counts = Counter(values)
     is_ordered = column.categories is not None and column.is_ordered
     listed: list[Any] = [value_of(item) for item in column.categories or ()]
     if not is_ordered:
-        listed = sorted(counts, key=lambda word: (str(type(word)), str(word)))
-        few = rare([counts[word] for word in listed], len(values))
+        listed = sorted(
+            counts, key=lambda category: (str(type(category)), str(category))
+        )
+        few = rare([counts[category] for category in listed], len(values))
         pairs = zip(listed, few, strict=True)
-        listed = [word for word, is_rare in pairs if not is_rare]
+        listed = [category for category, is_rare in pairs if not is_rare]
     beside = [None, OTHERS] if is_ordered and counts[None] else [OTHERS]
-    if all(isinstance(word, bool) for word in counts if word is not None):
-        beside = []  # there is no third
+    if all(isinstance(category, bool) for category in counts if category is not None):
+        beside = []  # there is no third value
         listed = sorted(counts, key=str)
     items = [*listed, *beside]
-    place_of = {word: place for place, word in enumerate(items)}
+    place_of = {category: place for place, category in enumerate(items)}
     places = np.array([place_of.get(v, len(items) - 1) for v in values], dtype=np.int64)
     shares = class_shares(places, truth, len(items))
     order = [*range(len(items))]
@@ -359,14 +368,14 @@ def _of_words(
     cuts = cuts_of(places[inside].astype(np.float64), truth[inside], most)
     ends = [0, *(int(np.ceil(cut)) for cut in cuts), len(items) - len(beside)]
     cells = [[items[order[p]] for p in range(a, b)] for a, b in pairwise(ends)]
-    for place, word in enumerate(beside, start=len(listed)):
+    for place, category in enumerate(beside, start=len(listed)):
         nearest = int(np.argmin(np.abs(shares[: len(listed)] - shares[place])))
-        cells[bisect_right(ends, nearest) - 1].append(word)
+        cells[bisect_right(ends, nearest) - 1].append(category)
     return Cells(name, None, tuple(map(tuple, cells)), is_ordered=is_ordered)
 
 
-def questions(columns: Sequence[Cells], rows: Rows) -> NDArray[np.bool_]:
-    """Return what each row answers to the questions of all columns, side by side."""
+def answer_table(columns: Sequence[Cells], rows: Rows) -> NDArray[np.bool_]:
+    """Return the answers of each row to the questions of all columns."""
     if not columns:
         raise RowsError("every column has the same value in all rows")
     listed = cells_of(rows, [column.name for column in columns])

@@ -1,8 +1,7 @@
-"""A small network in the making: one hidden layer, trained whole on whole tables.
+"""A small net with one hidden layer, trained on answers to yes-or-no questions.
 
-Its inputs answer yes or no. There are few different rows of such answers, so training
-takes all of them at once, with the number of rows that have them, by L-BFGS: quick, and
-the same whenever it is repeated.
+There are few distinct rows of such answers, so training uses all of them at once,
+weighted by how often they occur, with L-BFGS. That is quick and reproducible.
 """
 
 from dataclasses import dataclass, replace
@@ -15,16 +14,16 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """What is learnt from: kinds of rows, and how often each class has them.
+class DistinctRows:
+    """The distinct rows of a training table, with the classes of each.
 
     Attributes
     ----------
     inputs : ndarray of float, shape (n, n_questions)
     shares : ndarray of shape (n, n_classes)
-        The share of each class among the rows that answer so.
+        The share of each class among the rows with these answers.
     weights : ndarray of shape (n,)
-        The share of these rows among all.
+        The share of all rows that have these answers.
     n_rows : int
     """
 
@@ -34,17 +33,17 @@ class Lessons:
     n_rows: int
 
 
-def lessons(
-    asked: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
-) -> Lessons:
-    """Return rows as lessons: each kind of row once."""
-    keys = np.packbits(asked, axis=1)
+def distinct_rows(
+    answers: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
+) -> DistinctRows:
+    """Return each distinct row once, with the shares of its classes."""
+    keys = np.packbits(answers, axis=1)
     _, first, kinds = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     counts = np.zeros((len(first), n_classes))
     np.add.at(counts, (kinds.ravel(), truth), 1.0)
     totals = counts.sum(axis=1)
-    return Lessons(
-        asked[first].astype(np.float64),
+    return DistinctRows(
+        answers[first].astype(np.float64),
         counts / totals[:, np.newaxis],
         totals / len(truth),
         len(truth),
@@ -53,14 +52,14 @@ def lessons(
 
 @dataclass(frozen=True)
 class Net:
-    """Weights: a hidden layer of rectified units, and one output, or one a class.
+    """The weights of a net: hidden ReLU units, and one output or one per class.
 
     Attributes
     ----------
     first : ndarray of shape (n_questions, n_units)
     bias : ndarray of shape (n_units,)
     last : ndarray of shape (n_units, n_outputs)
-        Of two classes there is one output.
+        With two classes there is one output.
     base : ndarray of shape (n_outputs,)
     """
 
@@ -71,7 +70,7 @@ class Net:
 
     @property
     def vector(self) -> Floats:
-        """All weights, one after the other."""
+        """All weights, flattened."""
         parts = (self.first, self.bias, self.last, self.base)
         return np.concatenate([part.ravel() for part in parts])
 
@@ -84,7 +83,7 @@ class Net:
         return Net(*parts)
 
     def without(self, question: int) -> "Net":
-        """Return the net that does not ask a question."""
+        """Return the net without a question."""
         return replace(self, first=np.delete(self.first, question, axis=0))
 
     def scores(self, inputs: NDArray[Any]) -> Floats:
@@ -124,48 +123,48 @@ def shares_of(scores: Floats) -> Floats:
     return shares
 
 
-def targets_of(taught: Lessons, n_outputs: int) -> Floats:
-    """Return the shares of classes that the outputs are to have."""
-    return taught.shares[:, 1:] if n_outputs == 1 else taught.shares
+def targets_of(rows: DistinctRows, n_outputs: int) -> Floats:
+    """Return the class shares that the outputs should have."""
+    return rows.shares[:, 1:] if n_outputs == 1 else rows.shares
 
 
-def loss_of(net: Net, taught: Lessons, decay: float) -> tuple[float, Floats]:
+def loss_of(net: Net, rows: DistinctRows, decay: float) -> tuple[float, Floats]:
     """Return the mean cross entropy with its penalty, and its gradient."""
-    before = taught.inputs @ net.first + net.bias
+    before = rows.inputs @ net.first + net.bias
     hidden = np.maximum(before, 0.0)
     scores = hidden @ net.last + net.base
-    targets = targets_of(taught, scores.shape[1])
+    targets = targets_of(rows, scores.shape[1])
     if scores.shape[1] == 1:
         entropy = (np.logaddexp(0.0, scores) - targets * scores)[:, 0]
     else:
         top = scores.max(axis=1, keepdims=True)
         total = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1))
         entropy = total - (targets * scores).sum(axis=1)
-    apart = (shares_of(scores) - targets) * taught.weights[:, np.newaxis]
+    apart = (shares_of(scores) - targets) * rows.weights[:, np.newaxis]
     back = (apart @ net.last.T) * (before > 0)
     gradient = np.concatenate(
         [
-            (taught.inputs.T @ back + decay * net.first).ravel(),
+            (rows.inputs.T @ back + decay * net.first).ravel(),
             back.sum(axis=0),
             (hidden.T @ apart + decay * net.last).ravel(),
             apart.sum(axis=0),
         ]
     )
     size = float((net.first**2).sum() + (net.last**2).sum())
-    return float(taught.weights @ entropy) + decay / 2 * size, gradient
+    return float(rows.weights @ entropy) + decay / 2 * size, gradient
 
 
 def trained(
-    net: Net, taught: Lessons, decay: float, rounds: int, signs: Floats | None = None
+    net: Net, rows: DistinctRows, decay: float, rounds: int, signs: Floats | None = None
 ) -> tuple[float, Net]:
-    """Return the loss and the net after so many rounds, at most, of L-BFGS.
+    """Return the loss and the net after at most this many rounds of L-BFGS.
 
     Parameters
     ----------
     signs : ndarray of shape (n_questions,), optional
-        For each question 1 if its weights may not be below zero, -1 if not above, 0 if
-        they are free. The weights of the last layer are then not below zero, so that
-        the output follows these signs.
+        For each question 1 if its weights must not be negative, -1 if they must not be
+        positive, 0 if they are free. The weights of the last layer are then not
+        negative, so that the output follows these signs.
     """
     from scipy.optimize import minimize
 
@@ -173,24 +172,24 @@ def trained(
     start = net.vector
     if bounds is not None:
         start = np.clip(start, bounds[:, 0], bounds[:, 1])
-    found = minimize(
-        lambda vector: loss_of(net.filled(vector), taught, decay),
+    result = minimize(
+        lambda vector: loss_of(net.filled(vector), rows, decay),
         start,
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
         options={"maxiter": rounds, "maxcor": 20},
     )
-    return float(found.fun), net.filled(found.x)
+    return float(result.fun), net.filled(result.x)
 
 
 def bounds_of(net: Net, signs: Floats) -> Floats:
-    """Return the least and the largest of each weight, so that signs are kept."""
+    """Return the minimum and maximum of each weight, so that signs are kept."""
     first = np.repeat(signs[:, np.newaxis], net.first.shape[1], axis=1).ravel()
     rest = np.concatenate(
         [np.zeros(net.bias.size), np.ones(net.last.size), np.zeros(net.base.size)]
     )
-    wanted = np.concatenate([first, rest])
+    signs = np.concatenate([first, rest])
     return np.stack(
-        [np.where(wanted > 0, 0.0, -np.inf), np.where(wanted < 0, 0.0, np.inf)], axis=1
+        [np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)], axis=1
     )

@@ -1,4 +1,4 @@
-"""The path from simple to rich, and which of its networks is taken."""
+"""The path of networks from simple to complex, and which of them is chosen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def path_plot(path: "Path", axes: Any, peers: Sequence["Peer"]) -> Any:
         fmt="o-",
         color="black",
         capsize=2,
-        label="networks made to be read",
+        label="readable networks",
     )
     taken = path.points[path.chosen]
     axes.plot(
@@ -59,7 +59,7 @@ def path_plot(path: "Path", axes: Any, peers: Sequence["Peer"]) -> Any:
         )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
-    axes.set(xlabel="rules", ylabel="% right, on rows held out")
+    axes.set(xlabel="rules", ylabel="accuracy on held-out rows (%)")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize="small")
     return axes
@@ -72,12 +72,12 @@ class Point:
     Attributes
     ----------
     questions : int
-        What it asks about a row: numbers of cuts, one question each.
+        The number of yes-or-no questions about a row that are its inputs.
     right : tuple of float
-        The share of held-out rows that such a network answers right, for each fold.
+        The share of held-out rows that such a network predicts correctly, per fold.
     network : Network
     rules : RuleList
-        They answer as the network does on every input.
+        They predict what the network does for every input.
     """
 
     questions: int
@@ -96,14 +96,14 @@ class Point:
         return _standard_error(self.right)
 
     def behind(self, best: "Point") -> tuple[float, float]:
-        """Return how far it is behind another, and the standard error of that."""
-        apart = [b - own for b, own in zip(best.right, self.right, strict=True)]
-        return sum(apart) / len(apart), _standard_error(apart)
+        """Return how much less accurate it is than `best`, and the standard error."""
+        gaps = [b - own for b, own in zip(best.right, self.right, strict=True)]
+        return sum(gaps) / len(gaps), _standard_error(gaps)
 
 
 @dataclass(frozen=True)
 class Path:
-    """Networks from simple to rich, and which of them was chosen.
+    """Networks from simple to complex, and which of them was chosen.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Path:
         ----------
         axes : matplotlib axes, optional
         peers : sequence of Peer
-            Other models on the same rows, as `learn.training.peers` measures them.
+            Other models on the same rows, as `ReadableClassifier.peers` measures them.
         """
         return path_plot(self, axes, peers)
 
@@ -161,11 +161,10 @@ class Path:
 def chosen(points: Sequence[Point], tolerance: float | None, most: int | None) -> int:
     """Return the position of the network with the fewest rules that is good enough.
 
-    Good enough is an accuracy at most `tolerance` behind the best of the path, by
-    default one standard error of what lies between the two, fold by fold: some folds
-    are harder than others, for all networks alike. With `most`, those that need more
-    rules are left out, and if none of the others is good enough, the most accurate is
-    taken.
+    Good enough means that its accuracy is at most `tolerance` below the best of the
+    path, by default one standard error of their difference, fold by fold: some folds
+    are harder than others, for all networks. With `most`, networks with more rules are
+    left out, and if none of the others is good enough, the most accurate is taken.
     """
     best = max(points, key=lambda point: point.accuracy)
     limit = np.inf if most is None else most

@@ -1,4 +1,4 @@
-"""Other models on the same rows and folds, to see what being readable costs."""
+"""Other models on the same rows and folds, to see what readability costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ _LEAVES = (2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200)
 
 @dataclass(frozen=True)
 class Peer:
-    """Another model, measured as the networks of a path are.
+    """Another model, measured like the networks of a path.
 
     Attributes
     ----------
     name : str
     accuracy : float
-        The share of held-out rows it gets right: the mean over folds.
+        The share of held-out rows that it predicts correctly, as a mean over folds.
     size : int or None
-        How large it is, in `unit`; None where nothing of it can be read.
+        How large it is, in `unit`; None if there is nothing in it to read.
     unit : str
     """
 
@@ -49,20 +49,21 @@ def peers_of(
 ) -> list[Peer]:
     """Measure scikit-learn's default network, a tree and logistic regression.
 
-    The tree has as many leaves as are best on rows held out from its own training rows.
+    The tree has the number of leaves that is best on rows held out from its training
+    rows.
     """
-    found = []
+    measured = []
     for name, model, unit in _models(seed):
         right, sizes = [], []
         for train, test in folds:
             model.fit(picked_rows(rows, train), labels[train])
-            told = model.predict(picked_rows(rows, test))
-            right.append(float((told == labels[test]).mean()))
+            predicted = model.predict(picked_rows(rows, test))
+            right.append(float((predicted == labels[test]).mean()))
             sizes.append(_size(model[-1]))
-        known = [size for size in sizes if size is not None]
-        size = round(float(np.mean(known))) if known else None
-        found.append(Peer(name, float(np.mean(right)), size, unit))
-    return found
+        counted = [size for size in sizes if size is not None]
+        size = round(float(np.mean(counted))) if counted else None
+        measured.append(Peer(name, float(np.mean(right)), size, unit))
+    return measured
 
 
 def _models(seed: int) -> list[tuple[str, Any, str]]:
@@ -82,7 +83,7 @@ def _models(seed: int) -> list[tuple[str, Any, str]]:
 
 
 def encoder(scaler: Any = None) -> Any:
-    """Return the usual preprocessing: numbers scaled, words one-hot, gaps filled."""
+    """Return the usual preprocessing: scaling, one-hot encoding, imputation."""
     numbers = make_pipeline(SimpleImputer(), scaler or StandardScaler())
     words = make_pipeline(
         SimpleImputer(strategy="most_frequent"),

@@ -1,8 +1,8 @@
-// How few rules say how much: lines, and a slider for the first k rules.
+// Coverage by number of rules: lines, and a slider for the first k rules.
 const LINES = [
   ["covered", "covered by these rules"],
-  ["fidelity", "answered as all rules do, if the rest gets one class"],
-  ["accuracy", "answered as labelled, if the rest gets one class"],
+  ["fidelity", "predicted as by all rules, if the rest gets one class"],
+  ["accuracy", "predicted as labelled, if the rest gets one class"],
   ["accuracy_on_covered", "of these, predicted as labelled"],
 ].filter(([name]) => DATA.curve && DATA.curve[name]);
 
@@ -10,13 +10,13 @@ const LINES = [
 function drawCurve(wide) {
   const curve = DATA.curve, n = curve.covered.length - 1;
   const high = wide < 500 ? 240 : 320, left = 52, right = 14, top = 12, bottom = 44;
-  const isLog = n > 30;  // else the first rules, which say most, would share a pixel
+  const isLog = n > 30;  // else the first rules, which cover most, would share a pixel
   const scale = isLog ? Math.log1p : (k) => k;
   const x = (k) => left + (wide - left - right) * (n ? scale(k) / scale(n) : 0);
   const y = (part) => high - bottom - (high - top - bottom) * part;
   const picture = draw("svg", {class: "curve", viewBox: `0 0 ${wide} ${high}`,
     role: "img", "aria-label": `The share of ${curve.noun} that the first rules ` +
-    "decide, for each number of rules. The slider below says it in words."});
+    "cover, for each number of rules. The slider below states it in words."});
   for (const part of [0, 0.25, 0.5, 0.75, 1]) {
     picture.append(draw("line", {class: "axis", x1: left, x2: wide - right, y1: y(part),
       y2: y(part)}), draw("text", {x: left - 8, y: y(part) + 4, "text-anchor": "end"},
@@ -49,15 +49,17 @@ function drawCurve(wide) {
 
 function curveText(k) {
   const curve = DATA.curve;
-  const first = k === 0 ? "No rule decides" : k === 1 ? "The first rule decides"
-    : `The first ${amount(k)} rules decide`;
-  const nothing = k === 0 ? "anything" : `${share(curve.covered[k], 1)} of ${curve.noun}`;
-  const parts = [`${first} ${nothing}`];
+  const covered = `${share(curve.covered[k], 1)} of ${curve.noun}`;
+  const parts = [k === 0 ? "Without rules, nothing is covered"
+    : k === 1 ? `The first rule covers ${covered}`
+      : `The first ${amount(k)} rules cover ${covered}`];
   if (curve.fidelity) {
     parts.push("with one class for the rest, " +
-      `${share(curve.fidelity[k], 1)} are answered as all rules do`);
+      `${share(curve.fidelity[k], 1)} get the prediction of all rules`);
   }
-  if (curve.accuracy) parts.push(`and ${share(curve.accuracy[k], 1)} as labelled`);
+  if (curve.accuracy) {
+    parts.push(`${share(curve.accuracy[k], 1)} are predicted as labelled`);
+  }
   if (curve.accuracy_on_covered && curve.accuracy_on_covered[k] !== null) {
     parts.push(`${share(curve.accuracy_on_covered[k], 1)} of these as labelled`);
   }
@@ -77,19 +79,19 @@ function buildCurve() {
   const slider = make("input", {type: "range", min: 0, max: n, step: 1, value: start,
     id: "first"});
   const exact = make("input", {type: "number", min: 0, max: n, step: 1, value: start,
-    "aria-label": "The first rules, exactly how many", id: "first-exactly"});
-  const said = make("p", {class: "readout", role: "status", id: "first-said"});
+    "aria-label": "Number of first rules, exactly", id: "first-exactly"});
+  const readout = make("p", {class: "readout", role: "status", id: "first-readout"});
   const only = make("button", {type: "button", id: "only-first"});
   const all = make("button", {type: "button", id: "all-rules", hidden: true},
     "Show all rules again");
   const frame = make("div", {class: "frame"});
   let drawn = null;
 
-  function tell() {
+  function update() {
     const k = Number(slider.value);
     drawn.move(k);
-    said.textContent = curveText(k);
-    slider.setAttribute("aria-valuetext", `${counted(k, "rule")}: ${said.textContent}`);
+    readout.textContent = curveText(k);
+    slider.setAttribute("aria-valuetext", `${counted(k, "rule")}: ${readout.textContent}`);
     only.textContent = k === 1 ? "Show this rule alone" : `Show these ${amount(k)} rules`;
     only.disabled = k === 0;
   }
@@ -98,15 +100,15 @@ function buildCurve() {
     const room = document.documentElement.clientWidth - 34;
     drawn = drawCurve(Math.max(300, Math.min(960, room)));
     frame.replaceChildren(drawn.picture);
-    tell();
+    update();
   }
 
-  slider.addEventListener("input", () => { exact.value = slider.value; tell(); });
+  slider.addEventListener("input", () => { exact.value = slider.value; update(); });
   exact.addEventListener("input", () => {
     const k = Number(exact.value);
     if (exact.value === "" || !Number.isInteger(k) || k < 0 || k > n) return;
     slider.value = exact.value;
-    tell();
+    update();
   });
   only.addEventListener("click", () => {
     VIEW.showFirst(Number(slider.value));
@@ -121,14 +123,14 @@ function buildCurve() {
   });
   window.addEventListener("resize", redraw);
   place.append(frame, legend(), make("div", {class: "slider"},
-    make("label", {for: "first"}, "The first rules, how many"), slider, exact), said,
+    make("label", {for: "first"}, "Number of first rules"), slider, exact), readout,
     make("div", {class: "buttons"}, only, all));
   redraw();
   place.hidden = false;
 }
 
-// The fewest first rules that decide nine tenths of what all do.
-function firstEnough(decided) {
-  const enough = 0.9 * decided[decided.length - 1];
-  return decided.findIndex((part) => part >= enough);
+// The fewest first rules that cover nine tenths of what all rules cover.
+function firstEnough(covered) {
+  const enough = 0.9 * covered[covered.length - 1];
+  return covered.findIndex((part) => part >= enough);
 }

@@ -1,5 +1,6 @@
-// Which rule decides an input. An input has for each feature a code and, of a range of
-// numbers, whose code is 0, the number; the codes above are the values beside it.
+// Which rule determines the prediction for an input. An input has a code for each
+// feature. In a range of numbers, code 0 comes with the number, and the codes above it
+// are the values beside the range.
 const FEATURES = DATA.features;
 const RULES = DATA.rules;
 const CONDITIONS = DATA.conditions;
@@ -31,14 +32,14 @@ function allows(condition, cells) {
   return condition.allowed.charCodeAt(cells[condition.feature]) === 49;
 }
 
-function holds(rule, cells) {
+function covers(rule, cells) {
   return rule.if.every((place) => allows(CONDITIONS[place], cells));
 }
 
-// The first rule that holds, or -1.
+// The first rule that covers an input, or -1.
 function ruleOf(input) {
   const cells = cellsOf(input);
-  return RULES.findIndex((rule) => holds(rule, cells));
+  return RULES.findIndex((rule) => covers(rule, cells));
 }
 
 function isImpossible(input) {

@@ -1,5 +1,5 @@
 // The network itself, in 64 bits, with a bound on all its roundings: what lies within
-// the bound is not decided here.
+// the bound is left undecided here.
 const NETWORK = DATA.what_if.network;
 
 function logistic(y) {
@@ -42,7 +42,7 @@ function scoresOf(input) {
   return values;
 }
 
-// The class that the network gives; null within the bound on its roundings.
+// The class that the network predicts; null within the bound on its roundings.
 function networkClass(input) {
   const scores = scoresOf(input), bound = NETWORK.bound;
   if (scores.length === 1) {

@@ -3,11 +3,11 @@ const FIRST = 12, SLICE = 100;
 const IS_SET = DATA.form === "set";
 
 function rowsOf(rule) {
-  return (IS_SET ? rule.covered : undefined) ?? rule.decided;
+  return (IS_SET ? rule.covered : undefined) ?? rule.determined;
 }
 
 function agreeing(rule) {
-  return IS_SET && rule.covered_agree !== undefined ? rule.covered_agree : rule.decided_agree;
+  return IS_SET && rule.covered_agree !== undefined ? rule.covered_agree : rule.determined_agree;
 }
 
 function wrongOf(rule) {
@@ -22,9 +22,9 @@ const WORDS = RULES.map((rule) => [rule.name, DATA.classes[rule.then],
   ...rule.if.map((place) => CONDITIONS[place].text)].join(" · ").toLowerCase());
 
 const ORDERS = [
-  ["given", IS_SET ? "as they are listed" : "as they are tried", null],
+  ["given", IS_SET ? "as listed" : "in the order they are tried", null],
   HAS_ROWS && ["rows", "most rows first", (rule) => -(rowsOf(rule) ?? -1)],
-  HAS_LABELS && ["agree", "labels agree least first",
+  HAS_LABELS && ["agree", "lowest accuracy first",
     (rule) => rowsOf(rule) ? agreeing(rule) / rowsOf(rule) : 2],
   HAS_LABELS && ["errors", "most errors first", (rule) => -(wrongOf(rule) ?? -1)],
   HAS_INPUTS && ["inputs", "most inputs first", (rule) => -(rule.inputs ?? -1)],
@@ -43,13 +43,12 @@ function chipsOf(rule, cells) {
 function numbersOf(rule) {
   const rows = rowsOf(rule), agree = agreeing(rule), lines = [];
   if (rows !== undefined) {
-    const verb = IS_SET && rule.covered !== undefined ? (rows === 1 ? "fits" : "fit")
-      : "decided";
+    const verb = IS_SET && rule.covered !== undefined ? "covered" : "determined";
     lines.push(make("div", null, make("strong", null, amount(rows)),
       ` row${rows === 1 ? "" : "s"} ${verb}`));
   } else if (rule.inputs !== undefined) {
     lines.push(make("div", null, make("strong", null, amount(rule.inputs)),
-      ` input${rule.inputs === 1 ? "" : "s"} decided`));
+      ` input${rule.inputs === 1 ? "" : "s"} determined`));
   }
   if (agree !== undefined && rows) {
     lines.push(make("div", null, make("strong", null, share(agree / rows, 0)),
@@ -58,11 +57,15 @@ function numbersOf(rule) {
   return lines;
 }
 
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function sentenceOf(rule) {
   const parts = rule.if.map((place) => CONDITIONS[place].text);
-  const premise = parts.length ? parts.join(" and ") : "anything";
+  const premise = parts.length ? `if ${parts.join(" and ")} then` : "always";
   const unless = rule.unless ? ` ${rule.unless}` : "";
-  return `if ${premise} then ${DATA.classes[rule.then]}${unless}`;
+  return `${premise} ${DATA.classes[rule.then]}${unless}`;
 }
 
 function rowTable(title, places, rule) {
@@ -71,12 +74,12 @@ function rowTable(title, places, rule) {
     ...(hasLabels ? ["label"] : [])];
   const body = places.map((place) => {
     const cells = rows.cells[place].map((cell, index) => cellText(index, cell));
-    const found = [amount(rows.times[place]), ...cells];
+    const line = [amount(rows.times[place]), ...cells];
     if (hasLabels) {
       const label = rows.labels[place], kind = label === rule.then ? "" : "wrong";
-      found.push(make("span", {class: kind}, data(DATA.classes[label])));
+      line.push(make("span", {class: kind}, data(DATA.classes[label])));
     }
-    return found;
+    return line;
   });
   return tableOf(title, header, body);
 }
@@ -95,35 +98,32 @@ function inputCell(place, cell) {
 function detailOf(index) {
   const rule = RULES[index], parts = [];
   parts.push(make("p", {class: "sentence"}, make("bdi", null, sentenceOf(rule))));
-  const said = [];
-  if (rule.decided !== undefined && IS_SET) {
-    said.push(`${counted(rule.decided, "row")} ${rule.decided === 1 ? "is" : "are"} ` +
-      "decided by it first");
+  const facts = [];
+  if (rule.determined !== undefined && IS_SET) {
+    facts.push(`it is the first rule that covers ${counted(rule.determined, "row")}`);
   }
   if (rule.inputs !== undefined) {
-    const noun = counted(rule.inputs, "input");
-    said.push(`${noun} ${rule.inputs === 1 ? "is" : "are"} decided by it, and by no ` +
-      "rule above");
+    facts.push(`it is the first rule that covers ${counted(rule.inputs, "input")}`);
   }
   if (rule.probability) {
     const [low, high] = rule.probability;
-    said.push("the network's probability of this class there is between " +
+    facts.push("there, the network's probability of this class is between " +
       `${(Math.floor(low * 100) / 100).toFixed(2)} and ` +
       `${(Math.ceil(high * 100) / 100).toFixed(2)}`);
   }
   const wrong = wrongOf(rule);
   if (wrong !== undefined) {
-    said.push(wrong === 0 ? "the model is wrong on none of its rows"
+    facts.push(wrong === 0 ? "the model is wrong on none of its rows"
       : `the model is wrong on ${amount(wrong)} of its rows`);
   }
-  if (said.length) parts.push(make("p", null, `${said.join("; ")}.`));
-  const fit = DATA.rows.fit[index] || [], bad = DATA.rows.wrong[index] || [];
-  if (fit.length) {
-    parts.push(make("h4", null, "Rows that it decides, the most frequent"),
-      rowTable(`Rows under rule ${rule.name}`, fit, rule));
+  if (facts.length) parts.push(make("p", null, `${sentence(facts.join("; "))}.`));
+  const examples = DATA.rows.covered[index] || [], bad = DATA.rows.wrong[index] || [];
+  if (examples.length) {
+    parts.push(make("h4", null, "Rows it determines (most frequent first)"),
+      rowTable(`Rows under rule ${rule.name}`, examples, rule));
   }
   if (bad.length) {
-    parts.push(make("h4", null, "Rows where the model is wrong, the most frequent"),
+    parts.push(make("h4", null, "Rows where the model is wrong (most frequent first)"),
       rowTable(`Errors under rule ${rule.name}`, bad, rule));
   }
   return parts;
@@ -165,7 +165,7 @@ function buildRules() {
   const again = make("button", {type: "button", class: "again", id: "rules-more"});
   place.append(make("div", {class: "controls", role: "search"},
     labelled("Search", "search", search), labelled("Feature", "by-feature", feature),
-    labelled("Class", "by-class", then), labelled("Order", "order", order)),
+    labelled("Class", "by-class", then), labelled("Sort by", "order", order)),
     count, list, again);
 
   function choose() {
@@ -190,7 +190,7 @@ function buildRules() {
     const of = shown.length === RULES.length ? "" : ` of ${amount(RULES.length)}`;
     const first = VIEW.first === null ? "" : `, of the first ${amount(VIEW.first)}`;
     count.textContent = shown.length ? `${counted(shown.length, "rule")}${of}${first}`
-      : `No rule fits this search${first}`;
+      : `No rule matches this search${first}`;
     more(FIRST);
   }
 

@@ -1,4 +1,4 @@
-// Choose values, and see what follows.
+// Choose values, and see the prediction.
 const FIELDS = [];
 
 function buildFields() {
@@ -11,7 +11,7 @@ function buildFields() {
     kind.id = `f${place}`;
     FIELDS.push({kind: kind, number: number});
     for (const control of [kind, number]) {
-      if (control) control.addEventListener("input", answerInput);
+      if (control) control.addEventListener("input", showPrediction);
     }
     if (!number) {
       return make("div", null, make("label", {for: `f${place}`}, data(feature.name)), kind);
@@ -33,12 +33,12 @@ function put(input) {
     FIELDS[place].kind.value = String(code);
     if (FIELDS[place].number && code === 0) FIELDS[place].number.value = String(number);
   });
-  answerInput();
+  showPrediction();
 }
 
-// What is chosen, or null where a number is none of its feature.
+// The chosen input, or null where a number is not valid for its feature.
 function chosen() {
-  let isRight = true;
+  let isValid = true;
   const input = FIELDS.map(({kind, number}, place) => {
     const code = Number(kind.value), feature = FEATURES[place];
     if (!number) return {code: code, number: null};
@@ -47,14 +47,14 @@ function chosen() {
       number.setAttribute("aria-invalid", "false");
       return {code: code, number: null};
     }
-    const found = Number(number.value);
-    const isFine = number.value !== "" && found >= feature.low && found <= feature.high
-      && (!feature.whole || Number.isInteger(found));
+    const value = Number(number.value);
+    const isFine = number.value !== "" && value >= feature.low && value <= feature.high
+      && (!feature.whole || Number.isInteger(value));
     number.setAttribute("aria-invalid", String(!isFine));
-    isRight = isRight && isFine;
-    return {code: 0, number: found};
+    isValid = isValid && isFine;
+    return {code: 0, number: value};
   });
-  return isRight ? input : null;
+  return isValid ? input : null;
 }
 
 function beginning() {
@@ -75,151 +75,161 @@ function listChanges(input, changes) {
     const attempt = make("button", {type: "button"}, "Try it");
     attempt.addEventListener("click", () => put(changed(input, change.to)));
     return make("li", null, make("div", null, changeText(input, change),
-      make("span", {class: "remark"}, "gives ", data(DATA.classes[change.answer]))),
+      make("span", {class: "remark"}, "gives ", data(DATA.classes[change.prediction]))),
       attempt);
   }));
 }
 
 const HOW = {
-  table: "Looked up: the network's exact answer to every input is in this page.",
-  rule: "Proved, by the rule below.",
-  otherwise: "Proved: whatever fits no rule gets this class.",
-  network: "No rule decides this input: it is open. The network itself was worked out " +
-    "here, and its score is further from a tie than all roundings together.",
+  table: "Looked up: this page contains the network's exact prediction for every input.",
+  rule: "Proved by the rule below.",
+  otherwise: "Proved: inputs that no rule covers have this class.",
+  network: "The network itself was evaluated here, and its score is further from a tie " +
+    "than the bound on all rounding errors.",
 };
 
-function answerInput() {
-  const out = document.getElementById("answer"), input = chosen();
+function showPrediction() {
+  const out = document.getElementById("prediction"), input = chosen();
   if (!input) {
-    out.dataset.answer = "";
+    out.dataset.prediction = "";
     out.replaceChildren(make("p", {class: "warning"},
-      "A number is missing, or outside of its range; the range stands above its field."));
+      "A number is missing or outside its range, which is shown above its field."));
     return;
   }
   const rule = ruleOf(input), known = knownClass(input), parts = [];
   const byRules = rulesClass(rule), isOut = isImpossible(input);
-  let answer = known.answer;
-  if (answer === null && !DATA.is_right) answer = byRules;
-  out.dataset.answer = answer === null ? "" : String(answer);
+  let prediction = known.prediction;
+  if (prediction === null && !DATA.is_exact) prediction = byRules;
+  out.dataset.prediction = prediction === null ? "" : String(prediction);
   out.dataset.rule = rule >= 0 ? RULES[rule].name : "";
   out.dataset.how = known.how;
   if (isOut) {
     parts.push(make("p", {class: "warning"}, "This input was declared impossible: " +
-      "nothing is claimed of it."));
+      "nothing is claimed about it."));
   }
-  parts.push(make("p", {class: "kicker"}, "The answer is"), make("p", {class: "class"},
-    answer === null ? "not known here" : data(DATA.classes[answer])));
-  parts.push(make("p", {class: "note"}, told(known, answer, isOut)));
-  if (known.answer !== null && byRules !== null && byRules !== known.answer && !isOut) {
-    parts.push(make("p", {class: "warning"}, DATA.is_right
-      ? "A rule says otherwise. That must not be: please report it."
-      : `The rules say ${DATA.classes[byRules]} here, which is not the network's answer.`));
+  parts.push(make("p", {class: "kicker"}, "Predicted class"), make("p", {class: "class"},
+    prediction === null ? "unknown here" : data(DATA.classes[prediction])));
+  parts.push(make("p", {class: "note"}, howText(known, prediction, isOut)));
+  if (known.prediction !== null && byRules !== null && byRules !== known.prediction
+    && !isOut) {
+    parts.push(make("p", {class: "warning"}, DATA.is_exact
+      ? "A rule contradicts this. This is a bug: please report it."
+      : `The rules predict ${DATA.classes[byRules]} here; the network does not.`));
   }
   parts.push(...ruleParts(rule, input, isOut));
-  if (known.answer !== null && !isOut) parts.push(...whyParts(input, known.answer, rule));
+  if (known.prediction !== null && !isOut) {
+    parts.push(...whyParts(input, known.prediction, rule));
+  }
   out.replaceChildren(...parts);
 }
 
-// What a rule says is proved of inputs that can occur.
+// Rules are proved for inputs that can occur.
 const DECLARED = DATA.what_if.impossible;
-const EXCEPT = DECLARED && !DECLARED.boxes.length ? " Nothing is claimed of inputs " +
-  "declared impossible, and this page cannot tell which they are." : "";
+const EXCEPT = DECLARED && !DECLARED.boxes.length ? " Nothing is claimed about " +
+  "inputs declared impossible, and this page cannot tell which they are." : "";
 
-function told(known, answer, isOut) {
+function howText(known, prediction, isOut) {
+  const uncovered = isOut ? "" : "No rule covers this input. ";
+  if (known.how === "network") return uncovered + HOW.network + EXCEPT;
   if (HOW[known.how]) return HOW[known.how] + EXCEPT;
-  if (answer !== null) return "So say the rules, of which nothing is proved.";
-  if (known.how === "tie") {
-    return "No rule decides this input, and the network's score is too near to a tie " +
-      "to be told here; nn2rules explain settles it in exact arithmetic.";
+  if (prediction !== null) {
+    return "Predicted by the rules, about which nothing is proved.";
   }
-  return `No rule decides this input${isOut ? "" : ": it is open"}. ${DATA.what_if.why}`;
+  if (known.how === "tie") {
+    return uncovered + "The network's score is too close to a tie to be decided here; " +
+      "nn2rules explain settles it in exact arithmetic.";
+  }
+  return `${uncovered}${isOut ? "" : "Nothing is claimed about it. "}` +
+    DATA.what_if.why;
 }
 
 function ruleParts(rule, input, isOut) {
   if (rule < 0) {
     if (DATA.is_whole) return [];
-    return [make("h3", null, "Rule"), make("p", null, "None holds.")];
+    return [make("h3", null, "Rule"), make("p", null, "No rule covers this input.")];
   }
   const found = RULES[rule], cells = cellsOf(input), parts = [];
   parts.push(make("h3", null, `Rule ${found.name}`), chipsOf(found),
     make("p", {class: "remark"}, found.unless || ""));
   const also = RULES.map((_, index) => index)
-    .filter((index) => index > rule && IS_SET && holds(RULES[index], cells));
+    .filter((index) => index > rule && IS_SET && covers(RULES[index], cells));
   if (also.length) {
     const names = also.slice(0, 8).map((index) => RULES[index].name).join(", ");
-    parts.push(make("p", {class: "note"}, `These hold, too: ${names}` +
+    parts.push(make("p", {class: "note"}, `Also covered by: ${names}` +
       `${also.length > 8 ? ` and ${also.length - 8} more` : ""}.`));
   }
   return parts;
 }
 
-function whyParts(input, answer, rule) {
-  if (TABLE) return tableParts(input, byTable(input, answer));
+function whyParts(input, prediction, rule) {
+  if (TABLE) return tableParts(input, byTable(input, prediction));
   const parts = [make("h3", null, "Reason")];
-  if (rule >= 0 && DATA.is_right && (DATA.is_alone || !RULES[rule].unless)
+  if (rule >= 0 && DATA.is_exact && (DATA.is_alone || !RULES[rule].unless)
     && (IS_SET || DATA.is_alone)) {
     parts.push(make("p", null, "The conditions of the rule above are a proved reason: " +
-      "they alone force this class, whatever the other features are" +
-      `${DECLARED ? ", of all inputs that can occur" : ""}.`));
-  } else if (rule >= 0 && DATA.is_right) {
-    parts.push(make("p", null, "The rule above decides, as none before it holds: both " +
-      "together are a proved reason."));
+      "they force this class, regardless of the other features" +
+      `${DECLARED ? ", for all inputs that can occur" : ""}.`));
+  } else if (rule >= 0 && DATA.is_exact) {
+    parts.push(make("p", null, "The rule above determines the prediction, because " +
+      "no earlier rule covers this input. Together, these are a proved reason."));
   } else {
     parts.push(make("p", null, "No reason is proved here; nn2rules explain finds one."));
   }
-  return [...parts, ...searchParts(input, bySearch(input, answer))];
+  return [...parts, ...searchParts(input, bySearch(input, prediction))];
 }
 
 function tableParts(input, found) {
   const parts = [make("h3", null, "Reason")];
   if (found.fewest === Infinity) {
-    return [...parts, make("p", null, "Every input gets this class: nothing turns it.")];
+    return [...parts, make("p", null, "Every input has this class: nothing flips it.")];
   }
   const chips = found.reason.map((place) => make("li", {class: "chip",
     "data-feature": place}, data(FEATURES[place].name), " = ",
     data(valueText(place, input[place]))));
   parts.push(make("ul", {class: "chips", id: "reason", "aria-label": "reason"}, chips),
-    make("p", {class: "note"}, "Whatever the other features are, this class follows. " +
-      "No reason has fewer features: every input was looked at."));
+    make("p", {class: "note"}, "This class follows regardless of the other features. " +
+      "No reason has fewer features (every input was checked)."));
   const noun = found.fewest === 1 ? "one feature" : `${found.fewest} features`;
-  parts.push(make("h3", null, "Smallest change"), make("p", {class: "note",
-    id: "changes-said", "data-fewest": found.fewest, "data-count": found.count},
+  parts.push(make("h3", null, "Counterfactual (smallest change)"), make("p", {class: "note",
+    id: "changes-summary", "data-fewest": found.fewest, "data-count": found.count},
     `${counted(found.count, "change")} of ${noun} ` +
-    `${found.count === 1 ? "turns" : "turn"} it, and none of fewer: every input was ` +
-    `looked at.${found.count > found.changes.length ? " Some of them:" : ""}`),
+    `${found.count === 1 ? "flips" : "flip"} the prediction, and no smaller change ` +
+    "does (every input was checked)." +
+    `${found.count > found.changes.length ? " Some of them:" : ""}`),
     listChanges(input, found.changes));
   return parts;
 }
 
 function searchParts(input, found) {
-  const parts = [make("h3", null, "Smallest change")];
-  const numbers = found.isAll ? "" : " Of ranges, only the ends, the numbers at " +
-    "which rules are cut, and some between were tried.";
+  const parts = [make("h3", null, "Counterfactual (smallest change)")];
+  const numbers = found.isAll ? "" : " For ranges, only the ends, the " +
+    "thresholds of the rules and some numbers between them were tried.";
   const unknown = found.unknown ? ` ${counted(found.unknown, "change")} could not be ` +
-    "told here." : "";
-  const none = found.isAll && !found.unknown ? "No change of one feature turns it."
-    : `No change of one feature that was tried turns it.${numbers}${unknown}`;
-  let said;
+    "decided here." : "";
+  const none = found.isAll && !found.unknown ? "No change of one feature flips the prediction."
+    : "No change of one feature that was tried flips the prediction." + numbers + unknown;
+  let text;
   if (found.size === 1) {
-    said = "A change of one feature turns it." + (found.isAll ? "" : " Numbers that " +
-      "are nearer may turn it, too.");
+    text = "Changing one feature flips the prediction." + (found.isAll ? ""
+      : " Closer numbers may flip it, too.");
   } else if (found.size === 2) {
-    said = `${none} A change of two does:`;
+    text = `${none} Changing two features does:`;
   } else if (found.changes.length) {
-    said = `${none} No change of two that was tried does, either. These do, by rules:`;
+    text = `${none} No change of two that was tried does either. According to the rules, ` +
+      "these do:";
   } else {
-    said = `${none} No change of two that was tried does, either, nor one that a rule ` +
-      "names; nn2rules explain looks at all of them.";
+    text = `${none} No change of two that was tried does either, nor one that a rule ` +
+      "names; nn2rules explain considers all of them.";
   }
-  parts.push(make("p", {class: "note", id: "changes-said", "data-fewest": found.size},
-    said), listChanges(input, found.changes));
+  parts.push(make("p", {class: "note", id: "changes-summary", "data-fewest": found.size},
+    text), listChanges(input, found.changes));
   return parts;
 }
 
 function buildWhatIf() {
   const place = document.getElementById("what-if-app");
   const rows = DATA.rows.cells;
-  const take = make("button", {type: "button", id: "take-row"}, "Take a row of the data");
+  const take = make("button", {type: "button", id: "take-row"}, "Use a row of the data");
   let next = 0;
   const inputOf = (cells) => cells.map((cell, index) => inputCell(index, cell));
   take.addEventListener("click", () => {
@@ -230,7 +240,7 @@ function buildWhatIf() {
   place.append(make("div", {class: "what-if"}, make("div", null,
     make("fieldset", {class: "fields"}, make("legend", {class: "unseen"}, "Values"),
       buildFields()), make("div", {class: "buttons"}, take)),
-    make("div", {class: "answer", id: "answer", role: "status", "aria-live": "polite"})));
+    make("div", {class: "prediction", id: "prediction", role: "status", "aria-live": "polite"})));
   if (DECLARED) place.append(make("p", {class: "note"}, data(DECLARED.text)));
   put(rows.length ? inputOf(rows[0]) : beginning());
   next = 1;

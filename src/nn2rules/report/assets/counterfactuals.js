@@ -1,8 +1,8 @@
-// Why an input gets its class, and what would turn that.
+// Why an input has its class, and the smallest changes that flip it.
 const TRIED_NUMBERS = 400, SPREAD = 32, TRIED_PAIRS = 60000, LISTED = 6, TRIED_RULES = 2000;
 
 // Look at every input: which sets of features differ where the class does.
-function byTable(input, answer) {
+function byTable(input, prediction) {
   const sizes = FEATURES.map((feature) => feature.values.length);
   const free = sizes.map((_, place) => place).filter((place) => sizes[place] > 1);
   const bit = sizes.map((_, place) => 1 << Math.max(free.indexOf(place), 0));
@@ -13,12 +13,12 @@ function byTable(input, answer) {
   let mask = 0;
   free.forEach((place) => { if (input[place].code !== 0) mask |= bit[place]; });
   for (let index = 0; index < total; index++) {
-    if (TABLE(index) !== answer) {
+    if (TABLE(index) !== prediction) {
       seen[mask] = 1;
       const size = bitCount(mask);
       if (size < fewest) { fewest = size; found = []; count = 0; }
       if (size === fewest && ++count <= LISTED) {
-        found.push({codes: codes.slice(), answer: TABLE(index)});
+        found.push({codes: codes.slice(), prediction: TABLE(index)});
       }
     }
     for (let place = sizes.length - 1; place >= 0; place--) {
@@ -30,7 +30,7 @@ function byTable(input, answer) {
       if (codes[place] !== 0) break;
     }
   }
-  const changes = found.map((one) => ({answer: one.answer, to: one.codes
+  const changes = found.map((one) => ({prediction: one.prediction, to: one.codes
     .map((code, place) => ({place: place, value: {code: code, number: null}}))
     .filter(({place, value}) => value.code !== input[place].code)}));
   return {fewest: fewest, count: count, changes: changes,
@@ -96,13 +96,13 @@ function changed(input, to) {
 }
 
 // Try changes of one feature, then of two, then those that rules name.
-function bySearch(input, answer) {
+function bySearch(input, prediction) {
   const tries = FEATURES.map((_, place) => others(input, place));
-  const told = {isAll: tries.every(([, isAll]) => isAll), unknown: 0};
-  const one = tries.map(([values, ], place) => turning(input, answer, told,
+  const progress = {isAll: tries.every(([, isAll]) => isAll), unknown: 0};
+  const one = tries.map(([values, ], place) => flipping(input, prediction, progress,
     values.map((value) => [{place: place, value: value}]), isRange(FEATURES[place])));
   const singles = one.flat();
-  if (singles.length) return {...told, size: 1, changes: singles};
+  if (singles.length) return {...progress, size: 1, changes: singles};
   const pairs = [];
   for (let a = 0; a < tries.length; a++) {
     for (let b = a + 1; b < tries.length; b++) {
@@ -112,21 +112,21 @@ function bySearch(input, answer) {
       }
     }
   }
-  const ofOne = {...told};
-  const both = turning(input, answer, told, pairs, true, LISTED);
+  const ofOne = {...progress};
+  const both = flipping(input, prediction, progress, pairs, true, LISTED);
   if (both.length) return {...ofOne, size: 2, changes: both};
-  return {...ofOne, size: 3, changes: byRules(input, answer)};
+  return {...ofOne, size: 3, changes: changesByRules(input, prediction)};
 }
 
-function turning(input, answer, told, tries, isFirst, most = LISTED) {
+function flipping(input, prediction, progress, tries, isFirst, most = LISTED) {
   const found = [];
   for (const to of tries) {
     const other = changed(input, to);
     if (isImpossible(other)) continue;
-    const known = knownClass(other).answer;
-    if (known === null) told.unknown++;
-    else if (known !== answer) {
-      found.push(closer(input, {to: to, answer: known}, answer));
+    const known = knownClass(other).prediction;
+    if (known === null) progress.unknown++;
+    else if (known !== prediction) {
+      found.push(closer(input, {to: to, prediction: known}, prediction));
       if (isFirst && most === LISTED && to.length === 1) return found;
       if (found.length >= most) return found;
     }
@@ -135,31 +135,31 @@ function turning(input, answer, told, tries, isFirst, most = LISTED) {
 }
 
 // The same change with a number that is nearer, and shorter to write, if one is found.
-function closer(input, change, answer) {
+function closer(input, change, prediction) {
   const [{place, value}] = change.to, own = input[place];
   if (change.to.length > 1 || value.number === null || own.code !== 0) return change;
-  const turns = (number) => {
+  const flips = (number) => {
     const known = knownClass(changed(input, [{place: place,
-      value: {code: 0, number: number}}])).answer;
-    return known === null ? null : known !== answer;
+      value: {code: 0, number: number}}])).prediction;
+    return known === null ? null : known !== prediction;
   };
   let near = own.number, far = value.number;
   for (let step = 0; step < 60; step++) {
     const middle = FEATURES[place].whole ? Math.trunc((near + far) / 2) : (near + far) / 2;
     if (middle === near || middle === far) break;
-    const isTurned = turns(middle);
-    if (isTurned === null) break;
-    if (isTurned) far = middle; else near = middle;
+    const isFlipped = flips(middle);
+    if (isFlipped === null) break;
+    if (isFlipped) far = middle; else near = middle;
   }
-  const short = written(own.number, far, FEATURES[place], turns);
+  const short = written(own.number, far, FEATURES[place], flips);
   const number = short === null ? far : short;
   const made = {place: place, value: {code: 0, number: number}};
-  const gives = knownClass(changed(input, [made])).answer;
-  return gives === null || gives === answer ? change : {to: [made], answer: gives};
+  const gives = knownClass(changed(input, [made])).prediction;
+  return gives === null || gives === prediction ? change : {to: [made], prediction: gives};
 }
 
-// A number of few digits at or a little beyond `far`, seen from `own`, that turns.
-function written(own, far, {low, high, whole}, turns) {
+// A number of few digits at or a little beyond `far`, seen from `own`, that flips the prediction.
+function written(own, far, {low, high, whole}, flips) {
   if (whole) return null;
   for (let digits = 2; digits < 16; digits++) {
     const size = 10 ** (Math.floor(Math.log10(Math.abs(far) || 1)) - digits + 1);
@@ -167,28 +167,28 @@ function written(own, far, {low, high, whole}, turns) {
     const number = Number((rounded * size).toPrecision(digits));
     const isBeyond = far > own ? number >= far : number <= far;
     const isClose = Math.abs(number - far) <= 0.05 * Math.abs(far - own);
-    if (isBeyond && isClose && number >= low && number <= high && turns(number)) {
+    if (isBeyond && isClose && number >= low && number <= high && flips(number)) {
       return number;
     }
   }
   return null;
 }
 
-// Changes that make a rule of another class hold: those with the fewest features.
-function byRules(input, answer) {
+// Changes after which a rule of another class covers the input, with fewest features.
+function changesByRules(input, prediction) {
   const cells = cellsOf(input);
   let fewest = Infinity, found = [];
   for (const rule of RULES.slice(0, TRIED_RULES)) {
-    if (rule.then === answer || !DATA.is_right) continue;
+    if (rule.then === prediction || !DATA.is_exact) continue;
     const missed = rule.if.map((place) => CONDITIONS[place])
       .filter((condition) => !allows(condition, cells));
     if (missed.length > fewest) continue;
     const to = missed.map((condition) => ({place: condition.feature,
       value: nearest(input, condition)}));
     const other = changed(input, to);
-    if (isImpossible(other) || knownClass(other).answer !== rule.then) continue;
+    if (isImpossible(other) || knownClass(other).prediction !== rule.then) continue;
     if (missed.length < fewest) { fewest = missed.length; found = []; }
-    if (found.length < LISTED) found.push({to: to, answer: rule.then});
+    if (found.length < LISTED) found.push({to: to, prediction: rule.then});
   }
   return found;
 }
