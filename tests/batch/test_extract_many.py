@@ -136,13 +136,16 @@ def test_the_command_prints_a_table():
     result = run("models.toml", "-o", "made")
     assert (result.exit_code, result.stderr) == (0, "")
     header, *rows, last = result.stdout.splitlines()
-    assert header == "model        rules  rows decided  seconds"
-    assert rows[0].split()[:4] == ["tomato", "3", "100", "%"]
+    assert header == "model        rules  rows covered  seconds"
+    assert rows[0].split()[:3] == ["tomato", "3", "100%"]
     assert rows[1].split()[2] == "–"
     assert last == "3 of 3 models done"
     result = run("models.toml", "-o", "made")
-    assert result.stdout.splitlines()[1].endswith("done before")
-    assert result.stdout.splitlines()[-1] == "3 of 3 models done, 3 of them before"
+    assert result.stdout.splitlines()[1].endswith("done earlier")
+    assert (
+        result.stdout.splitlines()[-1]
+        == "3 of 3 models done, 3 of them in an earlier run"
+    )
 
 
 def test_an_error_in_one_model_does_not_stop_the_others():
@@ -175,7 +178,7 @@ def test_an_error_that_nobody_expected_is_told(monkeypatch):
 
     monkeypatch.setattr(work, "extract", broken)
     report = extract_many("models.toml", "made")
-    said = "it ended with ZeroDivisionError: of all things"
+    said = "failed with ZeroDivisionError: of all things"
     assert [entry.error for entry in report.models] == [said] * 3
 
 
@@ -213,7 +216,7 @@ def tries(monkeypatch):
     done, attempt = [], work._attempt
 
     def noted(shared, inputs, meter):
-        done.append(inputs.wish.name)
+        done.append(inputs.model_plan.name)
         return attempt(shared, inputs, meter)
 
     monkeypatch.setattr(work, "_attempt", noted)
@@ -327,7 +330,7 @@ def test_ctrl_c_says_how_to_go_on_and_costs_nothing(where):
     assert left > 0
     noun = "model" if left == 1 else "models"
     assert told.splitlines()[-2:] == [
-        f"{left} {noun} left; the same command goes on from here",
+        f"{left} {noun} left; the same command continues from here",
         "interrupted",
     ]
     assert extract_many("models.toml", "made").is_done
@@ -362,20 +365,21 @@ def test_an_interrupt_in_threads_does_not_wait_for_the_models():
 
 def test_mistakes_in_the_plan():
     assert refused(None, file="gone.toml") == "gone.toml: there is no such file"
-    assert refused("[[model").startswith("models.toml: this is no TOML: ")
+    assert refused("[[model").startswith("models.toml: this is not valid TOML: ")
     assert refused("") == (
-        "models.toml: there is no model; each has a table, [[model]]"
+        "models.toml: there is no model; expected a table [[model]] for each"
     )
     assert refused("model = 3").endswith("expected [[model]]")
     assert refused("defaults = 3").endswith("expected [defaults]")
     assert refused("[models]") == (
-        "models.toml: there is no key 'models'; there are defaults, model"
+        "models.toml: there is no key 'models'; expected one of defaults, model"
     )
     assert refused("[[model]]\nname = 'a'\nmodle = 'x'") == (
-        f"models.toml, model 1: there is no key 'modle'; there are {', '.join(KEYS)}"
+        f"models.toml, model 1: there is no key 'modle'; expected one of "
+        f"{', '.join(KEYS)}"
     )
     assert refused("[defaults]\nname = 'a'\n[[model]]\nname='a'\nmodel='b'").startswith(
-        "models.toml, [defaults]: there is no key 'name'; there are model, data"
+        "models.toml, [defaults]: there is no key 'name'; expected one of model, data"
     )
     assert refused(f"{PLAN}[[model]]\nmodel = 'x'") == (
         "models.toml, model 4: there is no name"
@@ -386,15 +390,15 @@ def test_mistakes_in_the_plan():
 @pytest.mark.parametrize("name", ["", "../a", "a/b", "report", "REPORT", ".a", "a b"])
 def test_names_that_are_no_names_of_files(name):
     assert refused(f"[[model]]\nname = '{name}'\nmodel = 'x'") == (
-        f"models.toml, model 1: the name {name!r} cannot be that of a file; letters, "
-        f"digits and the signs . _ - can, and 'report' is taken"
+        f"models.toml, model 1: the name {name!r} is not valid for a file; use "
+        f"letters, digits and . _ - ('report' is reserved)"
     )
 
 
 def test_two_models_of_one_name():
     again = "[[model]]\nname = 'Car'\nmodel = 'x'"
     assert refused(f"{PLAN}{again}") == (
-        "models.toml: there are two models of the name 'Car'"
+        "models.toml: there are two models named 'Car'"
     )
 
 
@@ -427,13 +431,13 @@ def test_folders_that_are_none_of_ours():
     said = refused(PLAN, folder="no/made")
     assert said == f"no/made: there is no folder {Path('no').resolve()}"
     assert refused(PLAN, folder="nets") == (
-        "nets: the folder holds car.json, which is not a result of this command; give "
-        "a new or an empty folder"
+        "nets: the folder contains car.json, which is not a result of this command; "
+        "use a new or an empty folder"
     )
     Path("other").mkdir()
     Path("other/report.json").write_text("{}")
     said = refused(PLAN, folder="other")
-    assert said.endswith("other/report.json: this is not a report of this command")
+    assert said.endswith("other/report.json: this is not a report of extract-many")
 
 
 # The report
@@ -454,7 +458,7 @@ def test_a_report_of_errors_alone_is_printed():
         (Entry("a", "failed", error="no"), Entry("bc", "stopped", error="x"))
     )
     assert str(report) == (
-        "model  rules  rows decided  seconds\n"
+        "model  rules  rows covered  seconds\n"
         "a      error: no\n"
         "bc     error: x\n"
         "0 of 2 models done, 2 failed"
@@ -477,7 +481,7 @@ def test_a_plan_cannot_say_that_it_is_trusted(table):
     assert "'trust' is not a key" in (sentence := refused(plan))
     assert "--trust" in sentence
     Path("models.toml").write_text(model)
-    assert "if you trust its author" in extract_many("models.toml", "made")["a"].error
+    assert "if you trust the author" in extract_many("models.toml", "made")["a"].error
     assert not Path("ran").exists()
     assert run("models.toml", "-o", "made", "--trust").exit_code == 2  # no model
     assert Path("ran").exists()
@@ -536,7 +540,7 @@ def test_a_copy_for_a_worker_does_not_hide_a_link_out_of_the_folder():
     ("plan", "said"),
     [
         ("x = " + "[" * 100_000, "nested too deeply"),
-        ("x = " + "9" * 5_000, "this is no TOML"),
+        ("x = " + "9" * 5_000, "this is not valid TOML"),
         (f"[[model]]\nname = '{'a' * 300}'\nmodel = 'x'", "300 characters"),
     ],
 )

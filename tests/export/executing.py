@@ -1,8 +1,8 @@
 """EXECUTORS: every format, run by its own engine.
 
 An executor is a function ``execute(made, program, rows)``: the export, the program it
-was made from (for the kinds of columns), and rows. It returns an `Answer` for each row,
-with the label as the engine gives it, or None where the engine answers with an error.
+was made from (for the kinds of columns), and rows. It returns a `Prediction` for each
+row, with the label as the engine gives it, or None if the engine raises an error.
 """
 
 import math
@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from nn2rules.export import EXPORTERS, export
-from nn2rules.export.program import Answer, program_of
+from nn2rules.export.program import Prediction, program_of
 from nn2rules.rules import RuleList
 from nn2rules.space.values import Value
 
 Rows = list[dict[str, Value]]
-Execute = Callable[[Any, Any, Rows], list[Answer | None]]
+Execute = Callable[[Any, Any, Rows], list[Prediction | None]]
 
 EXECUTORS = {
     "csv": "export.engines.in_nn2rules",
@@ -73,11 +73,11 @@ def check_export(
     found = (execute or executor(name))(made, program, rows)
     assert len(found) == len(rows)
     for row, answer in zip(rows, found, strict=True):
-        expected = program.answer(row)
+        expected = program.predict(row)
         assert _plain(answer) == _plain(expected), row
 
 
-def _plain(answer: Answer | None) -> tuple[object, ...] | None:
+def _plain(answer: Prediction | None) -> tuple[object, ...] | None:
     """Return an answer with whole floats as integers, as engines mix the two."""
     if answer is None:
         return None

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nn2rules import Domain, Feature, RuleList
 from nn2rules.export.program import Program
-from nn2rules.export.vectors import examples, strangers
+from nn2rules.export.vectors import examples, unknown_cells
 from nn2rules.space.values import Value
 from strategies import AWKWARD_TEXTS
 
@@ -214,7 +214,7 @@ def _cuts(draw: st.DrawFn, feature: Feature) -> list[float]:
 def rows_for(
     program: Program, number: int = 60, seed: int = 0
 ) -> list[dict[str, Value]]:
-    """Return rows of all kinds: every value of every column, and cells off the domain.
+    """Return rows of all kinds: every value of every column, and unknown cells.
 
     Where the domain is small, every input is among them.
     """
@@ -231,7 +231,7 @@ def rows_for(
         picked = [found[int(rng.integers(len(found)))] for found in chosen]
         rows.append(picked)
     for place, column in enumerate(program.columns):
-        for stranger in strangers(column):
+        for stranger in unknown_cells(column):
             row = list(rows[int(rng.integers(len(rows)))])
             row[place] = stranger
             rows.append(row)

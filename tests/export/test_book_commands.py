@@ -76,7 +76,7 @@ def test_a_mistake_is_one_sentence():
     result = run("check", "net.json", "book.csv")
     assert result.exit_code == 2
     assert result.stderr == (
-        "error: book.csv, line 2, column 'color': 'rd' is no value of this column; "
+        "error: book.csv, line 2, column 'color': 'rd' is not a value of this column; "
         "did you mean red?\n"
     )
 
@@ -84,4 +84,4 @@ def test_a_mistake_is_one_sentence():
 def test_an_excel_file_is_not_printed():
     result = run("export", "rules.json", "-f", "xlsx")
     assert result.exit_code == 2
-    assert "write it to a file: -o rules.xlsx" in result.stderr
+    assert "write it to a file with -o rules.xlsx" in result.stderr

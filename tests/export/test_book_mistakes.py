@@ -61,9 +61,9 @@ def twice(start):
 MISTAKES = [
     (
         put(1, 1, "gren"),
-        "line 2, column 'color': 'gren' is no value .*did you mean green",
+        "line 2, column 'color': 'gren' is not a value .*did you mean green",
     ),
-    (put(1, 2, "≥ 1,5"), "line 2, column 'weight': '1,5' is read in two ways"),
+    (put(1, 2, "≥ 1,5"), "line 2, column 'weight': '1,5' is ambiguous"),
     (put(1, 2, "≥ 60 and < 50"), "line 2, column 'weight': .*wrong way round"),
     (
         put(1, 3, ""),
@@ -74,33 +74,33 @@ MISTAKES = [
         "line 2, column 'class': there is no class 'rip'; did you mean ripe",
     ),
     (put(1, 3, "blue"), "there is no class 'blue'; expected one of unripe, ripe"),
-    (put(1, 3, '"ripe'), "line 2, column 'class': the quotation mark is never closed"),
+    (put(1, 3, '"ripe'), "line 2, column 'class': the quotation mark is not closed"),
     (
         put(0, 1, "colour"),
-        "line 1, column 'colour': this column is no feature; did you mean 'color'",
+        "line 1, column 'colour': this column is not a feature; did you mean 'color'",
     ),
     (
         put(0, 1, "zzzz"),
-        "this column is no feature; a column for your own notes is called 'remarks'",
+        "this column is not a feature; name a column for your own notes 'remarks'",
     ),
     (put(0, 1, "weight"), "line 1, column 'weight': there is a second column"),
     (put(0, 1, ""), "there is no column 'color'; the table needs one"),
     (put(0, 3, "remarks"), "there is no column 'class'; the table needs one"),
     (put(2, 1, "red"), "line 3, column 'color': the default has no conditions"),
-    (put(2, 0, "2"), "there is no row called 'default'"),
+    (put(2, 0, "2"), "there is no row named 'default'"),
     (put(1, 0, "default"), "the default has no conditions"),
-    (lambda rows: rows[1].append("more"), "'more' stands under no header"),
+    (lambda rows: rows[1].append("more"), "'more' has no header above it"),
     (
         lambda rows: rows.insert(3, rows[1]),
-        "line 4, column 'rule': this row stands below the default",
+        "line 4, column 'rule': this row is below the default",
     ),
     (
         without_rows("# book"),
-        "no decision table of nn2rules, as there is no entry 'book'",
+        "not a decision table of nn2rules: there is no entry 'book'",
     ),
     (
         without_rows("# feature"),
-        "there is no entry 'feature', one of which says what each",
+        "there is no entry 'feature', which lists the values",
     ),
     (twice("# book"), "there is a second entry 'book'"),
     (twice("# feature"), "features.*color"),
@@ -163,21 +163,23 @@ def test_definitions_that_are_broken(key, change, reason, tmp_path):
 def test_a_definition_that_is_no_json(tmp_path):
     rows = rows_of_book()
     next(row for row in rows if row and row[0] == "# feature")[1] = "{oops"
-    with pytest.raises(FormatError, match="line 14, entry 'feature': not JSON"):
+    with pytest.raises(FormatError, match="line 14, entry 'feature': not valid JSON"):
         loaded(tmp_path, rows)
 
 
 def test_any_other_csv_file_is_no_book(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("color,size\nred,big\n")
-    with pytest.raises(FormatError, match="this is no decision table of nn2rules"):
+    with pytest.raises(FormatError, match="this is not a decision table of nn2rules"):
         nn2rules.load_rules(path)
 
 
 def test_files_that_are_not_what_they_are_called(tmp_path):
     path = tmp_path / "book.xlsx"
     path.write_text("color,size\n")
-    with pytest.raises(FormatError, match="this is not a whole Excel file"):
+    with pytest.raises(
+        FormatError, match=r"this Excel file .* is damaged or truncated"
+    ):
         nn2rules.load_rules(path)
     openpyxl.Workbook().save(path)
     with pytest.raises(
@@ -197,7 +199,7 @@ def test_files_that_are_not_what_they_are_called(tmp_path):
     ("cell", "value", "reason"),
     [
         ("B2", "=1+1", "cell B2: this is a formula, expected text"),
-        ("B2", "gren", r"sheet 'rules', cell B2 \(color\): 'gren' is no value"),
+        ("B2", "gren", r"sheet 'rules', cell B2 \(color\): 'gren' is not a value"),
         ("D2", None, r"sheet 'rules', cell D2 \(class\): the class is empty"),
     ],
 )
@@ -230,7 +232,7 @@ def test_words_that_no_longer_fit_their_definition_are_refused(tmp_path):
     workbook["domain"]["C2"] = "red, green, blue"
     workbook.save(path)
     with pytest.raises(
-        FormatError, match="sheet 'domain', row 2: it says 'red, green, blue'"
+        FormatError, match="sheet 'domain', row 2: 'red, green, blue' contradicts"
     ):
         nn2rules.load_rules(path)
     workbook["domain"]["C2"] = None
@@ -240,10 +242,10 @@ def test_words_that_no_longer_fit_their_definition_are_refused(tmp_path):
 
 def test_a_network_is_no_rules_and_rules_are_no_network(tmp_path):
     nn2rules.save(case("car list").network, tmp_path / "car.json")
-    with pytest.raises(FormatError, match="this file holds a network"):
+    with pytest.raises(FormatError, match="this file contains a network"):
         nn2rules.load_rules(tmp_path / "car.json")
     tomatoes().export("csv", tmp_path / "book.csv")
-    with pytest.raises(FormatError, match="this file holds rules"):
+    with pytest.raises(FormatError, match="not a model"):
         nn2rules.load_model(tmp_path / "book.csv")
 
 
@@ -253,5 +255,5 @@ def test_a_cell_far_beyond_the_table_is_named(tmp_path):
     book = openpyxl.load_workbook(path)
     book["rules"].cell(1_048_576, 16_384).value = "x"
     book.save(path)
-    with pytest.raises(FormatError, match="cell XFD1048576: 'x' stands under no"):
+    with pytest.raises(FormatError, match="cell XFD1048576: 'x' has no header"):
         nn2rules.load_rules(path)

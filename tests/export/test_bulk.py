@@ -55,10 +55,10 @@ def _expected(
         if index == -1 and is_support:
             name = "default (not proved)"
         policy = unknown if index == OUTSIDE else uncovered
-        is_nothing = policy == "none" and (index == OUTSIDE or index == -1)
+        is_empty = policy == "none" and (index == OUTSIDE or index == -1)
         if index == -1 and not is_support:
-            is_nothing = False
-        names.append((None, None) if is_nothing else (label, name))
+            is_empty = False
+        names.append((None, None) if is_empty else (label, name))
     return names
 
 
@@ -276,15 +276,15 @@ def test_open_rows_are_counted_or_refused(tmp_path):
     )
     out = tmp_path / "out.parquet"
     written = predict_file(_tomatoes("support"), rows, out)
-    assert (written.n_rows, written.n_open) == (3, 2)
+    assert (written.n_rows, written.n_uncovered) == (3, 2)
     assert pq.read_table(out)["prediction"].to_pylist() == ["ripe", None, None]
     assert pq.read_table(out)["rule"].to_pylist()[1:] == [None, None]
     predict_file(_tomatoes("support"), rows, out, uncovered="default")
     assert pq.read_table(out)["rule"].to_pylist()[1:] == ["default (not proved)"] * 2
-    message = "row 2: no rule decides 2 of 3 rows; this is the first"
+    message = "row 2: no rule covers 2 of 3 rows; this is the first"
     with pytest.raises(RowsError, match=message):
         predict_file(_tomatoes("support"), rows, out, uncovered="error")
-    assert predict_file(_tomatoes(), rows, out, uncovered="error").n_open == 0
+    assert predict_file(_tomatoes(), rows, out, uncovered="error").n_uncovered == 0
 
 
 def test_a_column_of_a_strange_type_is_refused(tmp_path):
@@ -297,7 +297,7 @@ def test_a_column_of_a_strange_type_is_refused(tmp_path):
 def test_names_that_differ_in_case_alone_are_refused(tmp_path):
     columns = {"color": ["red"], "size": [1.0], "Color": ["red"]}
     rows = _written(tmp_path / "r.parquet", **columns)
-    with pytest.raises(FormatError, match="differ in case alone"):
+    with pytest.raises(FormatError, match="differ only in case"):
         predict_file(_tomatoes(), rows, tmp_path / "out.parquet")
 
 
@@ -398,7 +398,7 @@ def test_the_command_answers_parquet(tmp_path):
     assert told == (
         0,
         "2 rows written to out.csv\n",
-        "note: no rule decides 1 of 2 rows; the answer there is empty\n",
+        "note: no rule covers 1 of 2 rows; their prediction is empty\n",
     )
     assert (tmp_path / "out.csv").read_text() == (
         "color,size,prediction,rule\nred,1.0,ripe,1\nyellow,2.0,,\n"
@@ -499,7 +499,7 @@ def test_nan_of_parquet_is_missing(tmp_path, name, numbers, statistics):
     expected = rules.predict([{"f": cell} for cell in cells], unknown="none").tolist()
     predict_file(rules, path, output, unknown="none")
     assert pq.read_table(output)["prediction"].to_pylist() == expected
-    case_text = rules.export("sql", answer="class")
+    case_text = rules.export("sql", only="class")
     rows = f"read_parquet('{path}')"
     found = duckdb.sql(f"SELECT {case_text} FROM {rows}").fetchall()
     assert [label for (label,) in found] == expected

@@ -8,12 +8,12 @@ from export.exportable import HOSTILE_TEXTS, exportable
 from language.test_reading import conditions, features
 from nn2rules import Condition, Domain, DomainError, Feature
 from nn2rules.files.decision_tables.cells import (
-    cell_text,
+    condition_cell,
     may_change,
+    name_cell,
     read_cell,
-    spelt,
-    spelt_value,
-    unspelt,
+    text_in_cell,
+    value_cell,
 )
 from nn2rules.space.conditions import boxes_of, conditions_of
 from nn2rules.space.values import number_of
@@ -25,7 +25,7 @@ FORMULA = tuple("=+-@|%\t\r\n'")
 def _check(domain: Domain, found: tuple[Condition, ...]) -> None:
     for condition in found:
         feature = domain.feature(condition.feature)
-        text = cell_text(feature, condition.values)
+        text = condition_cell(feature, condition.values)
         assert text.isprintable()
         assert not text.startswith(FORMULA) or number_of(text) is not None
         assert read_cell(feature, text) == condition
@@ -55,9 +55,9 @@ def test_conditions_of_exports(rules):
 
 @given(st.one_of(st.sampled_from(HOSTILE_TEXTS), st.text()))
 def test_names_are_spelt_so_that_nothing_acts(text):
-    for spell in (spelt, spelt_value):
+    for spell in (name_cell, value_cell):
         made = spell(text)
-        assert unspelt(made) == text
+        assert text_in_cell(made) == text
         assert made.isprintable()
         assert made
         assert not made.startswith(FORMULA) or number_of(made) is not None
@@ -68,7 +68,7 @@ def test_names_are_spelt_so_that_nothing_acts(text):
 def test_groups_may_be_named_by_words_or_by_names():
     job = Feature.grouped("job", [["other", "cook"], ["judge"]], other=1, missing=True)
     for values in (job.values[:1], job.values[1:2], job.values[1:], job.values[::2]):
-        assert read_cell(job, cell_text(job, values)).values == values
+        assert read_cell(job, condition_cell(job, values)).values == values
     with pytest.raises(
         DomainError, match=r"cook is only a part of the group {other, cook}"
     ):
@@ -126,31 +126,35 @@ def test_empty_cells_allow_everything(text):
 @pytest.mark.parametrize(
     ("feature", "text", "reason"),
     [
-        (COLOR, "gren", "'gren' is no value of this column; did you mean green?"),
+        (COLOR, "gren", "'gren' is not a value of this column; did you mean green?"),
         (
             COLOR,
             "purple",
-            "'purple' is no value of this column; it has red, green",
+            "'purple' is not a value of this column; it has red, green",
         ),
-        (COLOR, "red,", "a value is missing beside a comma"),
-        (COLOR, "red or", "a value is missing beside a comma, or beside the word 'or'"),
-        (COLOR, '"red', "a quotation mark is never closed"),
-        (COLOR, '"re\\d"', "a backslash is written twice"),
+        (COLOR, "red,", "a value is missing next to a comma"),
+        (
+            COLOR,
+            "red or",
+            "a value is missing next to a comma, or next to the word 'or'",
+        ),
+        (COLOR, '"red', "a quotation mark is not closed"),
+        (COLOR, '"re\\d"', "write a backslash twice"),
         (COLOR, "> red", "feature 'color' has no order"),
-        (COLOR, "missing", "'missing' is no value of this column"),
-        (PLAIN, "2,5", "'2,5' is read in two ways; write a number with a point"),
-        (AGE, "≥ 1,5", "'1,5' is read in two ways"),
-        (AGE, "1.500,25", "'1.500,25' is read in two ways"),
+        (COLOR, "missing", "'missing' is not a value of this column"),
+        (PLAIN, "2,5", "'2,5' is ambiguous; write a number with a point"),
+        (AGE, "≥ 1,5", "'1,5' is ambiguous"),
+        (AGE, "1.500,25", "'1.500,25' is ambiguous"),
         (AGE, "≥ 40 and < 25", "allows no value .*; are its ends the wrong way round"),
         (AGE, "between 40 and 25", "are its ends the wrong way round"),
         (AGE, "> 95 and < 99", "allows no value of this column"),
-        (AGE, "young", "'young' is no number of this column: age 17 to 90"),
-        (AGE, "16", "'16' is no number of this column: age 17 to 90"),
-        (AGE, "≥ x", "'x' is no number of this column"),
+        (AGE, "young", "'young' is not a number of this column: age 17 to 90"),
+        (AGE, "16", "'16' is not a number of this column: age 17 to 90"),
+        (AGE, "≥ x", "'x' is not a number of this column"),
         (RATE, "≥ 1", "1 parts a bin of feature 'rate'"),
-        (RATE, "0.05", "which has bins; write ≥ and < with the numbers"),
+        (RATE, "0.05", "which has bins; write ≥ and < with the edges"),
         (SIZE, "≥ 5", "feature 'size' has words, not numbers"),
-        (SIZE, "≥ middle", "'middle' is no value of this column"),
+        (SIZE, "≥ middle", "'middle' is not a value of this column"),
         (COLOR, 'all but red, green, blue, "a \\"b\\", c"', "allows no value"),
     ],
 )
@@ -162,6 +166,6 @@ def test_mistakes_are_named(feature, text, reason):
 def test_what_a_spreadsheet_would_change_is_in_quotation_marks():
     for text in ("=1", "+1", "-x", "@a", "007", "1-2", "3/4", "1e5", "2 May", "10:30"):
         assert may_change(text), text
-        assert spelt_value(text).startswith('"'), text
+        assert value_cell(text).startswith('"'), text
     for text in ("2", "-5", "0.25", "5more", ">50K", "<=50K", "car (new)", "17–41"):
-        assert spelt_value(text) == text
+        assert value_cell(text) == text

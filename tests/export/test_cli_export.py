@@ -59,7 +59,7 @@ def test_every_format_is_written(name, rules, tmp_path):
 def test_every_format_is_printed_or_refused(name, rules):
     made = export(nn2rules.load(rules), name)
     if isinstance(made, bytes):
-        fact = f"the format '{name}' is no text; write it to a file: -o rules"
+        fact = f"the format '{name}' is not text; write it to a file with -o rules"
         assert fact in refused(rules, "--format", name)
     else:
         result = run(rules, "--format", name)
@@ -100,8 +100,12 @@ def test_a_model_is_told_from_an_excel_file(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", "{}")
     said = run(str(path), "-f", "sql").stderr
-    assert "neither rules (JSON) nor a decision table" in said.replace("\n", " ")
-    assert "nn2rules extract makes rules of a model" in said.replace("\n", " ")
+    assert "neither a rules file (.json) nor a decision table" in said.replace(
+        "\n", " "
+    )
+    assert "use nn2rules extract to extract rules from a model" in said.replace(
+        "\n", " "
+    )
 
 
 def test_every_option_of_every_format_is_one_of_the_command():
@@ -140,7 +144,7 @@ def test_policies_reach_the_format(rules, tmp_path):
 
 
 def test_no_format(rules):
-    fact = "give a rules file and --format; --list shows the formats"
+    fact = "RULES and --format are needed; --list shows the formats"
     assert fact in refused(rules)
     assert fact in refused("--format", "python")
 
@@ -156,7 +160,7 @@ def test_an_option_of_another_format(rules):
 
 def test_a_network_instead_of_rules():
     said = refused(str(datasets.network_file("car")), "-f", "python")
-    assert "this file holds a network, expected rules" in said
+    assert "this file contains a network, expected rules" in said
 
 
 def test_no_such_file(tmp_path):
@@ -174,7 +178,7 @@ def test_no_vectors(rules, tmp_path, number):
 
 def test_vectors_without_a_file(rules):
     said = refused(rules, "-f", "python", "--tests", "5")
-    assert "tests are written beside the export; give it a path" in said
+    assert "tests are written beside the export, which needs a path" in said
 
 
 def test_files_that_cannot_be_written(rules, tmp_path):
@@ -242,7 +246,7 @@ def test_nothing_that_a_terminal_obeys_is_printed(name, hostile):
     if name == "json":
         assert json.loads(result.stdout) == json.loads(hostile.read_text())
     if name == "sql":
-        assert "write to a file: -o rules.sql" in " ".join(result.stderr.split())
+        assert "write to a file with -o rules.sql" in " ".join(result.stderr.split())
 
 
 def test_what_is_printed_of_xml_is_read_as_it_was(tmp_path):
@@ -275,7 +279,9 @@ def test_predictions_with_control_characters_go_to_a_file_only(rules, tmp_path):
     command = ["predict", rules, str(rows)]
     result = CliRunner().invoke(cli.app, command)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "cells hold the control character '\\x9b'" in " ".join(result.stderr.split())
+    assert "cells contain the control character '\\x9b'" in " ".join(
+        result.stderr.split()
+    )
     assert not re.search(OBEYED, result.stderr)  # nor does the name of the file
     result = CliRunner().invoke(cli.app, [*command, "-o", str(tmp_path / "out.csv")])
     assert result.exit_code == 0, result.output

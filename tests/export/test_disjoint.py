@@ -56,7 +56,7 @@ def test_no_piece_is_empty(drawn):
 def test_too_many_pieces_are_refused():
     boxes = np.array([[1, 0, 1, 0, 1, 0], [1] * 6], dtype=bool)
     assert [len(p) for p in disjoint(boxes, [0, 2, 4, 6], limit=4)] == [1, 3]
-    with pytest.raises(BudgetExceededError, match="falls to more than 2 pieces"):
+    with pytest.raises(BudgetExceededError, match="consists of more than 2 pieces"):
         disjoint(boxes, [0, 2, 4, 6], limit=3)
 
 
@@ -69,7 +69,7 @@ def cell_sets(draw):
     words = tuple(draw(st.lists(st.integers(0, 6), unique=True, max_size=3)))
     missing = draw(st.booleans())
     if draw(st.booleans()):
-        return Cells(words=words, missing=missing, but=draw(st.booleans()))
+        return Cells(words=words, missing=missing, negated=draw(st.booleans()))
     made = []
     for _ in range(draw(st.integers(1, 3))):
         low, high = draw(ends), draw(ends)
@@ -83,4 +83,4 @@ def cell_sets(draw):
 def test_a_cell_is_either_meant_or_not(cells):
     rest = complement(cells)
     for cell in (None, *(half / 2 for half in range(-2, 16))):
-        assert rest.hold(cell) != cells.hold(cell), cell
+        assert rest.matches(cell) != cells.matches(cell), cell

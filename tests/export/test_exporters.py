@@ -2,6 +2,7 @@
 
 import pytest
 
+import nn2rules
 from export.cases import CASES, case, known_rows, network_answers
 from export.executing import EXECUTORS, check_export
 from export.exportable import rows_for
@@ -28,7 +29,7 @@ def test_programs_of_cases_answer_as_the_network(name):
     rows = known_rows(program, rows_for(program, 20_000))
     assert len(rows) >= 1_000 or len(rows) >= given.rules.domain.n_inputs
     for row, label in zip(rows, network_answers(given, rows), strict=True):
-        answer = program.answer(row)
+        answer = program.predict(row)
         assert answer.label == label or answer.rule is None
 
 
@@ -53,3 +54,18 @@ def test_an_option_of_another_format_is_refused():
 def test_a_path_that_cannot_be_written_to_is_refused(tmp_path):
     with pytest.raises(ValueError, match="this is a folder"):
         case("car list").rules.export("python", tmp_path)
+
+
+def test_a_scorecard_is_refused_in_one_sentence():
+    network = nn2rules.Network(
+        nn2rules.Domain((nn2rules.Feature("size", ("small", "big")),)),
+        (nn2rules.Layer([[-1.0], [1.0]], [0.0], "sigmoid"),),
+        ("no", "yes"),
+    )
+    card = nn2rules.extract(network)
+    for name in set(EXPORTERS) - {"json"}:
+        with pytest.raises(OptionError, match="form='rules'"):
+            card.export(name)
+    assert nn2rules.files.from_json(card.export("json")) == card
+    with pytest.raises(OptionError, match="a Scorecard, expected a RuleList"):
+        nn2rules.write_proofs(network, card, "card.proof")

@@ -36,7 +36,7 @@ def _expected() -> list[tuple[object, object]]:
     program = program_of(case("three classes, list").rules)
     listed = zip(*ROWS.values(), strict=True)
     rows = [dict(zip(ROWS, cells, strict=True)) for cells in listed]
-    answers = [program.answer(row) for row in rows]
+    answers = [program.predict(row) for row in rows]
     return [(answer.label, answer.rule) for answer in answers]
 
 
@@ -48,7 +48,7 @@ def test_columns_of_pandas_of_any_type(types):
     if types == "categories":
         frame = frame.astype({"shape": "category", "country": "category"})
     module = imported(case("three classes, list").rules.export("pandas"))
-    found = module["decide"](frame)
+    found = module["predict"](frame)
     assert found.index.tolist() == [7, 3]
     assert [*found.itertuples(index=False, name=None)] == _expected()
 
@@ -62,9 +62,9 @@ def test_columns_of_polars_of_any_type(types):
         frame = frame.with_columns(pl.col("weight").cast(pl.UInt8))
     module = imported(case("three classes, list").rules.export("polars"))
     if types == "lazy":
-        found = module["decide"](frame.lazy()).collect()
+        found = module["predict"](frame.lazy()).collect()
     else:
-        found = module["decide"](frame)
+        found = module["predict"](frame)
     assert found.columns == [*ROWS, "prediction", "rule"]
     assert found.select("prediction", "rule").rows() == _expected()
 
@@ -72,7 +72,7 @@ def test_columns_of_polars_of_any_type(types):
 def test_a_text_in_a_column_of_numbers_is_an_error():
     rows = {**ROWS, "weight": ["1", "5"]}
     rules = case("three classes, list").rules
-    with pytest.raises(TypeError, match="column 'weight' holds '1', expected a number"):
-        imported(rules.export("pandas"))["decide"](pd.DataFrame(rows))
+    with pytest.raises(TypeError, match="column 'weight' has '1', expected a number"):
+        imported(rules.export("pandas"))["predict"](pd.DataFrame(rows))
     with pytest.raises(Exception, match="column 'weight' is of type String, expected"):
-        imported(rules.export("polars"))["decide"](pl.DataFrame(rows))
+        imported(rules.export("polars"))["predict"](pl.DataFrame(rows))

@@ -34,16 +34,16 @@ def test_undefined_and_nan_are_missing():
     source = case("three classes, list").rules.export("js")
     row = {"shape": "star", "weight": 2, "country": None}
     rows = [{**row, "country": gap} for gap in (["undefined"], ["nan"], None, "")]
-    expected = program_of(case("three classes, list").rules).answer(row)
+    expected = program_of(case("three classes, list").rules).predict(row)
     assert ask(source, rows) == [[expected.label, expected.rule, True]] * 4
 
 
 @pytest.mark.parametrize(
     ("row", "fact"),
     [
-        ({"weight": "2"}, 'column "weight" holds a string, expected a number'),
-        ({"shape": 2}, 'column "shape" holds a number, expected a string'),
-        ({"weight": True}, 'column "weight" holds a boolean, expected a number'),
+        ({"weight": "2"}, 'column "weight" has a string, expected a number'),
+        ({"shape": 2}, 'column "shape" has a number, expected a string'),
+        ({"weight": True}, 'column "weight" has a boolean, expected a number'),
     ],
 )
 def test_a_cell_of_another_type_is_an_error(row, fact):
@@ -71,7 +71,7 @@ def test_names_that_every_object_has(name):
 @pytest.mark.parametrize("values", [(2**53 + 1, 3), (10**400, 3)])
 def test_numbers_that_no_double_holds_are_refused(values):
     rules = RuleList(Domain((Feature("n", values),)), (), "no", ("no", "yes"))
-    with pytest.raises(UnsupportedModelError, match="is no 64-bit floating point"):
+    with pytest.raises(UnsupportedModelError, match="is not a 64-bit floating point"):
         rules.export("js")
     labels = RuleList(Domain((Feature("n", (1, 3)),)), (), values[0], values)
     with pytest.raises(UnsupportedModelError, match="the classes: "):

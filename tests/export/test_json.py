@@ -84,5 +84,5 @@ def test_a_broken_network_is_refused_by_its_schema():
 
 
 def test_json_has_no_place_for_what_other_rows_get():
-    with pytest.raises(OptionError, match="holds rules alone"):
+    with pytest.raises(OptionError, match="has rules only"):
         case("car list").rules.export("json", unknown="error")

@@ -22,7 +22,7 @@ from nn2rules import (
     UnsupportedModelError,
 )
 from nn2rules.export import export, program_of
-from nn2rules.export.program import Answer
+from nn2rules.export.program import Prediction
 
 policies = st.sampled_from(["none", "default"])
 GAP = "\x00 no text of any test"
@@ -75,7 +75,7 @@ def test_a_special_value_with_a_fraction_in_a_range_of_whole_numbers():
 @pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
-    with pytest.raises(OptionError, match=f"{policy}: an ONNX model cannot end with"):
+    with pytest.raises(OptionError, match=f"{policy}: .*an ONNX model cannot raise"):
         rules.export("onnx", **{policy: "error"})
 
 
@@ -144,7 +144,7 @@ def test_no_rows_and_one_row():
     none = {name: np.array([], dtype=object) for name in names}
     assert answers_of(session, program_of(rules), none) == []
     row = {name: np.array([None], dtype=object) for name in names}
-    assert answers_of(session, program_of(rules), row) == [Answer(None, None)]
+    assert answers_of(session, program_of(rules), row) == [Prediction(None, None)]
 
 
 def test_the_model_says_what_it_is():

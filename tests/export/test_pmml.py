@@ -101,7 +101,7 @@ def test_infinity_is_off_the_domain():
 @pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
-    with pytest.raises(OptionError, match=f"{policy}: 'error', and a rule set of PMML"):
+    with pytest.raises(OptionError, match=f"{policy}: 'error', but a rule set of PMML"):
         rules.export("pmml", **{policy: "error"})
 
 
@@ -111,7 +111,9 @@ def test_what_xml_cannot_hold_is_refused(place):
     name, value, label = (bad if place == p else p for p in ("name", "value", "class"))
     domain = Domain((Feature(name, (value, "other")),))
     rules = RuleList.from_boxes(domain, [[True, False]], [1], "no", ("no", label))
-    with pytest.raises(UnsupportedModelError, match="holds a character that XML cann"):
+    with pytest.raises(
+        UnsupportedModelError, match="contains a character that XML does not"
+    ):
         rules.export("pmml")
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from export.exportable import exportable, rows_for
 from nn2rules import Domain, Feature, RuleList, UnsupportedModelError
 from nn2rules.export.columns import column_of
-from nn2rules.export.program import DEFAULT, NOTHING, Answer, program_of
-from nn2rules.export.vectors import examples, strangers
+from nn2rules.export.program import DEFAULT, NO_PREDICTION, Prediction, program_of
+from nn2rules.export.vectors import examples, unknown_cells
 from nn2rules.rules import OUTSIDE
 
 policies = st.sampled_from(["none", "default"])
@@ -26,7 +26,7 @@ def test_program_answers_as_the_rules(rules, unknown, uncovered):
         labels = rules.predict(rows, unknown=unknown, uncovered=uncovered).tolist()
     fired = rules.apply(rows, unknown="none").tolist()
     for row, label, index in zip(rows, labels, fired, strict=True):
-        answer = program.answer(row)
+        answer = program.predict(row)
         assert answer.label == (
             str(label) if program.label_kind == "text" and label is not None else label
         )
@@ -46,22 +46,22 @@ def test_closed_tests_hold_only_known_cells(rules):
         for branch in program.branches:
             for place, test in branch.closed.items():
                 known = program.columns[place].knows(cells[place])
-                is_held = branch.tests[place].hold(cells[place])
+                is_held = branch.tests[place].matches(cells[place])
                 if known:
-                    assert test.hold(cells[place]) == is_held
+                    assert test.matches(cells[place]) == is_held
                 elif not program.columns[place].whole:
-                    assert not test.hold(cells[place])
+                    assert not test.matches(cells[place])
 
 
 def test_errors_are_no_answer():
     domain = Domain((Feature("a", ("x", "y")),))
     rules = RuleList(domain, (), "no", ("no", "yes"), scope="support")
     program = program_of(rules, unknown="error", uncovered="none")
-    assert program.answer({"a": "z"}) is None
-    assert program.answer({"a": "x"}) == NOTHING
-    assert program_of(rules, uncovered="error").answer({"a": "x"}) is None
+    assert program.predict({"a": "z"}) is None
+    assert program.predict({"a": "x"}) == NO_PREDICTION
+    assert program_of(rules, uncovered="error").predict({"a": "x"}) is None
     proved = RuleList(domain, (), "no", ("no", "yes"))
-    assert program_of(proved).answer({"a": "x"}) == Answer("no", DEFAULT)
+    assert program_of(proved).predict({"a": "x"}) == Prediction("no", DEFAULT)
 
 
 def test_empty_texts_are_tried_wherever_missing_is():
@@ -71,14 +71,14 @@ def test_empty_texts_are_tried_wherever_missing_is():
     ):
         cells = [cell for found in examples(column_of(feature)) for cell in found]
         assert {None, ""} <= {*cells}
-    assert {None, ""} <= {*strangers(column_of(Feature("a", ("x", "y"))))}
+    assert {None, ""} <= {*unknown_cells(column_of(Feature("a", ("x", "y"))))}
 
 
 def test_an_empty_text_that_is_the_value_for_others_is_not_missing():
     domain = Domain((Feature("a", ("x", "", None), other=""),))
     rules = RuleList.from_boxes(domain, [[False, True, False]], [1], "no", ("no", "y"))
     assert rules.predict([{"a": ""}]).tolist() == ["y"]
-    assert program_of(rules).answer({"a": ""}).label == "y"
+    assert program_of(rules).predict({"a": ""}).label == "y"
 
 
 def test_a_column_of_several_types_is_refused():
@@ -106,7 +106,7 @@ def test_a_text_is_missing_where_it_is_for_the_rules(values, other):
     rules = RuleList.from_boxes(domain, boxes, [0, 1], "no", ("no", "yes"))
     rows = [{"a": cell} for cell in ("x", "y", "", "missing", "NA", None)]
     labels = rules.predict(rows, unknown="none").tolist()
-    assert [program_of(rules).answer(row).label for row in rows] == labels
+    assert [program_of(rules).predict(row).label for row in rows] == labels
 
 
 @pytest.mark.parametrize(
@@ -125,5 +125,5 @@ def test_the_name_of_others_is_read_as_the_library_reads_it(feature):
     cells = ["", "NA", "x", "rest", "other", "null", None]
     fired = rules.apply([{"a": cell} for cell in cells], unknown="none").tolist()
     for cell, index in zip(cells, fired, strict=True):
-        expected = NOTHING if index == OUTSIDE else Answer("no", DEFAULT)
-        assert program.answer({"a": cell}) == expected, cell
+        expected = NO_PREDICTION if index == OUTSIDE else Prediction("no", DEFAULT)
+        assert program.predict({"a": cell}) == expected, cell

@@ -58,11 +58,11 @@ def test_an_error_names_the_column():
 
 
 def test_a_class_that_is_asked_about():
-    """An answer that is given is compared, and never changes the rule that decides."""
+    """A class that is asked about never changes which rule determines it."""
     rules = case("three classes, list").rules
-    answer = program_of(rules).answer(STAR)
+    answer = program_of(rules).predict(STAR)
     goals = "\n".join(
-        f':- decide([shape-"star", weight-2.0, country-null], "{each}", R) '
+        f':- predict([shape-"star", weight-2.0, country-null], "{each}", R) '
         f'-> format("~w~n", [R]) ; writeln(no).'
         for each in rules.classes
     )
@@ -77,20 +77,20 @@ def test_nan_is_missing_and_a_variable_is_an_error():
     row = '_{age: 30, amount: X, rate: 1, size: "big", job: "cook", member: true}'
     source = rules.export("prolog", uncovered="default")
     goals = "\n".join(
-        f":- {given}, catch(decide({row}, C, R), error(E, _), true), "
+        f":- {given}, catch(predict({row}, C, R), error(E, _), true), "
         f"( nonvar(E) -> writeln(E) ; writeln(C-R) )."
         for given in ("X is nan", "X = null", "X = _")
     )
     nan, null, free = goals_of(source, goals)
     expected = {"age": 30, "amount": None, "rate": 1, "size": "big", "job": "cook"}
-    answer = program_of(rules).answer(expected | {"member": True})
+    answer = program_of(rules).predict(expected | {"member": True})
     assert nan == null == f"{answer.label}-{answer.rule}"
     assert free == "instantiation_error"
 
 
 def test_numbers_that_no_double_holds_are_refused():
     rules = RuleList(Domain((Feature("n", (2**53 + 1, 3)),)), (), "no", ("no", "yes"))
-    with pytest.raises(UnsupportedModelError, match="is no 64-bit floating point"):
+    with pytest.raises(UnsupportedModelError, match="is not a 64-bit floating point"):
         rules.export("prolog")
 
 

@@ -24,7 +24,7 @@ def test_any_rules(rules, unknown, uncovered):
 def test_a_text_in_a_column_of_numbers_is_an_error():
     module: dict = {}
     exec(case("three classes, list").rules.export("python"), module)
-    with pytest.raises(TypeError, match="column 'weight' holds '2', expected a number"):
+    with pytest.raises(TypeError, match="column 'weight' has '2', expected a number"):
         module["predict"]({"shape": "star", "weight": "2", "country": None})
 
 

@@ -122,7 +122,7 @@ def _spark_column(program: Any, answer: str) -> Any:
         unknown=program.unknown,
         uncovered=program.uncovered,
         dialect="spark",
-        answer=answer,
+        only=answer,
     )
 
 
@@ -235,7 +235,7 @@ def _check_view(name: str, run: Any, dialect: str) -> None:
         has_nan=bool(DIALECTS[dialect].nan),
     )
     assert len(found) == len(rows)
-    assert found == [program.answer(row) for row in rows]
+    assert found == [program.predict(row) for row in rows]
 
 
 def _in_duckdb_view(view: Any, program: Any, cells: Any) -> Any:
@@ -246,10 +246,10 @@ def _in_duckdb_view(view: Any, program: Any, cells: Any) -> Any:
     order = in_sql.quoted(in_sql.row_number(program))
     base = in_sql.duckdb_table(program, cells)
     base.execute(view)
-    names = base.execute("DESCRIBE cases_decided").fetchall()
+    names = base.execute("DESCRIBE cases_predicted").fetchall()
     assert len(names) == len(program.columns) + 3
     return base.execute(
-        f"SELECT {label}, {rule} FROM cases_decided ORDER BY {order}"
+        f"SELECT {label}, {rule} FROM cases_predicted ORDER BY {order}"
     ).fetchall()
 
 
@@ -290,7 +290,7 @@ def test_views_in_sqlite(name):
         with in_sql.sqlite(program, cells) as base:
             base.execute(view)
             return base.execute(
-                "SELECT prediction, rule FROM cases_decided ORDER BY nr"
+                "SELECT prediction, rule FROM cases_predicted ORDER BY nr"
             ).fetchall()
 
     _check_view(name, run, "sqlite")
@@ -302,7 +302,7 @@ def test_views_in_postgres(name, postgres):
         with in_sql.postgres_table(postgres, program, cells):
             postgres.execute(view.replace("CREATE VIEW", "CREATE TEMP VIEW"))
             return postgres.execute(
-                "SELECT prediction, rule FROM cases_decided ORDER BY nr"
+                "SELECT prediction, rule FROM cases_predicted ORDER BY nr"
             ).fetchall()
 
     _check_view(name, run, "postgres")
@@ -313,9 +313,9 @@ def test_views_in_spark(name):
     def run(view: Any, program: Any, cells: Any) -> Any:
         session = in_sql.spark()
         in_sql.spark_frame(program, cells).createOrReplaceTempView("cases")
-        session.sql("DROP VIEW IF EXISTS cases_decided")
+        session.sql("DROP VIEW IF EXISTS cases_predicted")
         session.sql(view.replace("CREATE VIEW", "CREATE TEMP VIEW").rstrip(";\n"))
-        found = session.sql("SELECT prediction, rule FROM cases_decided ORDER BY nr")
+        found = session.sql("SELECT prediction, rule FROM cases_predicted ORDER BY nr")
         return [tuple(row) for row in found.collect()]
 
     _check_view(name, run, "spark")
@@ -330,10 +330,10 @@ def test_an_unknown_dialect_lists_the_others():
 
 
 def test_a_view_has_both_answers():
-    with pytest.raises(OptionError, match="leave out answer"):
-        case("car list").rules.export("sql", table="cases", answer="rule")
-    with pytest.raises(OptionError, match="answer: 'x', expected 'class' or 'rule'"):
-        case("car list").rules.export("sql", answer="x")
+    with pytest.raises(OptionError, match="omit only or table"):
+        case("car list").rules.export("sql", table="cases", only="rule")
+    with pytest.raises(OptionError, match="only: 'x', expected 'class' or 'rule'"):
+        case("car list").rules.export("sql", only="x")
     with pytest.raises(OptionError, match=r"table: 'a\.', expected a name"):
         case("car list").rules.export("sql", table="a.")
 
@@ -357,7 +357,7 @@ def test_a_text_that_postgres_cannot_hold_is_refused():
 
 def test_names_that_differ_in_case_alone_are_refused():
     rules = _rules_over(Feature("a", ("x", "y")), Feature("A", ("x", "y")))
-    with pytest.raises(UnsupportedModelError, match="differ in case alone"):
+    with pytest.raises(UnsupportedModelError, match="differ only in case"):
         rules.export("sql", dialect="duckdb")
     assert '"A" IN' in rules.export("sql", dialect="postgres")
 
@@ -372,7 +372,7 @@ def test_numbers_that_no_column_holds_are_refused():
 def test_whole_numbers_are_exact_in_a_column_of_integers():
     import duckdb
 
-    made = _rules_over(Feature("a", (1e16, 2))).export("sql", answer="class")
+    made = _rules_over(Feature("a", (1e16, 2))).export("sql", only="class")
     with duckdb.connect() as base:
         cells = "SELECT unnest([2, 10000000000000000, 10000000000000001]) AS a"
         found = base.execute(f"SELECT {made} FROM ({cells})").fetchall()
@@ -395,7 +395,7 @@ def test_whole_classes_stay_whole_in_duckdb():
 
     size = Feature("size", ("small", "big"))
     classify = Layer([[-1.0], [1.0]], [0.0], "sigmoid")
-    rules = extract(Network(Domain((size,)), (classify,), (0, 1)))
+    rules = extract(Network(Domain((size,)), (classify,), (0, 1)), form="list")
     rows = "(VALUES ('small'), ('big'), ('huge')) AS cases(size)"
     found = duckdb.sql(f"SELECT {export(rules, 'sql')} FROM {rows}").fetchall()
     assert [repr(label) for label, _ in found] == ["0", "1", "None"]

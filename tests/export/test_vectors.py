@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from export.cases import CASES, case
 from export.exportable import exportable
 from nn2rules import Domain, Feature, RuleList, UnknownValueError
-from nn2rules.export.program import DEFAULT, NOTHING, UNPROVED, program_of
+from nn2rules.export.program import DEFAULT, NO_PREDICTION, UNPROVED, program_of
 from nn2rules.export.vectors import vectors_of, vectors_text
 from nn2rules.files import read_table
 
@@ -69,7 +69,7 @@ def test_vectors_hold_every_end_every_gap_and_every_stranger():
     ages = {row["age"] for row, _ in vectors}
     assert ages >= {17, 90, 999, None, 16, 91, 17.5}
     assert {row["size"] for row, _ in vectors} >= {"small", "big", None, "unlisted"}
-    off = [answer for _, answer in vectors if answer == NOTHING]
+    off = [answer for _, answer in vectors if answer == NO_PREDICTION]
     assert len(off) >= 1_000 // 8
 
 

@@ -283,12 +283,12 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         ),
         (
             [(("features", 0, "values", 1), "\ud800")],
-            "features[0].values[1]: the string holds half a character (a lone "
+            "features[0].values[1]: the string contains half a character (a lone "
             "surrogate)",
         ),
         (
             [(("features", 0, "name"), "\udfff")],
-            "features[0].name: the string holds half a character (a lone surrogate)",
+            "features[0].name: the string contains half a character (a lone surrogate)",
         ),
         (
             [(("features", 1, "name"), "color")],
@@ -355,7 +355,8 @@ FINITE = "the number is NaN, infinite or too large; it must be finite"
         ([(("layers", 1, "bias", 0), 10**400)], f"layers[1].bias[0]: {FINITE}"),
         (
             [(("layers", 1, "bias", 0), 2**53 + 1)],
-            "layers[1].bias[0]: 9007199254740993 cannot be held exactly in 64 bits",
+            "layers[1].bias[0]: 9007199254740993 cannot be represented exactly in "
+            "64 bits",
         ),
         (
             [(("layers", 0, "activation"), "Relu")],
@@ -557,7 +558,7 @@ def test_malformed_rules(changes, message):
         ),
         (
             [(("certificate",), {"influence": {"rows": 3, "of": {"size": 4}}})],
-            "certificate.influence.of.size: expected a number of rows, from 0 to all",
+            "certificate.influence.of.size: expected a number of rows, at most all",
         ),
         (
             [(("certificate",), {"impossible": 3})],
@@ -614,9 +615,15 @@ def test_a_certificate_does_not_outlive_an_edit(edit):
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("color,size\nred,big\n", "not JSON, or cut short: Expecting value at line 1"),
-        (json.dumps(NETWORK)[:-20], "not JSON, or cut short: "),
-        (json.dumps(NETWORK) + "}", "not JSON, or cut short: Extra data at line 1"),
+        (
+            "color,size\nred,big\n",
+            "not valid JSON, or truncated: Expecting value at line 1",
+        ),
+        (json.dumps(NETWORK)[:-20], "not valid JSON, or truncated: "),
+        (
+            json.dumps(NETWORK) + "}",
+            "not valid JSON, or truncated: Extra data at line 1",
+        ),
         ("[]", f'there is no "format"; {KNOWN}'),
         ("3", f'there is no "format"; {KNOWN}'),
         ("null", f'there is no "format"; {KNOWN}'),
@@ -674,8 +681,10 @@ def test_networks_and_rules_are_told_apart(tmp_path):
     assert load_rules(rules) == load(rules)
     with pytest.raises(FormatError) as error:
         load_network(rules)
-    assert str(error.value) == f"{rules}: this file holds rules, expected a network"
-    with pytest.raises(FormatError, match="this file holds a network, expected rules"):
+    assert str(error.value) == f"{rules}: this file contains rules, expected a network"
+    with pytest.raises(
+        FormatError, match="this file contains a network, expected rules"
+    ):
         load_rules(network)
 
 
@@ -810,12 +819,14 @@ def test_tables_with_every_sign_are_read_as_they_were_written(header, rows):
     assert [[row[name] for name in header] for row in found.rows] == rows
 
 
-@pytest.mark.parametrize(("most", "value"), [("MOST_ROWS", 3), ("MOST_CELLS", 7)])
+@pytest.mark.parametrize(("most", "value"), [("MOST_ROWS", 3), ("MOST_CSV_CELLS", 7)])
 def test_tables_of_very_many_rows_end_in_a_sentence(most, value, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, most, value)
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 3))
     assert len(read_table(path).rows) == 3
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 4))
-    with pytest.raises(FormatError, match=r"line 5: more than 3 rows of 2 cells, the"):
+    with pytest.raises(
+        FormatError, match=r"line 5: more than 3 rows of 2 cells, which"
+    ):
         read_table(path)

@@ -1,8 +1,8 @@
-"""Rules of many models: a file says which, a folder gets them, and a stop costs little.
+"""Rules of many models: listed in a file, extracted into a folder, resumable.
 
-``plan.py`` reads the file and what each model is made from, ``work.py`` has the models
-extracted, and ``batch_report.py`` says what came of it. This room may import everything
-but the command line.
+``plan.py`` reads the file and the inputs of each model, ``work.py`` extracts the rules,
+and ``batch_report.py`` reports the results. This room may import everything but the
+command line.
 """
 
 from nn2rules.batch.batch_report import Entry, Report

@@ -1,4 +1,4 @@
-"""What came of each model, as a file that the next run goes by, and as a table."""
+"""The result of each model, as a file for the next run, and as a table."""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -12,27 +12,27 @@ from nn2rules.output import Document, Grid, Paragraph, Result
 
 FORMAT = "nn2rules-batch/1"
 State = Literal["done", "failed", "stopped", "left"]
-_HEADER = ("model", "rules", "rows decided", "seconds")
+_HEADER = ("model", "rules", "rows covered", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What came of a model.
+    """The result of a model.
 
     Attributes
     ----------
     name : str
     state : {"done", "failed", "stopped", "left"}
-        "stopped" by a limit, which is an error, too; "left" for another run.
+        "stopped" by a limit, which is also an error; "left" for another run.
     rules, rows, rows_covered : int or None
-        How many rules there are, how many rows were given, and how many are decided.
+        The number of rules, of rows, and of rows that the rules cover.
     seconds : float or None
     error : str or None
         Why there are no rules.
     digest, result : str or None
-        Of all that went in, and of the file that came out.
+        Of all inputs, and of the file with the rules.
     is_new : bool
-        Whether it was done in this run, and not in one before.
+        Whether it was done in this run, and not in an earlier one.
     """
 
     name: str
@@ -49,13 +49,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Report(Result):
-    """What came of all models, in the order of the plan.
+    """The results of all models, in the order of the plan.
 
     Examples
     --------
     >>> print(Report((Entry("a", "done", 7, 90, 90, 1.25), Entry("b"))))
-    model  rules  rows decided  seconds
-    a          7         100%      1.2
+    model  rules  rows covered  seconds
+    a          7          100%      1.2
     b      not done yet
     1 of 2 models done, 1 left
     """
@@ -72,11 +72,11 @@ class Report(Result):
         return self.count("done") == len(self.models)
 
     def __getitem__(self, name: str) -> Entry:
-        """Return what came of a model."""
+        """Return the result of a model."""
         return next(entry for entry in self.models if entry.name == name)
 
     def with_entry(self, entry: Entry) -> "Report":
-        """Return a report in which an entry takes the place of that of its name."""
+        """Return a report with an entry in place of the one of its name."""
         models = (entry if old.name == entry.name else old for old in self.models)
         return Report(tuple(models))
 
@@ -102,11 +102,11 @@ class Report(Result):
         models = count(len(self.models), "model")
         before = sum(not entry.is_new for entry in self.models)
         failed, left = self.count("failed", "stopped"), self.count("left")
-        said = [f"{self.count('done'):,} of {models} done"]
-        said += [f"{before:,} of them before"] * bool(before)
-        said += [f"{failed:,} failed"] * bool(failed)
-        said += [f"{left:,} left"] * bool(left)
-        return ", ".join(said)
+        parts = [f"{self.count('done'):,} of {models} done"]
+        parts += [f"{before:,} of them in an earlier run"] * bool(before)
+        parts += [f"{failed:,} failed"] * bool(failed)
+        parts += [f"{left:,} left"] * bool(left)
+        return ", ".join(parts)
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
@@ -114,20 +114,20 @@ def _cells(entry: Entry) -> tuple[str, ...]:
         return (entry.name, "not done yet")
     if entry.error is not None:
         return (entry.name, f"error: {entry.error}")
-    decided = "–"
+    covered = "–"
     if entry.rows:
-        decided = share(entry.rows_covered or 0, entry.rows)
-    seconds = f"{entry.seconds or 0:.1f}" if entry.is_new else "done before"
-    return (entry.name, f"{entry.rules:,}", decided, seconds)
+        covered = share(entry.rows_covered or 0, entry.rows)
+    seconds = f"{entry.seconds or 0:.1f}" if entry.is_new else "done earlier"
+    return (entry.name, f"{entry.rules:,}", covered, seconds)
 
 
 def read_report(path: Path) -> dict[str, Entry]:
-    """Read what an earlier run left, by the names of the models."""
+    """Read the results of an earlier run, by the names of the models."""
     try:
         document: Any = json.loads(read_text(path))
         if document["format"] != FORMAT:
             raise ValueError  # noqa: TRY301  the same sentence
         entries = [Entry(**entry) for entry in document["models"]]
     except (ValueError, TypeError, LookupError):
-        raise FormatError(f"{path}: this is not a report of this command") from None
+        raise FormatError(f"{path}: this is not a report of extract-many") from None
     return {entry.name: replace(entry, is_new=False) for entry in entries}

@@ -1,7 +1,7 @@
-"""The file that says which models are to be extracted, and what each is made from.
+"""The file that lists models to extract, and the inputs of each.
 
-What a model is made from, files and options, has a digest, by which the next run knows
-whether it has changed; and it can be sent to a worker elsewhere.
+The inputs of a model, its files and options, have a digest, by which the next run knows
+whether they have changed; and they can be sent to a worker elsewhere.
 """
 
 import json
@@ -22,7 +22,7 @@ from nn2rules.files import decoded, leads_out_of, read_bytes
 from nn2rules.version import __version__
 
 FILES = ("model", "data", "test", "encoder")
-"""What is a path, as seen from the file."""
+"""Keys that are paths, relative to the file."""
 
 _TEXTS = ("labels", "model_output", "form", "engine", "scope", "target", "approximate")
 _LISTS = ("values", "classes", "order")
@@ -31,7 +31,7 @@ _WHOLE = ("max_rules", "effort", "seed")
 _FLAGS = ("other",)
 
 KEYS = ("name", *FILES, *_TEXTS, *_LISTS, *_NUMBERS, *_WHOLE, *_FLAGS)
-"""What may be said of a model: the options of the command extract."""
+"""Keys of a model: the options of the command extract."""
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     **dict.fromkeys(("name", *FILES, *_TEXTS), ((str,), "a text")),
@@ -45,17 +45,17 @@ _TABLES = ("defaults", "model")
 _LONGEST_NAME = 100
 _MOST_BYTES = 1 << 24
 _NO_KEYS = {
-    "trust": "whether to trust the files of models is for you to say, and not for a "
-    "file: use the option --trust of the command, in Python trust=True"
+    "trust": "trust in the files of models cannot be given in a file: use the option "
+    "--trust of the command, in Python trust=True"
 }
-"""What a file of models cannot say, and where it can be said."""
+"""Keys that are not allowed in a file, and what to use instead."""
 
 REPORT = "report"
-"""A name that no model can have: the report's own."""
+"""A name that no model can have, because the report has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ModelPlan:
     """A model to extract: its name, its files, and the options of `extract`."""
 
     name: str
@@ -63,8 +63,12 @@ class Wish:
     options: Mapping[str, Any]
 
 
-def read_plan(path: str | os.PathLike[str], *, outside: bool = False) -> list[Wish]:
+def read_plan(
+    path: str | os.PathLike[str], *, outside: bool = False, time: float | None = None
+) -> list[ModelPlan]:
     """Read a plan; with `outside`, its paths may lead out of its folder.
+
+    `time` is that of models for which the plan has none.
 
     Raises
     ------
@@ -76,22 +80,26 @@ def read_plan(path: str | os.PathLike[str], *, outside: bool = False) -> list[Wi
     _refuse_unknown(document, _TABLES, str(path))
     defaults, tables = document.get("defaults", {}), document.get("model", [])
     if not isinstance(defaults, dict):
-        raise FormatError(f"{path}: defaults is no table, expected [defaults]")
+        raise FormatError(f"{path}: defaults is not a table; expected [defaults]")
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-        raise FormatError(f"{path}: model is no list of tables, expected [[model]]")
+        raise FormatError(f"{path}: model is not a list of tables; expected [[model]]")
     if not tables:
-        raise FormatError(f"{path}: there is no model; each has a table, [[model]]")
+        raise FormatError(
+            f"{path}: there is no model; expected a table [[model]] for each"
+        )
     _check(defaults, f"{path}, [defaults]", without=("name",))
-    wishes: dict[str, Wish] = {}
+    if time is not None:
+        defaults = {"time": time, **defaults}
+    models: dict[str, ModelPlan] = {}
     for number, table in enumerate(tables, 1):
         place = f"{path}, model {number}"
-        wish = _wish({**defaults, **table}, place, Path(path).parent)
+        model_plan = _model_plan({**defaults, **table}, place, Path(path).parent)
         if not outside:
-            _refuse_outside(wish, place, Path(path).parent)
-        if wish.name.lower() in wishes:  # some disks do not tell A from a
-            raise FormatError(f"{path}: there are two models of the name {wish.name!r}")
-        wishes[wish.name.lower()] = wish
-    return list(wishes.values())
+            _refuse_outside(model_plan, place, Path(path).parent)
+        if model_plan.name.lower() in models:  # some disks do not tell A from a
+            raise FormatError(f"{path}: there are two models named {model_plan.name!r}")
+        models[model_plan.name.lower()] = model_plan
+    return list(models.values())
 
 
 def _document(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -99,23 +107,23 @@ def _document(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError is one; so are numbers without end
-        raise FormatError(f"{path}: this is no TOML: {error}") from None
+        raise FormatError(f"{path}: this is not valid TOML: {error}") from None
     except RecursionError:
         raise FormatError(f"{path}: the TOML is nested too deeply") from None
 
 
-def _refuse_outside(wish: Wish, place: str, folder: Path) -> None:
+def _refuse_outside(model_plan: ModelPlan, place: str, folder: Path) -> None:
     """Refuse files that are not in the folder of the plan, or in one below."""
-    for key, file in wish.files.items():
+    for key, file in model_plan.files.items():
         if leads_out_of(folder, file):
             raise FormatError(
                 f"{place}: {key} is {str(file)!r}, which is outside the folder of the "
-                f"file; move it there, or allow this with --outside, in Python with "
+                f"file; move it there, or allow it with --outside, in Python with "
                 f"outside=True"
             )
 
 
-def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
+def _model_plan(table: dict[str, Any], place: str, folder: Path) -> ModelPlan:
     _check(table, place)
     for key in ("name", "model"):
         if key not in table:
@@ -123,13 +131,13 @@ def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
     name = table["name"]
     if len(name) > _LONGEST_NAME:
         raise FormatError(
-            f"{place}: the name has {len(name):,} characters, and {_LONGEST_NAME} at "
-            f"most are allowed"
+            f"{place}: the name has {len(name):,} characters; at most {_LONGEST_NAME} "
+            f"are allowed"
         )
     if not _NAME.fullmatch(name) or name.lower() == REPORT:
         raise FormatError(
-            f"{place}: the name {name!r} cannot be that of a file; letters, digits and "
-            f"the signs . _ - can, and {REPORT!r} is taken"
+            f"{place}: the name {name!r} is not valid for a file; use letters, digits "
+            f"and . _ - ({REPORT!r} is reserved)"
         )
     files = {key: folder / table[key] for key in FILES if key in table}
     options = {
@@ -139,7 +147,7 @@ def _wish(table: dict[str, Any], place: str, folder: Path) -> Wish:
         _check_together(options)
     except OptionError as error:
         raise FormatError(f"{place} ({name}): {error}") from None
-    return Wish(name, files, options)
+    return ModelPlan(name, files, options)
 
 
 def _check(table: dict[str, Any], place: str, without: tuple[str, ...] = ()) -> None:
@@ -164,12 +172,12 @@ def _refuse_unknown(
             raise FormatError(f"{place}: {key!r} is not a key: {_NO_KEYS[key]}")
         if key not in known:
             raise FormatError(
-                f"{place}: there is no key {key!r}; there are {', '.join(known)}"
+                f"{place}: there is no key {key!r}; expected one of {', '.join(known)}"
             )
 
 
 def _check_together(options: dict[str, Any]) -> None:
-    """Refuse options that make no sense, before any work."""
+    """Refuse options that conflict, before any work."""
     asked = {
         key: options.get(key) for key in ("form", "scope", "target", "approximate")
     }
@@ -199,19 +207,21 @@ class Inputs:
     `contents` leaves out those that are sent apart.
     """
 
-    wish: Wish
+    model_plan: ModelPlan
     digests: Mapping[Path, str]
     contents: Mapping[str, bytes] = field(repr=False)
 
     @property
     def digest(self) -> str:
         """What changes with the files, the options and the version of nn2rules."""
-        roles = {role: self.digests[path] for role, path in self.wish.files.items()}
-        own = set(self.wish.files.values())
+        roles = {
+            role: self.digests[path] for role, path in self.model_plan.files.items()
+        }
+        own = set(self.model_plan.files.values())
         beside = {p.name: d for p, d in self.digests.items() if p not in own}
-        names = {role: path.name for role, path in self.wish.files.items()}
-        said = [__version__, roles, names, beside, dict(self.wish.options)]
-        return digest_of(json.dumps(said, sort_keys=True).encode())
+        names = {role: path.name for role, path in self.model_plan.files.items()}
+        parts = [__version__, roles, names, beside, dict(self.model_plan.options)]
+        return digest_of(json.dumps(parts, sort_keys=True).encode())
 
 
 def digest_of(data: bytes) -> str:
@@ -219,14 +229,16 @@ def digest_of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def read_inputs(wish: Wish) -> Inputs:
+def read_inputs(model_plan: ModelPlan) -> Inputs:
     """Read the files of a model."""
-    contents = {path: read_bytes(path) for path in wish.files.values()}
-    model = wish.files["model"]
+    contents = {path: read_bytes(path) for path in model_plan.files.values()}
+    model = model_plan.files["model"]
     if model.suffix.lower() == ".onnx":
         contents |= _beside(model, contents[model])
     digests = {path: digest_of(data) for path, data in contents.items()}
-    return Inputs(wish, digests, {digests[p]: data for p, data in contents.items()})
+    return Inputs(
+        model_plan, digests, {digests[p]: data for p, data in contents.items()}
+    )
 
 
 def _beside(model: Path, data: bytes) -> dict[Path, bytes]:
@@ -257,7 +269,7 @@ def set_apart(inputs: list[Inputs]) -> tuple[dict[str, bytes], list[Inputs]]:
         own: dict[str, bytes] = {}
         for digest, data in each.contents.items():
             (common if counts[digest] >= _MANY else own)[digest] = data
-        rest.append(Inputs(each.wish, each.digests, own))
+        rest.append(Inputs(each.model_plan, each.digests, own))
     return common, rest
 
 
@@ -265,7 +277,7 @@ def set_apart(inputs: list[Inputs]) -> tuple[dict[str, bytes], list[Inputs]]:
 def at_hand(inputs: Inputs, common: Mapping[str, bytes]) -> Iterator[dict[str, Path]]:
     """Name the files of a model: its own, or copies where these cannot be seen."""
     if all(_is_same(path, digest) for path, digest in inputs.digests.items()):
-        yield dict(inputs.wish.files)
+        yield dict(inputs.model_plan.files)
         return
     with tempfile.TemporaryDirectory() as folder:
         places = {}
@@ -276,12 +288,12 @@ def at_hand(inputs: Inputs, common: Mapping[str, bytes]) -> Iterator[dict[str, P
             places[path].parent.mkdir(exist_ok=True)
             places[path].write_bytes(data)
         try:
-            yield {role: places[path] for role, path in inputs.wish.files.items()}
+            yield {role: places[path] for role, path in inputs.model_plan.files.items()}
         except Nn2RulesError as error:
-            said = str(error)
+            message = str(error)
             for path, copy in places.items():
-                said = said.replace(str(copy), str(path))
-            error.args = (said,)
+                message = message.replace(str(copy), str(path))
+            error.args = (message,)
             raise
 
 

@@ -1,10 +1,10 @@
-"""Models in, a folder of rules out; what is there already stays."""
+"""Models in, a folder of rules out; models that are done are kept."""
 
 import os
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 import joblib
@@ -13,7 +13,7 @@ from nn2rules.batch.batch_report import Entry, Report, read_report
 from nn2rules.batch.plan import (
     REPORT,
     Inputs,
-    Wish,
+    ModelPlan,
     at_hand,
     digest_of,
     listed,
@@ -33,7 +33,7 @@ from nn2rules.files import (
     uninterrupted,
     write_text,
 )
-from nn2rules.models import Given, class_named, load
+from nn2rules.models import ModelInput, class_named, load_with_rows
 from nn2rules.rules import RuleList, certificate_of
 
 _PASSED = ("form", "engine", "scope", "max_rules", "fidelity", "effort", "seed")
@@ -46,45 +46,48 @@ def extract_many(
     again: bool = False,
     trust: bool = False,
     outside: bool = False,
+    time: float | None = None,
     n_jobs: int | None = None,
     progress: ProgressOption = None,
 ) -> Report:
-    r"""Extract the rules of many models into a folder, and go on where it stopped.
+    r"""Extract the rules of many models into a folder; continue after a stop.
 
     Parameters
     ----------
     plan : str or path
         A TOML file with a table ``[[model]]`` for each: its ``name``, the file
         ``model``, and the options of the command ``nn2rules extract``, with ``_`` for
-        ``-``; paths are as seen from the file. ``[defaults]`` holds for all.
+        ``-``; paths are relative to the file. ``[defaults]`` applies to all.
     folder : str or path
-        Gets ``NAME.json`` of each model as soon as it is there, and ``report.json``.
+        Gets ``NAME.json`` for each model as soon as it is done, and ``report.json``.
     again : bool
-        Whether to do also those again that are there, and whose files, options and
-        version of nn2rules are what they were.
+        Whether to redo models that are done and whose files, options and version of
+        nn2rules have not changed.
     trust : bool
         Whether to read models from files that can run code, as in `load_model`. It
-        holds for all of them, and no key of the plan says so.
+        applies to all of them; the plan has no key for it.
     outside : bool
         Whether the plan may name files outside its own folder.
+    time : float, optional
+        Seconds for each model, unless the plan has a time for it.
     n_jobs : int, optional
-        How many models at a time; by default one for each core or worker. Within
-        `nn2rules.cluster` they go there.
+        Number of models at a time; by default one for each core or worker. Within
+        `nn2rules.cluster` the work is done there.
     progress : callable or False, optional
         As in `extract`.
 
     Returns
     -------
     Report
-        What came of each. An error in one does not stop the others.
+        The result of each model. An error in one does not stop the others.
 
     Raises
     ------
     FormatError
-        If the plan cannot be read, names files outside its folder, or the folder is
-        not to be written to.
+        If the plan cannot be read, names files outside its folder, or the folder cannot
+        be written to.
     KeyboardInterrupt
-        After Ctrl-C; its `report` says what is left. The same call goes on.
+        After Ctrl-C; its `report` lists what is left. The same call continues.
 
     Examples
     --------
@@ -100,24 +103,24 @@ def extract_many(
     >>> first["tomato"].rules, second["tomato"].is_new
     (1, False)
     """
-    told = progress_callback(progress)
-    wishes, place = read_plan(plan, outside=outside), Path(folder)
+    callback = progress_callback(progress)
+    models, place = read_plan(plan, outside=outside, time=time), Path(folder)
     before = _before(place)
-    _refuse_links(wishes, place)
-    report, inputs = _begun(wishes, {} if again else before, place)
+    _refuse_links(models, place)
+    report, inputs = _begun(models, {} if again else before, place)
     place.mkdir(exist_ok=True)
     _write(report, place)
     common, tasks = set_apart(inputs)
     shared = _Shared(common, _threads_each(len(tasks), n_jobs), trust)
-    meter = Meter(progress=told)
+    meter = Meter(progress=callback)
     results = as_completed(_attempt, shared, tasks, meter=meter, n_jobs=n_jobs)
-    with closing_progress(told), closing(results):
+    with closing_progress(callback), closing(results):
         try:
             for number, (entry, text) in results:
-                with uninterrupted():  # rules that no report names would be lost
+                with uninterrupted():  # rules that are not in the report would be lost
                     report = _kept(report, tasks[number], entry, text, place)
-                done = 1 - report.count("left") / len(wishes)
-                meter.report(f"{len(wishes):,} models", done)
+                done = 1 - report.count("left") / len(models)
+                meter.report(f"{len(models):,} models", done)
         except BaseException as stopped:
             meter.stop.is_asked = True
             if isinstance(stopped, KeyboardInterrupt):
@@ -127,56 +130,56 @@ def extract_many(
 
 
 def _threads_each(n_tasks: int, n_jobs: int | None) -> int:
-    """Return how many threads a model has, as others are done beside it."""
+    """Return the number of threads for each of several models at a time."""
     n_cores = os.cpu_count() or 1
     at_once = min(n_tasks, n_jobs if n_jobs and n_jobs > 0 else n_cores)
     return 1 if is_remote() else max(1, n_cores // max(1, at_once))
 
 
 def _before(folder: Path) -> dict[str, Entry]:
-    """Return what an earlier run left, and refuse a folder that is someone else's."""
+    """Return the results of an earlier run, and refuse a folder with other files."""
     target = check_folder(folder)
     path = target / f"{REPORT}.json"
     if path.exists():
         return read_report(path)
-    found = sorted(os.listdir(target)) if target.exists() else []
-    if found:
+    names = sorted(os.listdir(target)) if target.exists() else []
+    if names:
         raise FormatError(
-            f"{folder}: the folder holds {found[0]}, which is not a result of this "
-            f"command; give a new or an empty folder"
+            f"{folder}: the folder contains {names[0]}, which is not a result of this "
+            f"command; use a new or an empty folder"
         )
     return {}
 
 
-def _refuse_links(wishes: list[Wish], folder: Path) -> None:
-    """Refuse to write through links, which a folder that came from others may have."""
-    for name in (REPORT, *(wish.name for wish in wishes)):
+def _refuse_links(models: list[ModelPlan], folder: Path) -> None:
+    """Refuse to write through links, which a folder from someone else may have."""
+    for name in (REPORT, *(model_plan.name for model_plan in models)):
         path = folder / f"{name}.json"
         if leads_out_of(folder, path):
-            raise FormatError(f"{path}: this is a link to another folder; remove it")
+            raise FormatError(f"{path}: this is a link to another folder; delete it")
 
 
 def _begun(
-    wishes: list[Wish], before: dict[str, Entry], folder: Path
+    models: list[ModelPlan], before: dict[str, Entry], folder: Path
 ) -> tuple[Report, list[Inputs]]:
-    """Return a report of what is there already, and what is still to be done."""
+    """Return a report of what is done, and the models that are left."""
     entries, left = [], []
-    for wish in wishes:
+    for model_plan in models:
         try:
-            inputs = read_inputs(wish)
+            inputs = read_inputs(model_plan)
         except Nn2RulesError as error:
-            entries.append(Entry(wish.name, "failed", error=str(error)))
+            entries.append(Entry(model_plan.name, "failed", error=str(error)))
             continue
-        entry = before.get(wish.name, Entry(wish.name))
+        entry = before.get(model_plan.name, Entry(model_plan.name))
         if not _is_there(entry, inputs, folder):
-            entry = Entry(wish.name, digest=inputs.digest)
+            entry = Entry(model_plan.name, digest=inputs.digest)
             left.append(inputs)
         entries.append(entry)
     return Report(tuple(entries)), left
 
 
 def _is_there(entry: Entry, inputs: Inputs, folder: Path) -> bool:
-    """Tell whether the rules of a model are there, made from the same."""
+    """Tell whether the rules of a model are there, from the same inputs."""
     if entry.state != "done" or entry.digest != inputs.digest:
         return False
     try:
@@ -188,7 +191,7 @@ def _is_there(entry: Entry, inputs: Inputs, folder: Path) -> bool:
 def _kept(
     report: Report, inputs: Inputs, entry: Entry, text: str | None, folder: Path
 ) -> Report:
-    """Write what came of a model, and then the report."""
+    """Write the rules of a model, and then the report."""
     entry = replace(entry, digest=inputs.digest)
     if text is not None:
         write_text(folder / f"{entry.name}.json", text)
@@ -203,45 +206,45 @@ def _write(report: Report, folder: Path) -> None:
 
 
 class _Shared(NamedTuple):
-    """What models share: files, threads for each, and whether to trust them."""
+    """What models share: files, threads for each, and whether they are trusted."""
 
     files: dict[str, bytes]
     n_threads: int
     trust: bool
 
 
-class _Made(NamedTuple):
-    """What a worker makes of a model: the rules as JSON, if there are any."""
+class _ModelResult(NamedTuple):
+    """The result of a worker: the rules as JSON, if there are any."""
 
     entry: Entry
     text: str | None = None
 
 
-def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _Made:
-    """Extract the rules of a model, and turn whatever goes wrong into a sentence."""
-    name, started = inputs.wish.name, time.monotonic()
+def _attempt(shared: _Shared, inputs: Inputs, meter: Meter) -> _ModelResult:
+    """Extract the rules of a model, and turn any error into a sentence."""
+    name, started = inputs.model_plan.name, monotonic()
     try:
         threads = joblib.parallel_config(backend="threading", n_jobs=shared.n_threads)
         with at_hand(inputs, shared.files) as files, threads:
-            rules, rows = _rules(files, inputs.wish.options, meter, shared.trust)
+            rules, rows = _rules(files, inputs.model_plan.options, meter, shared.trust)
         text = to_json(rules)
     except Nn2RulesError as error:
         state: Any = "stopped" if isinstance(error, BudgetExceededError) else "failed"
-        return _Made(Entry(name, state, error=str(error)))
-    except Exception as error:  # noqa: BLE001  the other models are not to blame
-        said = f"{type(error).__name__}: {error}"
-        return _Made(Entry(name, "failed", error=f"it ended with {said}"))
-    decided = certificate_of(rules).rows_covered
-    decided = rows if decided is None else decided
-    seconds = round(time.monotonic() - started, 3)
-    return _Made(Entry(name, "done", len(rules), rows, decided, seconds), text)
+        return _ModelResult(Entry(name, state, error=str(error)))
+    except Exception as error:  # noqa: BLE001  the other models continue
+        text = f"failed with {type(error).__name__}: {error}"
+        return _ModelResult(Entry(name, "failed", error=text))
+    covered = certificate_of(rules).rows_covered
+    covered = rows if covered is None else covered
+    seconds = round(monotonic() - started, 3)
+    return _ModelResult(Entry(name, "done", len(rules), rows, covered, seconds), text)
 
 
 def _rules(
     files: dict[str, Path], options: Any, meter: Meter, trust: bool
 ) -> tuple[RuleList, int | None]:
-    """Return the rules of a model, and how many rows were given."""
-    given = Given(
+    """Return the rules of a model, and the number of rows."""
+    model_input = ModelInput(
         data=files.get("data"),
         labels=options.get("labels"),
         test=files.get("test"),
@@ -254,23 +257,23 @@ def _rules(
         trust=trust,
         sign="",
     )
-    found, target = load(files["model"], given), options.get("target")
+    loaded, target = load_with_rows(files["model"], model_input), options.get("target")
     if target is not None:
-        label = class_named(target, found.network)
+        label = class_named(target, loaded.network)
         if label is None:
-            known = ", ".join(str(label) for label in found.network.classes)
+            classes = ", ".join(str(label) for label in loaded.network.classes)
             raise OptionError(
-                f"target: there is no class {target!r}; the classes are {known}"
+                f"target: there is no class {target!r}; the classes are {classes}"
             )
         target = label
     passed = {key: options[key] for key in _PASSED if key in options}
     passed["form"] = passed.get("form") or "rules"
-    with found.naming_lines():
+    with loaded.naming_lines():
         rules = extract(
-            found.network,
-            found.rows,
-            labels=found.labels,
-            test=found.test,
+            loaded.network,
+            loaded.rows,
+            labels=loaded.labels,
+            test=loaded.test,
             target=target,
             order=listed(options, "order"),
             approximate=options.get("approximate"),
@@ -278,7 +281,7 @@ def _rules(
             progress=lambda _what, _share: meter.spend(),
             **passed,
         )
-    return rules, None if found.rows is None else len(found.rows)
+    return rules, None if loaded.rows is None else len(loaded.rows)
 
 
 def _joined(options: Any, key: str) -> str | None:

@@ -1,4 +1,9 @@
-"""The command line: parsing and printing, nothing else. One module a command."""
+"""The command line: it parses and prints, and calls the library for the rest.
+
+Each command is a module with a function of its name. `options` declares what several
+commands share, `app` turns functions into commands and errors into messages, `output`
+prints and writes. This room may import everything else.
+"""
 
 import io
 import sys
@@ -39,7 +44,7 @@ COMMANDS = (
     demo,
     doctor,
 )
-"""In the order of the help."""
+"""In the order in which the help lists them."""
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
 """What all commands share: the app, errors as one sentence, the progress bar.
 
-Exit codes: 0 done, 1 rules differ, 2 bad input, 3 limit exceeded, 130 interrupted.
+Exit codes: 0 done, 1 differs or does not hold, 2 bad input, 3 a limit came first, 130
+interrupted.
 """
 
 import inspect
+import re
 import signal
 import sys
 import threading
@@ -27,7 +29,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import nn2rules
 from nn2rules import cli
-from nn2rules.cli.options import SHOWING, Workers, expanded
+from nn2rules.cli.options import OUTPUT, Workers, expanded, flag
 from nn2rules.cli.output import Visible, drop, visible
 from nn2rules.engine import LogProgress, TerminalProgress
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
@@ -36,81 +38,107 @@ from nn2rules.network import Network
 from nn2rules.rules import RuleList
 
 
-def _plain_flags(options: list[Any]) -> list[Any]:
-    """Show flags as flags, without a type behind them."""
-    for option in options:
-        if getattr(option, "is_flag", False) and option.metavar is None:
-            option.metavar = ""
-    return options
+def _plain_message(message: str) -> str:
+    """Return what is wrong with an option in plain words.
 
-
-def _keep_brackets(made: Any) -> None:
-    """Let Rich print the brackets in the texts of a command, not take them for styles.
-
-    Typer makes commands and options anew for each use, so no text is escaped twice.
+    Typer takes its messages from Click or from Pydantic, by its version.
     """
-    if made.rich_markup_mode != "rich":  # where the user turned Rich off
-        return
-    made.help, made.epilog = escape(made.help or ""), escape(made.epilog or "")
-    for option in made.params:
-        option.help = escape(getattr(option, "help", None) or "")
+    for pattern, replacement in _PLAIN:
+        message = re.sub(pattern, replacement, message)
+    return visible(message)
+
+
+_PLAIN = (
+    ("Value error, ", ""),
+    (r"Input should be a valid integer\b.*", "expected a whole number"),
+    (r"Input should be a valid number\b.*", "expected a number"),
+    (r"('.*') is not a valid int(eger)?\.", r"\1 is not a whole number"),
+    (r"('.*') is not a valid float\.", r"\1 is not a number"),
+)
 
 
 @contextmanager
-def _visible_mistakes() -> Iterator[None]:
-    """Spell out what a terminal would obey where a message repeats what was typed."""
+def _plain_messages() -> Iterator[None]:
+    """Say in plain words what is wrong in the arguments of a command."""
     try:
         yield
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer may bring a Click of its own
-            error.message = visible(error.message or "")  # type: ignore[attr-defined]
+            error.message = _plain_message(error.message or "")  # type: ignore[attr-defined]
         raise
 
 
-class Command(TyperCommand):
+def _keep_brackets(command: Any) -> None:
+    """Let Rich print brackets in help texts, and not take them for styles.
+
+    Typer creates commands and options for each use, so no text is escaped twice.
+    """
+    if command.rich_markup_mode != "rich":  # if the user turned Rich off
+        return
+    command.help, command.epilog = (
+        escape(command.help or ""),
+        escape(command.epilog or ""),
+    )
+    for parameter in command.params:
+        parameter.help = escape(getattr(parameter, "help", None) or "")
+
+
+class _PlainHelp:
+    """What the help of a single command and of all commands have in common."""
+
+    help_panel: str | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _keep_brackets(self)
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Return the context."""
+        with _plain_messages():
+            return super().make_context(*args, **options)  # type: ignore[misc]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, without types that say nothing to a user."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if parameter.param_type_name == "argument":  # MODEL, and not MODEL <path>
+                parameter.display_type_rich = _no_type
+            elif getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+            if parameter.name == "help":
+                parameter.rich_help_panel = self.help_panel
+                parameter.help = "Show this help and exit."
+        return parameters
+
+
+def _no_type(ctx: Any) -> None:
+    """Return that a type is not shown."""
+
+
+class Command(_PlainHelp, TyperCommand):
     """One command."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        _keep_brackets(self)
+    help_panel = OUTPUT
 
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        """Return the context; mistakes in the arguments are made visible."""
-        with _visible_mistakes():
-            return super().make_context(*args, **options)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options."""
-        return _plain_flags(super().get_params(ctx))
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the usage: MODEL RULES [OPTIONS]."""
+        options, *arguments = super().collect_usage_pieces(ctx)
+        return [*(argument.strip("{}") for argument in arguments), options]
 
 
-class Group(TyperGroup):
+class Group(_PlainHelp, TyperGroup):
     """All commands, in the order of `COMMANDS` of this package."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        _keep_brackets(self)
-
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        """Return the context; mistakes in the arguments are made visible."""
-        with _visible_mistakes():
-            return super().make_context(*args, **options)
-
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; a mistake in its name is made visible."""
-        with _visible_mistakes():
+        """Run a command."""
+        with _plain_messages():
             return super().invoke(ctx)
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options that are not of a command."""
-        return _plain_flags(super().get_params(ctx))
-
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands, the first to be used first."""
-        known = super().list_commands(ctx)
+        """Return the names of the commands, in the order of use."""
         modules = [module.__name__.rpartition(".")[2] for module in cli.COMMANDS]
         names = [name.replace("_", "-") for name in modules]
-        return sorted(known, key=names.index)
+        return sorted(super().list_commands(ctx), key=names.index)
 
 
 app = typer.Typer(
@@ -118,21 +146,21 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 done or holds, 1 differs or does not hold, 2 bad input, "
-    "3 a limit came first, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 differs or does not hold, 2 bad input, 3 a limit "
+    "came first, 130 interrupted.",
 )
 
 
 class VisibleConsole(Console):
-    """A console that spells out what a terminal would obey; see `Visible`."""
+    """A console that escapes control characters; see `Visible`."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts, all of them visible, and what else Rich can show."""
+        """Print texts, without control characters, and anything else Rich can show."""
         shown = (visible(each) if isinstance(each, str) else each for each in objects)
         super().print(*shown, **options)
 
     def on_broken_pipe(self) -> None:
-        """Print nothing more where nobody reads it; the command works on."""
+        """Print nothing more if nobody reads it; the command continues."""
         drop(sys.stderr)
 
 
@@ -142,22 +170,25 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 
 QuietOption = Annotated[
-    bool,
-    typer.Option(
-        "--quiet", help="No notes, and no progress bar.", rich_help_panel=SHOWING
-    ),
+    bool, flag("--quiet", "Print no notes and no progress bar.", OUTPUT)
 ]
 
 
 def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command, with an example below its help.
+    """Turn a function into a command, with an example below its help.
 
-    It gets all options of a `ModelOptions`, `Workers` or `Limits` that it takes.
+    It gets an option for each field of the `ModelOptions`, `Workers` or `Limits` that
+    it takes.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        made = app.command(cls=Command, epilog=f"Example: nn2rules {example}")
-        return made(plain_errors(expanded(function)))
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        decorate = app.command(
+            cls=Command,
+            help="\n\n".join(" ".join(text.split()) for text in paragraphs),
+            epilog=f"Example: nn2rules {example}",
+        )
+        return decorate(plain_errors(expanded(function)))
 
     return register
 
@@ -165,7 +196,7 @@ def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]
 def plain_errors(command: Function) -> Function:
     """Turn the errors of a command, and Ctrl-C, into one sentence and an exit code.
 
-    Warnings become notes. The command gets an option more, `--quiet`.
+    Warnings become notes. The command gets another option, `--quiet`.
     """
 
     @wraps(command)
@@ -176,7 +207,7 @@ def plain_errors(command: Function) -> Function:
             with _remembered(), _warnings_as_notes(), _visible_output():
                 try:
                     command(*args, **kwargs)
-                finally:  # a reader that is gone must not show after the exit code
+                finally:  # a closed pipe must be noticed before the exit code
                     sys.stdout.flush()
         except Nn2RulesError as error:
             stderr.quiet = False
@@ -184,7 +215,7 @@ def plain_errors(command: Function) -> Function:
             code = 3 if isinstance(error, BudgetExceededError) else 2
             raise typer.Exit(code) from None
         except KeyboardInterrupt:
-            with suppress(OSError):  # the reader may be gone
+            with suppress(OSError):  # the pipe may be closed
                 sys.stdout.flush()
             stderr.quiet = False
             stderr.print("interrupted")
@@ -200,12 +231,12 @@ def plain_errors(command: Function) -> Function:
 
 
 def _visible_output() -> AbstractContextManager[Any]:
-    """Let all that is printed go through `Visible`."""
+    """Print everything through `Visible`."""
     return redirect_stdout(Visible(sys.stdout))
 
 
 def _add_option(function: Callable[..., None], name: str, kind: Any) -> None:
-    """Let a function seem to have an option more."""
+    """Add an option to the signature of a function."""
     signature = inspect.signature(function)
     option = inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind
@@ -221,11 +252,11 @@ _interrupted = False
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """Remember that Ctrl-C was pressed, and end with it whatever comes of it.
+    """Remember that Ctrl-C was pressed, and end the command even if that gets lost.
 
     Libraries catch a KeyboardInterrupt, as scikit-learn does while it trains, or turn
     it into another error, and callbacks from C, as those of the compiler, lose it.
-    `progress_bar` asks, too.
+    `progress_bar` checks, too.
     """
     global _interrupted  # noqa: PLW0603  a signal belongs to the whole process
     _interrupted = False
@@ -243,7 +274,7 @@ def _remembered() -> Iterator[None]:
             sys.__unraisablehook__(lost)
 
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.SIG_IGN:  # a job that is to go on, whatever is pressed
+    if before is not signal.SIG_IGN:  # nohup jobs continue regardless of Ctrl-C
         signal.signal(signal.SIGINT, interrupt)
     sys.unraisablehook, hook = unraisable, sys.unraisablehook
     try:
@@ -260,14 +291,14 @@ def _remembered() -> Iterator[None]:
 
 
 def _notice_interrupt() -> None:
-    """Interrupt once more, if that was lost."""
+    """Interrupt again, if the first time was lost."""
     if _interrupted:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print our own warnings as notes; those of others go their own way."""
+    """Print warnings of nn2rules as notes; leave those of other libraries alone."""
     with warnings.catch_warnings():
         show = warnings.showwarning
         warnings.simplefilter("always", Nn2RulesWarning)
@@ -283,42 +314,42 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 class ProgressBar:
-    """Shows how far the work is, and notices Ctrl-C.
+    """Shows progress, and notices Ctrl-C.
 
-    A bar on a terminal, elsewhere a line now and then.
+    A bar on a terminal, elsewhere a line from time to time.
     """
 
     def __init__(self) -> None:
         self._bar, self._lines = TerminalProgress(stderr), LogProgress(stderr)
 
     def __call__(self, what: str, share: float) -> None:
-        """Show what is being done, and the share that is done."""
+        """Show what is being done, and which share of it is done."""
         _notice_interrupt()
         (self._bar if stderr.is_terminal else self._lines)(what, share)
 
     def print(self, text: str) -> None:
-        """Print a result while the work goes on: at once, and not into the bar.
+        """Print a result at once, while the work continues.
 
-        While a bar is shown, standard output goes where the bar is, to standard error.
+        The bar is paused: while it is shown, standard output goes to standard error.
         """
         self._bar.pause()
         print(text, flush=True)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.close()
 
 
 @contextmanager
 def progress_bar() -> Iterator[ProgressBar]:
-    """Show how far the work is: a bar on a terminal, elsewhere a line now and then."""
+    """Show progress: a bar on a terminal, elsewhere a line from time to time."""
     with closing(ProgressBar()) as progress:
         yield progress
 
 
 @contextmanager
 def working(workers: Workers) -> Iterator[ProgressBar]:
-    """Let work be done where the user says, and show how far it is."""
+    """Work where the user asks for it, and show progress."""
     with workers.at_work(), progress_bar() as progress:
         yield progress
 
@@ -329,16 +360,15 @@ def root(
         False
     ),
 ) -> None:
-    """Turn a trained neural network into rules that answer the same on every input."""
+    """Convert a neural network for tabular data into provably equivalent rules."""
     if version:
         print(f"nn2rules {nn2rules.__version__}")
         raise typer.Exit
 
 
 def note_other_network(rules: RuleList, network: Network) -> None:
-    """Say on standard error that rules were extracted from another network."""
-    if different := other_network(rules, network):
+    """Note that rules were extracted from another network."""
+    if difference := other_network(rules, network):
         stderr.print(
-            f"note: this is not the network that the rules were extracted from: "
-            f"{different}"
+            f"note: the rules were extracted from another network: {difference}"
         )

@@ -7,71 +7,80 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, working
-from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
+from nn2rules.cli.options import (
+    FILES,
+    OUTPUT,
+    Help,
+    ImpossibleOption,
+    JsonOption,
+    LabelsOption,
+    Limits,
+    ModelFile,
+    ModelOptions,
+    number,
+    option,
+    read_impossible,
+)
 from nn2rules.cli.output import width
-from nn2rules.models import load
+from nn2rules.models import load_with_rows
 
-_CODES = {"clear": 0, "turns": 1, "open": 3}
+_CODES = {"clear": 0, "flips": 1, "undecided": 3}
 
 
 @command("audit model.onnx --data train.csv --labels y --protected sex")
 def audit(
     model: ModelFile,
     data: Annotated[
-        Path,
-        typer.Option(metavar="ROWS", help="The rows that everything is counted on."),
+        Path, option("ROWS", "The rows on which everything is counted.", FILES)
     ],
-    how: ModelOptions,
+    model_options: ModelOptions,
     limits: Annotated[
-        Limits, Help(seconds="Seconds for all of it; by default a minute.")
+        Limits,
+        Help(seconds="Stop after this many seconds for the whole page; by default 60."),
     ],
     *,
     protected: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A protected feature, or a column that the model does not see. May be "
-            "repeated.",
+        option(
+            "NAME",
+            "Protected attribute to audit: a model feature or any other column of "
+            "--data. May be repeated.",
         ),
     ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column of the true classes."),
-    ] = None,
+    labels: LabelsOption = None,
     fragile: Annotated[
-        int, typer.Option(min=0, help="How many of the most fragile rows to list.")
+        int,
+        number(help="How many of the most fragile rows to list.", minimum=0),
     ] = 5,
+    impossible: ImpossibleOption = None,
     top: Annotated[
-        int, typer.Option(min=0, help="How many rules to print of each way to turn.")
-    ] = 3,
-    impossible: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Inputs that cannot occur, as conditions. May be repeated.",
+        int,
+        number(
+            help="Print at most this many rules for each way a prediction can flip.",
+            panel=OUTPUT,
+            minimum=0,
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ] = 3,
+    as_json: JsonOption = False,
 ) -> None:
-    """Put what a model does on one page, protected features first.
+    """Audit a model on one page: fairness, feature importance, monotonicity.
 
-    Exits with 0 if no protected feature turns an answer, 1 if one does, and 3 if that
-    is open, as the time ended first.
+    Exit code 0 if no protected attribute alone flips a prediction, 1 if one does, 3 if
+    that is undecided because a limit came first.
     """
-    given = how.given(data=data, labels=labels)
-    loaded = load(model, given)
+    loaded = load_with_rows(model, model_options.given(data=data, labels=labels))
     with working(limits) as progress, loaded.naming_lines():
-        found = nn2rules.audit(
+        page = nn2rules.audit(
             loaded.network,
             loaded.rows,
             protected=protected or (),
             labels=loaded.labels,
             fragile=fragile,
-            impossible=impossible,
+            impossible=read_impossible(impossible),
             time=limits.seconds,
             n_jobs=limits.jobs,
             progress=progress,
         )
-    print(found.to_json() if as_json else found.text(top, width=width()))
-    if found.status != "clear":
-        raise typer.Exit(_CODES[found.status])
+    print(page.to_json() if as_json else page.text(top, width=width()))
+    if page.status != "clear":
+        raise typer.Exit(_CODES[page.status])

@@ -1,90 +1,102 @@
-"""nn2rules check: a second opinion on rules."""
+"""nn2rules check: compare rules with a model, by independent code."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import nn2rules
 from nn2rules.cli.app import command, note_other_network, working
-from nn2rules.cli.options import SHOWING, Help, Limits, ModelFile, ModelOptions
-from nn2rules.errors import FormatError, UnsupportedModelError
-from nn2rules.files import load_rules, parse_json, read_text
-from nn2rules.models import load
+from nn2rules.cli.options import (
+    FILES,
+    PERFORMANCE,
+    Help,
+    JsonOption,
+    Limits,
+    ModelFile,
+    ModelOptions,
+    RulesFile,
+    SeedOption,
+    flag,
+    number,
+    option,
+    read_boxes,
+)
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.files import load_rules
+from nn2rules.models import load_with_rows
 
 
 @command("check model.onnx rules.json --data train.csv")
 def check(
     model: ModelFile,
-    rules: Annotated[
-        Path,
-        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
-    ],
-    how: ModelOptions,
+    rules: RulesFile,
+    model_options: ModelOptions,
     limits: Annotated[
         Limits,
         Help(
-            seconds="Seconds to prove or refute the rules by search, where not all "
-            "inputs can be tried; by default a minute.",
-            jobs="Workers of --cluster; by default all there are. Here one thread "
-            "works.",
+            seconds="Stop after this many seconds of proving or refuting rules by "
+            "search, if there are too many inputs to try them all; by default 60.",
+            jobs="Number of workers of --cluster; by default all there are. Without "
+            "--cluster, the check runs in one thread.",
         ),
     ],
     *,
     data: Annotated[
-        Path | None,
-        typer.Option(metavar="ROWS", help="Rows on which they must agree, too."),
+        Path | None, option("ROWS", "Also compare them on these rows.", FILES)
     ] = None,
     impossible: Annotated[
         Path | None,
-        typer.Option(
-            metavar="BOXES.json",
-            help="Inputs that cannot occur, and are left out: a list of objects, from "
-            "features to lists of values.",
+        option(
+            "BOXES.json",
+            "Inputs that cannot occur: a list of objects, from features to lists of "
+            "values.",
+            FILES,
         ),
     ] = None,
     default: Annotated[
         bool,
-        typer.Option(
-            "--default", help="Hold rules of scope support to their default, too."
-        ),
+        flag("--default", "Also compare the default class of rules of scope support."),
     ] = False,
     proofs: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Proofs of the rules, as extract --proofs writes them, to be followed "
-            "step by step: on all inputs, however many there are.",
+        option(
+            "FILE",
+            "Proofs written by extract --proofs. Each is verified step by step; "
+            "together they are about all inputs, however many there are.",
+            FILES,
         ),
     ] = None,
     samples: Annotated[
-        int, typer.Option(min=1, help="Inputs to draw where not all can be tried.")
+        int,
+        number(
+            help="Inputs to draw if there are too many to try them all.",
+            panel=PERFORMANCE,
+            minimum=1,
+        ),
     ] = 100_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
-    ] = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
-    """Check rules against a model with separate, simple code; exit 1 if they differ.
+    """Check rules against a model with an independent checker.
 
-    Tries every input where the domain is small enough. Where it is not, it proves or
-    refutes rule by rule, and exits with 3 if it could not settle all of them in time.
+    Tries every input if there are not too many; otherwise proves or refutes each rule.
+    Exit code 0 if they agree, 1 if they differ, 3 if a limit came first.
     """
-    loaded = load_rules(rules)
-    given = how.for_rules(loaded, data=data)
+    rule_list = load_rules(rules)
     try:
-        found = load(model, given)
+        loaded = load_with_rows(model, model_options.for_rules(rule_list, data=data))
     except UnsupportedModelError as error:
         raise UnsupportedModelError(
             f"the features of these rules are not those of this model: {error}"
         ) from None
-    note_other_network(loaded, found.network)
-    with working(limits) as progress, found.naming_lines():
+    note_other_network(rule_list, loaded.network)
+    with working(limits) as progress, loaded.naming_lines():
         report = nn2rules.check(
-            found.network,
-            loaded,
-            rows=found.rows,
-            impossible=() if impossible is None else _boxes(impossible),
+            loaded.network,
+            rule_list,
+            rows=loaded.rows,
+            impossible=() if impossible is None else read_boxes(impossible),
             default=default,
             samples=samples,
             seed=seed,
@@ -95,19 +107,4 @@ def check(
         )
     print(report.to_json() if as_json else report)
     if not report.ok:
-        raise typer.Exit(3 if report.is_open else 1)
-
-
-def _boxes(path: Path) -> list[dict[str, list[Any]]]:
-    """Read the boxes of inputs that cannot occur."""
-    text = read_text(path)
-    try:
-        return [
-            {
-                name: [value.scalar() for value in values.items()]
-                for name, values in box.entries()
-            }
-            for box in parse_json(text).items()
-        ]
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
+        raise typer.Exit(3 if report.is_undecided else 1)

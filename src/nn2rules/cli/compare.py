@@ -1,4 +1,4 @@
-"""nn2rules compare: where two models, or a model and rules, decide differently."""
+"""nn2rules compare: where two models, or a model and rules, predict differently."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,63 +8,73 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, working
-from nn2rules.cli.options import Help, Limits, ModelOptions
+from nn2rules.cli.options import (
+    FILES,
+    OUTPUT,
+    EffortOption,
+    Help,
+    JsonOption,
+    Limits,
+    ModelOptions,
+    SeedOption,
+    flag,
+    option,
+)
 from nn2rules.cli.output import width
 from nn2rules.files import is_table, read_table
-from nn2rules.models import Given, load, refuse_for_network
+from nn2rules.models import ModelInput, load_with_rows, refuse_for_network
 from nn2rules.network import Network
 from nn2rules.rules import RuleList
 from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain
 
-_FILE = "A network or rules (.json, .csv, .xlsx), or a model, as extract takes it."
+_FILE = "A network or rules (.json, .csv, .xlsx), or a model as for extract."
 
 
 @command("compare old.onnx new.onnx --data train.csv")
 def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help=_FILE)],
     new: Annotated[Path, typer.Argument(metavar="NEW", help=_FILE)],
-    how: ModelOptions,
-    limits: Annotated[Limits, Help(seconds="Seconds after which it may stay open.")],
+    model_options: ModelOptions,
+    limits: Annotated[
+        Limits,
+        Help(seconds="Stop after this many seconds; the result may be undecided."),
+    ],
     *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ROWS", help="Rows on which differences are counted, too."
-        ),
+        option("ROWS", "Rows on which differences are counted, too.", FILES),
     ] = None,
     common: Annotated[
         bool,
-        typer.Option(
-            "--common", help="Where features or values differ, compare what both know."
+        flag(
+            "--common",
+            "If features or values differ, compare on what both models have.",
         ),
     ] = False,
-    decided: Annotated[
+    covered_only: Annotated[
         bool,
-        typer.Option(
-            "--decided", help="Leave out inputs about which rules claim nothing."
-        ),
+        flag("--covered-only", "Leave out inputs that no rule of a rules file covers."),
     ] = False,
-    effort: Annotated[
-        int, typer.Option(min=0, help="How hard to look for few rules.")
-    ] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same rules.")] = 0,
+    effort: EffortOption = 1,
+    seed: SeedOption = 0,
     everything: Annotated[
-        bool, typer.Option("--all", help="Print every rule.")
+        bool, flag("--all", "Print every rule, not only those for most inputs.", OUTPUT)
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Compare two models, or rules: exit 0 if they are equal, 1 if not, 3 if open.
+    """Compare two models, or a model and rules.
 
-    Where they differ, prints rules from an old class to a new one.
+    Prints rules for the inputs on which predictions differ. Exit code 0 if they are
+    equal on every input, 1 if they differ, 3 if that is undecided because a limit came
+    first.
     """
-    given = how.given(data=data)
-    both = _loaded((old, new), given)
+    both = _loaded((old, new), model_options.given(data=data))
     table = None if data is None else read_table(data)
     with working(limits) as progress:
-        asked: dict[str, Any] = {
+        options: dict[str, Any] = {
             "common": common,
-            "decided": decided,
+            "covered_only": covered_only,
             "time": limits.seconds,
             "n_jobs": limits.jobs,
             "effort": effort,
@@ -72,42 +82,44 @@ def compare(
             "progress": progress,
         }
         if table is None:
-            found = nn2rules.compare(*both, **asked)
+            comparison = nn2rules.compare(*both, **options)
         else:
             for one in both:
                 table.check(one.domain)
                 table = replace(table, rows=table.rows_in(one.domain))
             with table.naming_lines():
-                found = nn2rules.compare(*both, table.rows, **asked)
+                comparison = nn2rules.compare(*both, table.rows, **options)
     if as_json:
-        print(found.to_json())
+        print(comparison.to_json())
     else:
-        print(found.text("all" if everything else "most", width=width()))
-    if not found.equal:
-        raise typer.Exit(3 if found.equal is None else 1)
+        print(comparison.text("all" if everything else "most", width=width()))
+    if not comparison.equal:
+        raise typer.Exit(3 if comparison.equal is None else 1)
 
 
 def _loaded(
-    paths: tuple[Path, Path], given: Given
+    paths: tuple[Path, Path], model_input: ModelInput
 ) -> tuple[Network | RuleList, Network | RuleList]:
-    """Read both files; where nothing says the domain of a model, it is the other's."""
-    found: dict[int, Network | RuleList] = {
+    """Read both files; without --data, a model has the domain of the other one."""
+    loaded: dict[int, Network | RuleList] = {
         place: _classifier(path)
         for place, path in enumerate(paths)
         if path.suffix == ".json" or is_table(path)
     }
-    if len(found) == len(paths):
-        refuse_for_network(given)
-    known: Domain | None = None
-    if given.data is None and not given.values:
-        known = next((one.domain.uncut for one in found.values()), None)
+    if len(loaded) == len(paths):
+        refuse_for_network(model_input)
+    domain: Domain | None = None
+    if model_input.data is None and not model_input.values:
+        domain = next((one.domain.uncut for one in loaded.values()), None)
     for place, path in enumerate(paths):
-        if place not in found:
-            found[place] = load(path, replace(given, domain=known)).network
-    return found[0], found[1]
+        if place not in loaded:
+            loaded[place] = load_with_rows(
+                path, replace(model_input, domain=domain)
+            ).network
+    return loaded[0], loaded[1]
 
 
 def _classifier(path: Path) -> Network | RuleList:
     """Read a network or rules; a scorecard is compared as its network."""
-    found = nn2rules.load(path)
-    return found.network if isinstance(found, Scorecard) else found
+    loaded = nn2rules.load(path)
+    return loaded.network if isinstance(loaded, Scorecard) else loaded

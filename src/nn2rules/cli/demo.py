@@ -1,14 +1,12 @@
-"""nn2rules demo: what it is all about, on a small network."""
+"""nn2rules demo: what nn2rules does, on a small network."""
 
 import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import nn2rules
 from nn2rules.cli.app import command
-from nn2rules.cli.options import FILES
+from nn2rules.cli.options import FILES, option
 from nn2rules.cli.output import width
 from nn2rules.files import check_writable, load_network, load_rules
 from nn2rules.language import label_text
@@ -19,23 +17,17 @@ from nn2rules.network import Network
 def demo(
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="REPORT.html",
-            help="Also write a report, a page for a browser.",
-            rich_help_panel=FILES,
-        ),
+        option("REPORT.html", "Also write an HTML report.", FILES, "-o", "--output"),
     ] = None,
 ) -> None:
-    """Show what nn2rules does, on a small network that judges cars."""
+    """Show what nn2rules does, with a small network that rates cars."""
     if output is not None:
         check_writable(output)
     cars = nn2rules.datasets.load("car")
     path = nn2rules.datasets.network_file("car")
     network = load_network(path)
     print(
-        "A network with two hidden layers of 6 and 3 ReLU units was trained to say "
+        "A network with two hidden layers of 6 and 3 ReLU units was trained to predict "
         "whether\na car is acceptable, from six features "
         f"({cars.title}).\n"
     )
@@ -46,19 +38,16 @@ def demo(
     paper = nn2rules.extract(network, data=cars.train.rows, engine="paper")
     seconds = time.perf_counter() - started
     print(
-        f"\nThe method of the paper NN2Rules finds its rules in {seconds:.1f} s. Those "
-        f"that decide\nmost of {len(cars.train):,} cars come first:\n"
+        f"\nThe method of the NN2Rules paper extracts its rules in {seconds:.1f} s. "
+        f"These determine\nmost of {len(cars.train):,} cars:\n"
     )
     print(paper.text(5, width=width()))
     rules = load_rules(path.with_name("car-rules.json"))
-    print(f"\nnn2rules says the same in {len(rules)} rules:\n")
+    print(f"\nnn2rules needs {len(rules)} rules for the same predictions:\n")
     print(rules.text(width=width()))
+    print(f"\nChecked just now on every input:\n\n{nn2rules.check(network, rules)}")
     print(
-        f"\nChecked just now, one input after the other:\n\n"
-        f"{nn2rules.check(network, rules)}"
-    )
-    print(
-        f"\nExtract them yourself; the first time, this compiles for some seconds:"
+        f"\nExtract them yourself (the first run takes some seconds to compile):"
         f"\n\n  nn2rules extract {path}"
     )
     if output is not None:
@@ -66,7 +55,7 @@ def demo(
 
 
 def _write_report(output: Path, network: Network) -> None:
-    """Write the report of the network, with each of its rules true on its own."""
+    """Write a report about the network, with rules that each hold by themselves."""
     cars = nn2rules.datasets.load("car").train
     rules = nn2rules.extract(network, cars.rows, labels=cars.labels, form="set")
     rules.report(
@@ -76,4 +65,4 @@ def _write_report(output: Path, network: Network) -> None:
         labels=cars.labels,
         title="Which cars are acceptable?",
     )
-    print(f"\nA report of the same network; open it in a browser:\n\n  {output}")
+    print(f"\nA report about the same network; open it in a browser:\n\n  {output}")

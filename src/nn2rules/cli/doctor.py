@@ -19,7 +19,7 @@ _REQUIRED = ("numpy", "numba", "narwhals", "typer", "rich")
 
 @command("doctor")
 def doctor() -> None:
-    """Say what is installed, which extras are missing, and what was compiled."""
+    """Show what is installed, which extras are missing, and what is compiled."""
     print(f"nn2rules {nn2rules.__version__}, Python {platform.python_version()}")
     print(f"cores     {cpu_count()}")
     print(f"kernels   {_kernels()}")
@@ -36,27 +36,27 @@ def doctor() -> None:
 
 def _kernels() -> str:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
-        return "not compiled, as NUMBA_DISABLE_JIT is set: everything is slow"
-    found = {"tables": is_cached(climb), "search": is_cached(grow)}
-    compiled = [name for name, is_there in found.items() if is_there]
+        return "not compiled, because NUMBA_DISABLE_JIT is set; everything is slow"
+    kernels = {"tables": is_cached(climb), "search": is_cached(grow)}
+    compiled = [name for name, is_compiled in kernels.items() if is_compiled]
     if not compiled:
-        return "not compiled yet; the first extraction does that"
-    return f"compiled on this machine: those of {' and '.join(compiled)}"
+        return "not compiled yet; the first extraction compiles them"
+    return f"compiled on this machine, for {' and '.join(compiled)}"
 
 
 def _extras() -> dict[str, list[str]]:
     """Return the packages of each extra, as the package itself declares them."""
     declared = metadata("nn2rules")
-    found: dict[str, list[str]] = {
+    extras: dict[str, list[str]] = {
         str(extra): [] for extra in declared.get_all("Provides-Extra") or ()
     }
     for line in declared.get_all("Requires-Dist") or ():
         needed, _, marker = str(line).partition(";")
         extra = marker.partition("==")[2].strip(" '\"")
-        if extra in found:
+        if extra in extras:
             name = needed.split(">")[0].split("=")[0].split("[")[0]
-            found[extra].append(name.strip())
-    return found
+            extras[extra].append(name.strip())
+    return extras
 
 
 def _is_installed(name: str) -> bool:

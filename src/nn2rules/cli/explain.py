@@ -1,4 +1,4 @@
-"""nn2rules explain: why rows get their classes, and what would turn that."""
+"""nn2rules explain: why rows get their classes, and what would change that."""
 
 from itertools import islice
 from pathlib import Path
@@ -8,15 +8,30 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions, names_of
-from nn2rules.errors import DomainError, FormatError, OptionError, RowsError
-from nn2rules.files import Node, Table, load_rules, parse_json, read_table, read_text
+from nn2rules.cli.options import (
+    FILES,
+    OUTPUT,
+    Help,
+    ImpossibleOption,
+    JsonOption,
+    Limits,
+    ModelFile,
+    ModelOptions,
+    flag,
+    names_of,
+    number,
+    option,
+    read_impossible,
+)
+from nn2rules.errors import DomainError, OptionError, RowsError
+from nn2rules.files import Table, load_rules, read_table
 from nn2rules.language import count
-from nn2rules.models import class_named, load
+from nn2rules.models import class_named, load_with_rows
 from nn2rules.questions.explain import Explanations
 from nn2rules.space import Domain, did_you_mean, number_of
 
-_NAMED = 10  # so many rows that cannot be explained
+_MOST_NAMED = 10
+"""Rows that cannot be explained and are named one by one."""
 
 
 @command("explain model.onnx rows.csv --data train.csv")
@@ -25,189 +40,194 @@ def explain(
     rows: Annotated[
         Path, typer.Argument(metavar="ROWS", help="Rows to explain, with a header.")
     ],
-    how: ModelOptions,
+    model_options: ModelOptions,
     limits: Annotated[
         Limits,
-        Help(seconds="Stop after so many seconds; what is not known then is said."),
+        Help(
+            seconds="Stop after this many seconds; what is not known by then is "
+            "reported as such."
+        ),
     ],
     *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DATA",
-            help="Rows as the model was trained on: what its features can be, where "
-            "the model does not say it.",
+        option(
+            "ROWS",
+            "Rows like those the model was trained on: the possible values of its "
+            "features, if the model does not state them.",
+            FILES,
         ),
     ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, help="Explain the first so many rows.")
-    ] = None,
     smallest: Annotated[
-        bool, typer.Option("--smallest", help="Reasons with the fewest features.")
+        bool, flag("--smallest", "Find reasons with the fewest features.")
     ] = False,
-    reasons: Annotated[int, typer.Option(min=1, help="How many reasons.")] = 1,
+    reasons: Annotated[
+        int, number(help="Number of reasons for each row.", minimum=1)
+    ] = 1,
     immutable: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Features that cannot change.")
+        str | None,
+        option("A,B", "Features that a counterfactual must not change."),
     ] = None,
     increase: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Features that may only go up.")
+        str | None,
+        option("A,B", "Features that a counterfactual may only increase."),
     ] = None,
     decrease: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Features that may only go down.")
+        str | None,
+        option("A,B", "Features that a counterfactual may only decrease."),
     ] = None,
     forbid: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=A,B",
-            help="Values that a feature must not become; numbers of a range as "
+        option(
+            "NAME=A,B",
+            "Values that a feature must not change to; numbers of a range as "
             "LOW..HIGH. May be repeated.",
         ),
     ] = None,
-    impossible: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="BOXES.json",
-            help="Inputs that cannot occur: a list of objects, from features to lists "
-            "of values, and of pairs [low, high] of numbers.",
-        ),
-    ] = None,
+    impossible: ImpossibleOption = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=COST",
-            help="What a change costs, and each step of it: 2, or 1+0.5. May be "
-            "repeated; other features cost 1.",
+        option(
+            "NAME=COST",
+            "The cost of changing a feature, optionally plus that of each step: 2, or "
+            "1+0.5. May be repeated; other features cost 1.",
         ),
     ] = None,
     step: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=SIZE", help="How long a step is in a range of numbers."
-        ),
+        option("NAME=SIZE", "The size of a step in a range of numbers."),
     ] = None,
-    codes: Annotated[
+    reason_codes: Annotated[
         Path | None,
-        typer.Option(
-            metavar="CODES",
-            help="Reason codes: columns feature, direction (low, high or any), text.",
+        option(
+            "CODES",
+            "Reason codes for adverse action notices: a table with the columns "
+            "feature, direction (low, high or any) and text.",
+            FILES,
         ),
     ] = None,
     adverse: Annotated[
         str | None,
-        typer.Option(
-            metavar="CLASS", help="The only class whose rows get reason codes."
-        ),
+        option("CLASS", "The only class whose rows get reason codes."),
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(metavar="RULES", help="Also name the rules that hold."),
+        option("RULES", "Also name the rules of this file that cover a row.", FILES),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    top: Annotated[
+        int | None,
+        number(help="Explain only the first N rows.", panel=OUTPUT, minimum=1),
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Explain rows: what forces their class, and the fewest changes that turn it.
+    """Explain predictions: sufficient reasons and counterfactuals (smallest changes).
 
-    Rows that cannot be explained do not stop the others; exit 2 then. Exit 3 if the
-    time ended before all was known.
+    A reason is a set of features that force the predicted class, whatever the others
+    are. Rows that cannot be explained do not stop the others. Exit code 0 if all is
+    known, 2 if a row cannot be explained, 3 if a limit came first.
     """
-    given = how.given(data=data)
-    found = load(model, given)
-    network, table = found.network, read_table(rows)
+    network = load_with_rows(model, model_options.given(data=data)).network
+    table = read_table(rows)
     table.check(network.domain)
-    shown = table.rows_in(network.domain)[:top]
-    is_adverse = None if adverse is None else class_named(adverse, network)
-    if adverse is not None and is_adverse is None:
-        known = ", ".join(str(label) for label in network.classes)
+    adverse_class = None if adverse is None else class_named(adverse, network)
+    if adverse is not None and adverse_class is None:
+        classes = ", ".join(str(label) for label in network.classes)
         raise OptionError(
-            f"--adverse: there is no class {adverse!r}; the classes are {known}"
+            f"--adverse: there is no class {adverse!r}; the classes are {classes}"
             f"{did_you_mean(adverse, network.classes)}"
         )
     with working(limits) as progress, table.naming_lines():
-        explained = nn2rules.explain(
+        explanations = nn2rules.explain(
             network,
-            shown,
+            table.rows_in(network.domain)[:top],
             smallest=smallest,
             reasons=reasons,
-            immutable=names_of(immutable) or (),
-            increase=names_of(increase) or (),
-            decrease=names_of(decrease) or (),
+            immutable=names_of(immutable, "--immutable") or (),
+            increase=names_of(increase, "--increase") or (),
+            decrease=names_of(decrease, "--decrease") or (),
             forbidden=_forbidden(forbid, network.domain),
-            impossible=None if impossible is None else _boxes(impossible),
+            impossible=read_impossible(impossible),
             costs=_costs(cost),
             steps=_steps(step),
-            codes=None if codes is None else _codes(codes),
-            adverse=is_adverse,
+            reason_codes=None if reason_codes is None else _codes(reason_codes),
+            adverse=adverse_class,
             rules=None if rules is None else load_rules(rules),
-            skip=True,
+            skip_invalid=True,
             time=limits.seconds,
             n_jobs=limits.jobs,
             progress=progress,
         )
-    if explained.skipped and not len(explained):
-        row, reason = next(iter(explained.skipped.items()))
+    if explanations.skipped and not len(explanations):
+        row, reason = next(iter(explanations.skipped.items()))
         raise RowsError(f"{table.path}, line {table.lines[row]}: {reason}")
-    print(explained.to_json() if as_json else explained.text(), flush=True)
-    _refuse_skipped(table, explained)
-    n_open = sum(bool(explanation.open) for explanation in explained)
-    if n_open:
-        stderr.print(f"note: of {n_open:,} of {len(explained):,} rows not all is known")
+    print(explanations.to_json() if as_json else explanations.text(), flush=True)
+    _refuse_skipped(table, explanations)
+    n_undecided = sum(bool(explanation.undecided) for explanation in explanations)
+    if n_undecided:
+        stderr.print(
+            f"note: a limit came first for {n_undecided:,} of "
+            f"{len(explanations):,} rows"
+        )
         raise typer.Exit(3)
 
 
-def _refuse_skipped(table: Table, explained: Explanations) -> None:
+def _refuse_skipped(table: Table, explanations: Explanations) -> None:
     """Name the rows that cannot be explained, the first of them one by one."""
-    skipped = explained.skipped
+    skipped = explanations.skipped
     if not skipped:
         return
-    for row in islice(skipped, _NAMED):
+    for row in islice(skipped, _MOST_NAMED):
         stderr.print(f"note: {table.path}, line {table.lines[row]}: {skipped[row]}")
-    if len(skipped) > _NAMED:
-        stderr.print(f"note: and {count(len(skipped) - _NAMED, 'more row')}")
-    total = count(len(skipped) + len(explained), "row")
+    if len(skipped) > _MOST_NAMED:
+        stderr.print(f"note: and {count(len(skipped) - _MOST_NAMED, 'more row')}")
+    total = count(len(skipped) + len(explanations), "row")
     raise RowsError(
-        f"{table.path}: {len(skipped):,} of {total} cannot be explained; all others are"
+        f"{table.path}: {len(skipped):,} of {total} cannot be explained; the others are"
     )
 
 
-def _named(texts: list[str] | None, option: str, form: str) -> list[tuple[str, str]]:
-    """Split NAME=WHAT."""
+def _named(
+    texts: list[str] | None, name_of_option: str, form: str
+) -> list[tuple[str, str]]:
+    """Split texts of the form NAME=SPEC."""
     parts = []
     for text in texts or ():
-        name, equals, said = text.rpartition("=")
-        if not equals or not name or not said:
-            raise OptionError(f"{option}: {text!r}, expected {form}")
-        parts.append((name, said))
+        name, equals, spec = text.rpartition("=")
+        if not equals or not name or not spec:
+            raise OptionError(f"{name_of_option}: {text!r}, expected {form}")
+        parts.append((name, spec))
     return parts
 
 
-def _number(text: str, option: str) -> float:
-    number = number_of(text)
-    if number is None:
-        raise OptionError(f"{option}: {text!r} is not a number")
-    return number
+def _number(text: str, name_of_option: str) -> float:
+    value = number_of(text)
+    if value is None:
+        raise OptionError(f"{name_of_option}: {text!r} is not a number")
+    return value
 
 
 def _costs(texts: list[str] | None) -> dict[str, Any] | None:
     costs: dict[str, Any] = {}
-    for name, said in _named(texts, "--cost", "NAME=2, or NAME=1+0.5"):
-        parts = [_number(part, "--cost") for part in said.split("+")]
+    for name, spec in _named(texts, "--cost", "NAME=2, or NAME=1+0.5"):
+        parts = [_number(part, "--cost") for part in spec.split("+")]
         costs[name] = parts[0] if len(parts) == 1 else tuple(parts)
     return costs or None
 
 
 def _steps(texts: list[str] | None) -> dict[str, float] | None:
     named = _named(texts, "--step", "NAME=SIZE, as in income=1000")
-    return {name: _number(said, "--step") for name, said in named} or None
+    return {name: _number(spec, "--step") for name, spec in named} or None
 
 
 def _forbidden(texts: list[str] | None, domain: Domain) -> dict[str, Any] | None:
     """Return the values that features must not become; numbers of ranges as pairs."""
     forbidden: dict[str, list[Any]] = {}
-    for name, said in _named(texts, "--forbid", "NAME=A,B"):
+    for name, spec in _named(texts, "--forbid", "NAME=A,B"):
         try:
             is_range = domain.feature(name).limits is not None
         except DomainError as error:
             raise OptionError(f"--forbid: {error}") from None
-        for value in names_of(said) or ():
+        for value in names_of(spec, "--forbid") or ():
             low, dots, high = value.partition("..")
             span = (_number(end, "--forbid") for end in (low, high) if dots)
             forbidden.setdefault(name, []).append(
@@ -224,24 +244,3 @@ def _codes(path: Path) -> dict[tuple[str, str], str]:
         (feature, direction or "any"): text
         for feature, direction, text in zip(*columns, strict=True)
     }
-
-
-def _boxes(path: Path) -> list[dict[str, list[Any]]]:
-    """Read the boxes of inputs that cannot occur; numbers of ranges are pairs."""
-    text = read_text(path)
-    try:
-        return [
-            {
-                name: [_value(value) for value in values.items()]
-                for name, values in box.entries()
-            }
-            for box in parse_json(text).items()
-        ]
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
-
-
-def _value(node: Node) -> Any:
-    if isinstance(node.value, list):
-        return tuple(end.number() for end in node.items())
-    return node.scalar()

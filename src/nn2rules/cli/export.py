@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from nn2rules.cli.app import command
+from nn2rules.cli.options import COMMAND, FILES, FORMATS, OUTPUT, flag, number, option
 from nn2rules.cli.output import check_printable, visible
 from nn2rules.errors import OptionError
 from nn2rules.export import EXPORTERS, options_of, tests_path
@@ -19,109 +20,122 @@ Policy = Literal["none", "default", "error"]
 def export(
     rules: Annotated[
         Path | None,
-        typer.Argument(metavar="RULES", help="A rules file, or a decision table."),
+        typer.Argument(
+            metavar="RULES",
+            help="A rules file (.json), or a decision table (.csv, .xlsx).",
+        ),
     ] = None,
     format_name: Annotated[
         str | None,
-        typer.Option("--format", "-f", metavar="FORMAT", help="See --list."),
+        option("FORMAT", "The format; --list shows all.", COMMAND, "--format", "-f"),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file."),
+        option("FILE", "Write to a file.", FILES, "-o", "--output"),
     ] = None,
     unknown: Annotated[
         Policy,
-        typer.Option(help="A row off the domain: no answer, the default, or an error."),
+        option(
+            None,
+            "For a row with a value outside the domain: no prediction, the default "
+            "class, or an error.",
+        ),
     ] = "none",
     uncovered: Annotated[
         Policy,
-        typer.Option(
-            help="A row that no rule of scope support decides: no answer, the default, "
-            "or an error."
+        option(
+            None,
+            "For a row that no rule of scope support covers: no prediction, the "
+            "default class (which is not proved there), or an error.",
         ),
     ] = "none",
     tests: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Write so many test vectors beside the file: inputs, class, rule.",
+        number(
+            help="Write N test vectors beside the file: inputs with their class and "
+            "rule.",
+            panel=FILES,
         ),
     ] = None,
     dialect: Annotated[
-        str | None, typer.Option(help="Of sql: whose, such as duckdb or postgres.")
+        str | None,
+        option("NAME", "sql: the dialect, such as duckdb or postgres.", FORMATS),
     ] = None,
     table: Annotated[
-        str | None, typer.Option(help="Of sql: make a view of this table.")
+        str | None, option("NAME", "sql: create a view of this table.", FORMATS)
     ] = None,
-    answer: Annotated[
-        str | None, typer.Option(help="Of sql: one expression, class or rule.")
+    only: Annotated[
+        str | None,
+        option("class|rule", "sql: write a single expression.", FORMATS),
     ] = None,
     hit_policy: Annotated[
         str | None,
-        typer.Option(help="Of dmn: first, any, collect or unique."),
+        option("first|any|collect|unique", "dmn: the hit policy.", FORMATS),
     ] = None,
     inputs: Annotated[
-        str | None, typer.Option(help="Of onnx: values, or codes of them.")
+        str | None,
+        option("values|codes", "onnx: take values, or their codes.", FORMATS),
     ] = None,
     missing: Annotated[
-        str | None, typer.Option(help="Of onnx: the text that is missing.")
+        str | None,
+        option("TEXT", "onnx: the text that stands for a missing value.", FORMATS),
     ] = None,
-    show_list: Annotated[
-        bool, typer.Option("--list", help="List the formats, and end.")
-    ] = False,
+    show_list: Annotated[bool, flag("--list", "List the formats and exit.", OUTPUT)] = (
+        False
+    ),
 ) -> None:
-    """Export rules to where decisions are made: a database, a rule engine, a page."""
+    """Export rules to a database, a rule engine, a program or a document."""
     if show_list:
         print(_listing())
         return
     if rules is None or format_name is None:
-        raise OptionError("give a rules file and --format; --list shows the formats")
+        raise OptionError("RULES and --format are needed; --list shows the formats")
     options: dict[str, Any] = {
-        "answer": answer,
+        "only": only,
         "dialect": dialect,
         "table": table,
         "hit_policy": hit_policy,
         "inputs": inputs,
         "missing": missing,
     }
-    given = {name: value for name, value in options.items() if value is not None}
+    chosen = {name: value for name, value in options.items() if value is not None}
     if output is not None:
         check_writable(output, keep=(rules,))
     if output is not None and tests is not None:
         check_writable(tests_path(output), keep=(rules,))
-    made = export_rules(
+    text = export_rules(
         load_rules(rules),
         format_name,
         output,
         unknown=unknown,
         uncovered=uncovered,
         tests=tests,
-        **given,
+        **chosen,
     )
     if output is not None:
         print(f"written to {output}")
         if tests is not None:
             print(f"test vectors written to {tests_path(output)}")
-    elif isinstance(made, bytes):
+    elif isinstance(text, bytes):
         suffix = EXPORTERS[format_name].suffix
         raise OptionError(
-            f"the format {format_name!r} is no text; write it to a file: -o "
+            f"the format {format_name!r} is not text; write it to a file with -o "
             f"rules{suffix}"
         )
     else:
-        made = _printable(made, format_name)
-        print(made, end="" if made.endswith("\n") else "\n")
+        text = _printable(text, format_name)
+        print(text, end="" if text.endswith("\n") else "\n")
 
 
-def _printable(made: str, format_name: str) -> str:
+def _printable(text: str, format_name: str) -> str:
     """Return an export as it is printed: control characters by the format's escape."""
     form = EXPORTERS[format_name]
     if form.escape:
-        return visible(made, form.escape)
+        return visible(text, form.escape)
     check_printable(
-        made, f"names or values, in the format {format_name!r},", f"rules{form.suffix}"
+        text, f"names or values, in the format {format_name!r},", f"rules{form.suffix}"
     )
-    return made
+    return text
 
 
 def _listing() -> str:

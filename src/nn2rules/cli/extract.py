@@ -6,23 +6,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
 from nn2rules.cli.options import (
     FILES,
-    RULES,
+    OUTPUT,
+    PERFORMANCE,
     SCALE,
-    SHOWING,
-    WORK,
     ApproximateOption,
+    EffortOption,
     Help,
+    ImpossibleOption,
+    LabelsOption,
     Limits,
     ModelFile,
     ModelOptions,
     OrderOption,
+    SeedOption,
+    flag,
     names_of,
+    number,
+    option,
+    read_impossible,
 )
 from nn2rules.cli.output import Shown, check_places, partial_place, show
 from nn2rules.errors import (
@@ -33,7 +38,13 @@ from nn2rules.errors import (
 )
 from nn2rules.files import check_writable, read_table, save
 from nn2rules.language import count, label_text, share
-from nn2rules.models import Given, Loaded, class_named, load, takes_curves
+from nn2rules.models import (
+    LoadedModel,
+    ModelInput,
+    class_named,
+    load_with_rows,
+    takes_curves,
+)
 from nn2rules.rules import Description, RuleList, certificate_of, coverage_of
 from nn2rules.scorecards import Scorecard, lines_of
 from nn2rules.space import did_you_mean
@@ -42,276 +53,219 @@ from nn2rules.space import did_you_mean
 @command("extract model.onnx --data train.csv --labels y -o rules.json")
 def extract(
     model: ModelFile,
-    how: ModelOptions,
+    model_options: ModelOptions,
     limits: Annotated[
         Limits,
         Help(
-            seconds="Stop after so many seconds, with the rules that are proved by "
+            seconds="Stop after this many seconds, with the rules that are proved by "
             "then."
         ),
     ],
     *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ROWS",
-            help="Rows as the model was trained on: what its features can be, and how "
-            "many rows each rule decides.",
-            rich_help_panel=FILES,
+        option(
+            "ROWS",
+            "Rows like those the model was trained on: the possible values of its "
+            "features, and how many rows each rule determines.",
+            FILES,
         ),
     ] = None,
     form: Annotated[
-        Literal["list", "set", "paper", "rules", "scorecard"] | None,
-        typer.Option(
-            help="A scorecard has points for each value, and is the default for a "
-            "model without hidden layer. A list of rules is read from the top; the "
-            "rules of a set are for every class, each true on its own; the paper's fix "
-            "the features in one order. By default (rules) a set for rows, and a list "
-            "for every input.",
-            rich_help_panel=RULES,
+        Literal["rules", "list", "set", "paper", "scorecard"] | None,
+        option(
+            "FORM",
+            "list: rules read from the top. set: rules for every class, each of which "
+            "holds by itself. rules: a set for rows of data, and a list for every "
+            "input. paper: rules that fix the features in one order. scorecard: points "
+            "for each value. By default a scorecard for a model without hidden layer, "
+            "and otherwise rules.",
         ),
     ] = None,
     engine: Annotated[
         Literal["auto", "table", "search", "paper"],
-        typer.Option(
-            help="How: from a table of all inputs, by search, or by the paper's own "
+        option(
+            None,
+            "Extract from a table of all inputs, by search, or with the paper's own "
             "algorithm.",
-            rich_help_panel=WORK,
+            PERFORMANCE,
         ),
     ] = "auto",
     scope: Annotated[
         Literal["domain", "support"] | None,
-        typer.Option(
-            help="Rules for every input, or only those that decide a row of --data; by "
-            "default every input, where there are not too many.",
-            rich_help_panel=RULES,
+        option(
+            None,
+            "Rules for every input (domain), or only rules that determine a row of "
+            "--data (support); by default every input, if there are not too many.",
         ),
     ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of --data that holds the true classes.",
-            rich_help_panel=FILES,
-        ),
-    ] = None,
+    labels: LabelsOption = None,
     test: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ROWS.csv",
-            help="Rows that rules are not made for: how many of them are covered. By "
-            "default a tenth of --data is held out for that, and then covered, too.",
-            rich_help_panel=FILES,
+        option(
+            "ROWS",
+            "Rows that rules are not made for, to measure how many of them are "
+            "covered. By default a tenth of --data is held out for that, and covered "
+            "afterwards.",
+            FILES,
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="The only class that a set has rules for.",
-            rich_help_panel=RULES,
-        ),
+        option("CLASS", "The only class that a set has rules for."),
     ] = None,
     max_rules: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="Only so many rules, and the best default.",
-            rich_help_panel=RULES,
-        ),
+        number(help="Keep at most N rules.", minimum=0),
     ] = None,
     fidelity: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="As many rules as are right on this share of inputs.",
-            rich_help_panel=RULES,
+        number(
+            help="Keep as few rules as agree with the model on this share of inputs.",
+            metavar="0..1",
+            minimum=0,
+            maximum=1,
         ),
     ] = None,
-    effort: Annotated[
-        int,
-        typer.Option(
-            min=0, help="How hard to look for short lists.", rich_help_panel=WORK
-        ),
-    ] = 1,
-    seed: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Same options, same seed: the same rules.", rich_help_panel=WORK
-        ),
-    ] = 0,
-    order: OrderOption = None,
-    approximate: ApproximateOption = None,
-    max_regions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Of a deep or wide network: how many linear regions a scorecard may "
-            "have, by default 256.",
-            rich_help_panel=SCALE,
-        ),
-    ] = None,
+    impossible: ImpossibleOption = None,
     points_to_double_odds: Annotated[
         float | None,
-        typer.Option(
-            metavar="POINTS",
-            help="This many points more double the odds of the second class.",
-            rich_help_panel=SCALE,
+        option(
+            "POINTS", "This many points double the odds of the second class.", SCALE
         ),
     ] = None,
     odds: Annotated[
         float | None,
-        typer.Option(
-            metavar="ODDS",
-            help="The odds that --base-score stands for, such as 50 for 50 : 1.",
-            rich_help_panel=SCALE,
-        ),
+        option("ODDS", "The odds at --base-score, such as 50 for 50 : 1.", SCALE),
     ] = None,
     base_score: Annotated[
-        float | None,
-        typer.Option(
-            metavar="POINTS",
-            help="The total that stands for --odds.",
-            rich_help_panel=SCALE,
-        ),
+        float | None, option("POINTS", "The total points at --odds.", SCALE)
     ] = None,
     minimum: Annotated[
-        float | None,
-        typer.Option(
-            metavar="POINTS",
-            help="The smallest total, such as 300.",
-            rich_help_panel=SCALE,
-        ),
+        float | None, option("POINTS", "The smallest total, such as 300.", SCALE)
     ] = None,
     maximum: Annotated[
-        float | None,
-        typer.Option(
-            metavar="POINTS",
-            help="The largest total, such as 850.",
-            rich_help_panel=SCALE,
+        float | None, option("POINTS", "The largest total, such as 850.", SCALE)
+    ] = None,
+    max_regions: Annotated[
+        int | None,
+        number(
+            help="Of a deep or wide network: at most this many linear regions; by "
+            "default 256.",
+            panel=SCALE,
+            minimum=1,
         ),
     ] = None,
     higher: Annotated[
         str | None,
-        typer.Option(
-            metavar="CLASS",
-            help="The class that more points make more likely; by default the second.",
-            rich_help_panel=SCALE,
+        option(
+            "CLASS",
+            "The class that more points make more likely; by default the second.",
+            SCALE,
         ),
     ] = None,
+    effort: EffortOption = 1,
+    seed: SeedOption = 0,
+    order: OrderOption = None,
+    approximate: ApproximateOption = None,
     top: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="Print the first so many rules, in a set of each class; by default "
-            "those that decide most.",
-            rich_help_panel=SHOWING,
+        number(
+            help="Print the first N rules (of a set, of each class); by default those "
+            "that determine most rows.",
+            panel=OUTPUT,
+            minimum=0,
         ),
     ] = None,
-    whole: Annotated[
-        bool, typer.Option("--all", help="Print all rules.", rich_help_panel=SHOWING)
-    ] = False,
+    everything: Annotated[bool, flag("--all", "Print all rules.", OUTPUT)] = False,
     verbose: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--verbose",
-            help="Also print the share of inputs that each rule decides, and the "
+            "Also print the share of inputs that each rule determines, and the "
             "network's probabilities there.",
-            rich_help_panel=SHOWING,
+            OUTPUT,
         ),
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="RULES.json",
-            help="Write the rules as JSON.",
-            rich_help_panel=FILES,
-        ),
+        option("RULES.json", "Write the rules as JSON.", FILES, "-o", "--output"),
     ] = None,
     network: Annotated[
         Path | None,
-        typer.Option(
-            metavar="NETWORK.json",
-            help="Also write the network that was read: for check and neurons.",
-            rich_help_panel=FILES,
+        option(
+            "NETWORK.json",
+            "Also write the network as it was read, for check and neurons.",
+            FILES,
         ),
     ] = None,
     proofs: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write a proof of each rule, for check --proofs.",
-            rich_help_panel=FILES,
-        ),
+        option("FILE", "Also write a proof of each rule, for check --proofs.", FILES),
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where a long search writes what is proved so far, to go on from with "
-            "--resume; it is removed once the rules are written (-o).",
-            rich_help_panel=WORK,
+        option(
+            "FILE",
+            "Where a long search saves what is proved so far, to continue with "
+            "--resume; removed once the rules are written (-o).",
+            PERFORMANCE,
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume",
-            help="Go on from the checkpoint, if it is there.",
-            rich_help_panel=WORK,
-        ),
+        flag("--resume", "Continue from --checkpoint, if it exists.", PERFORMANCE),
     ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print the rules as JSON.", rich_help_panel=SHOWING
-        ),
-    ] = False,
+    as_json: Annotated[bool, flag("--json", "Print the rules as JSON.", OUTPUT)] = (
+        False
+    ),
 ) -> None:
-    """Extract rules or a scorecard, and print them or write them as JSON."""
-    check_places(output, network, (model, data, test, how.encoder))
-    shown = Shown("all" if whole else "most" if top is None else top, verbose, as_json)
+    """Extract rules or a scorecard from a model, and print or write them."""
+    check_places(output, network, (model, data, test, model_options.encoder))
+    shown = Shown(
+        "all" if everything else "most" if top is None else top, verbose, as_json
+    )
     if proofs is not None:
-        check_writable(proofs, keep=(model, data, test, how.encoder, output, network))
+        check_writable(
+            proofs, keep=(model, data, test, model_options.encoder, output, network)
+        )
     if checkpoint is not None:
-        kept = (model, data, test, how.encoder, output, network, proofs)
+        kept = (model, data, test, model_options.encoder, output, network, proofs)
         check_writable(checkpoint, keep=kept)
-    given = how.given(
+    model_input = model_options.given(
         data=data,
         labels=labels,
         test=test,
         is_curved=takes_curves(form, engine, proofs),
     )
-    found = _loaded(model, given, target)
+    loaded = _loaded(model, model_input, target)
     if network is not None:
-        save(found.network, network)
-    if output is None:  # the page that is printed says it
+        save(loaded.network, network)
+    if output is None:  # the printed page states it
         warnings.simplefilter("ignore", OverfittingWarning)
     started = time.perf_counter()
     try:
         with (
             working(limits) as progress,
-            found.naming_lines(),
+            loaded.naming_lines(),
         ):
             rules = nn2rules.extract(
-                found.network,
-                data=found.rows,
-                labels=found.labels,
-                test=found.test,
+                loaded.network,
+                data=loaded.rows,
+                labels=loaded.labels,
+                test=loaded.test,
                 form=form,
                 engine=engine,
                 scope=scope,
-                target=None if target is None else class_named(target, found.network),
+                target=None if target is None else class_named(target, loaded.network),
                 max_rules=max_rules,
                 fidelity=fidelity,
                 max_regions=max_regions,
                 effort=effort,
                 seed=seed,
-                order=names_of(order),
+                order=names_of(order, "--order"),
                 approximate=approximate,
+                impossible=read_impossible(impossible),
                 time=limits.seconds,
                 n_jobs=limits.jobs,
                 progress=progress,
@@ -325,8 +279,9 @@ def extract(
             show(partial, shown, partial_place(output))
             stderr.print(_stopped(partial))
         if checkpoint is not None and checkpoint.exists():
-            stderr.print(f"the same command with --resume goes on from {checkpoint}")
+            stderr.print(f"the same command with --resume continues from {checkpoint}")
         raise
+    spent = time.perf_counter() - started
     scale = {
         "points_to_double_odds": points_to_double_odds,
         "odds": odds,
@@ -334,59 +289,62 @@ def extract(
         "minimum": minimum,
         "maximum": maximum,
     }
-    rules = _scaled(rules, scale, higher, found)
-    spent = time.perf_counter() - started
+    rules = _scaled(rules, scale, higher, loaded)
     show(rules, shown, output)
     if output is not None:
         print(summary(rules, spent))
         if checkpoint is not None and certificate_of(rules).is_complete:
             checkpoint.unlink(missing_ok=True)
-            left_behind = partial_place(output) if resume else None
-            if left_behind is not None:  # by the run that was stopped
-                left_behind.unlink(missing_ok=True)
-    _tell_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
+            outdated = partial_place(output) if resume else None
+            if outdated is not None:  # by the run that was stopped
+                outdated.unlink(missing_ok=True)
+    _note_scope(rules, is_chosen=scope is not None, is_summed_up=output is not None)
 
 
 def _scaled(
-    rules: Description, scale: Mapping[str, Any], higher: str | None, of: Loaded
+    rules: Description,
+    scale: Mapping[str, Any],
+    higher: str | None,
+    loaded: LoadedModel,
 ) -> Description:
     """Return a scorecard on the scale that is asked for; rules have none."""
-    given = [name for name, number in scale.items() if number is not None]
-    given += ["higher"] * (higher is not None)
-    if not given:
+    options = [name for name, number in scale.items() if number is not None]
+    options += ["higher"] * (higher is not None)
+    if not options:
         return rules
     if not isinstance(rules, Scorecard):
-        option = given[0].replace("_", "-")
-        raise OptionError(f"--{option} is for a scorecard: --form scorecard")
-    label = None if higher is None else class_named(higher, of.network)
+        name = options[0].replace("_", "-")
+        raise OptionError(f"--{name} is for a scorecard: --form scorecard")
+    label = None if higher is None else class_named(higher, loaded.network)
     if higher is not None and label is None:
-        known = ", ".join(str(label) for label in of.network.classes)
+        classes = ", ".join(str(label) for label in loaded.network.classes)
         raise OptionError(
-            f"--higher: there is no class {higher!r}; the classes are {known}"
+            f"--higher: there is no class {higher!r}; the classes are {classes}"
         )
-    return rules.scaled(**scale, higher=label, rows=of.rows)
+    return rules.scaled(**scale, higher=label, rows=loaded.rows)
 
 
-def _loaded(model: Path, given: Given, target: str | None) -> Loaded:
-    """Read the files, and refuse a target that is no class of the model."""
+def _loaded(model: Path, model_input: ModelInput, target: str | None) -> LoadedModel:
+    """Read the files, and refuse a target that is not a class of the model."""
     try:
-        found = load(model, given)
+        loaded = load_with_rows(model, model_input)
     except Nn2RulesError:
-        if given.data is not None and given.labels is None and target is not None:
-            _refuse_column(given.data, target)
+        data = model_input.data
+        if data is not None and model_input.labels is None and target is not None:
+            _refuse_column(data, target)
         raise
-    if target is not None and class_named(target, found.network) is None:
-        known = ", ".join(str(label) for label in found.network.classes)
+    if target is not None and class_named(target, loaded.network) is None:
+        classes = ", ".join(str(label) for label in loaded.network.classes)
         raise OptionError(
-            f"--target: there is no class {target!r}; the classes are {known}; the "
-            f"column with the true classes is given by --labels"
-            f"{did_you_mean(target, found.network.classes)}"
+            f"--target: there is no class {target!r}; the classes are {classes}; "
+            f"the column with the true classes is given by --labels"
+            f"{did_you_mean(target, loaded.network.classes)}"
         )
-    return found
+    return loaded
 
 
 def _refuse_column(data: Path, target: str) -> None:
-    """Say what is wrong if a target is a column, which then was read as a feature."""
+    """Explain the error if a target is a column, which was read as a feature."""
     if target in read_table(data).header:
         raise OptionError(
             f"--target names a class, and {target!r} is a column of {data}; the column "
@@ -394,52 +352,53 @@ def _refuse_column(data: Path, target: str) -> None:
         )
 
 
-def _tell_scope(rules: Description, *, is_chosen: bool, is_summed_up: bool) -> None:
-    """Say which scope one got, and what is open, where nobody asked for that."""
+def _note_scope(rules: Description, *, is_chosen: bool, is_summed_up: bool) -> None:
+    """Note which scope was chosen, and which rows are not covered."""
     if rules.scope != "support":
         return
     if not is_chosen:
-        if rules.domain.has_ranges:
-            reason = "the domain has ranges of numbers, too much to have rules for all"
-        else:
-            inputs = f"{rules.domain.n_inputs:,} inputs"
-            reason = f"the domain has {inputs}, too many to have rules for all of them"
-        stderr.print(
-            f"note: {reason} by default, so these are for the rows of --data "
-            f"(--scope support): they are right wherever they decide, and what they do "
-            f"not decide is open; --scope domain asks for all inputs"
+        domain = rules.domain
+        size = (
+            "ranges of numbers" if domain.has_ranges else f"{domain.n_inputs:,} inputs"
         )
-    n_open, n_rows = open_rows(rules)
-    if n_open and not is_summed_up:
-        stderr.print(f"note: {n_open:,} of {n_rows:,} rows are not decided by any rule")
+        stderr.print(
+            f"note: the domain has {size}, so these rules are for the rows of --data "
+            f"(--scope support). They are right wherever they apply; inputs that no "
+            f"rule covers are undecided. --scope domain extracts rules for every input"
+        )
+    n_uncovered, n_rows = uncovered_rows(rules)
+    if n_uncovered and not is_summed_up:
+        stderr.print(
+            f"note: {n_uncovered:,} of {n_rows:,} rows are not covered by any rule"
+        )
 
 
 def _stopped(rules: RuleList) -> str:
-    """Say what rules are worth that were kept when the work was stopped."""
+    """Return what is known of rules that were kept when the work was stopped."""
     proved = f"stopped early: these {count(len(rules), 'rule')} are proved"
     if certificate_of(rules).is_complete:
-        return f"{proved}, and complete; fewer might have been found"
+        return f"{proved} and complete; with more time there might be fewer"
     if rules.domain.has_ranges:
-        volume = f"{rules.volume} of the volume, numbers evenly spread"
-        return f"{proved}, and decide {volume}; the rest is not known yet"
-    return f"{proved}, and what they do not decide is not known yet"
+        volume = f"{rules.volume} of the volume (numbers evenly spread)"
+        return f"{proved} and cover {volume}; the rest is undecided"
+    return f"{proved}; inputs that they do not cover are undecided"
 
 
-def open_rows(rules: Description) -> tuple[int, int]:
-    """Return how many of the given rows no rule decides, and how many there are."""
-    known = certificate_of(rules)
-    rows, decided = known.rows or 0, known.rows_covered
-    return 0 if decided is None else max(rows - decided, 0), rows
+def uncovered_rows(rules: Description) -> tuple[int, int]:
+    """Return how many of the rows no rule covers, and how many rows there are."""
+    certificate = certificate_of(rules)
+    rows, covered = certificate.rows or 0, certificate.rows_covered
+    return 0 if covered is None else max(rows - covered, 0), rows
 
 
 def summary(rules: Description, seconds: float) -> str:
-    """Say what was extracted: rules, inputs, class shares, seconds."""
+    """Return a summary of the rules: number, inputs, class shares, seconds."""
     if isinstance(rules, Scorecard):
-        lines = [f"lines    {len(lines_of(rules.domain)):,}", *_answers(rules)]
+        lines = [f"lines    {len(lines_of(rules.domain)):,}", *_predictions(rules)]
         return "\n".join([*lines, f"seconds  {seconds:.2f}"])
     assert isinstance(rules, RuleList), "a description is one of the two"
-    known, inputs = certificate_of(rules), rules.n_possible
-    counts = known.class_inputs
+    certificate, inputs = certificate_of(rules), rules.n_possible
+    counts = certificate.class_inputs
     shares = ""
     if counts is not None:
         shares = ": " + ", ".join(
@@ -447,63 +406,65 @@ def summary(rules: Description, seconds: float) -> str:
             for label, part in zip(rules.classes, counts, strict=True)
         )
     lines = [f"rules    {_counted(rules)}"]
-    if known.fewest_rules is not None:
-        fewest = count(known.fewest_rules, "rule")
+    if certificate.fewest_rules is not None:
+        fewest = count(certificate.fewest_rules, "rule")
         lines.append(f"         no such set has fewer than {fewest}")
     if rules.domain.has_ranges:
         lines.append(
-            f"volume   {rules.volume} decided by a rule, numbers evenly spread"
+            f"volume   {rules.volume} covered by a rule (numbers evenly spread)"
         )
     else:
         lines.append(f"inputs   {inputs:,}{shares}")
-    lines += _answers(rules)
+    lines += _predictions(rules)
     return "\n".join([*lines, f"seconds  {seconds:.2f}"])
 
 
 def _counted(rules: RuleList) -> str:
-    """Say how many rules there are, of each class where each has its own."""
+    """Return how many rules there are, and of each class in a set."""
     if not rules.is_two_sided:
         return f"{len(rules):,}, otherwise {label_text(rules.default)}"
     numbers = [int((rules.answers == i).sum()) for i in range(len(rules.classes))]
     each = ", ".join(
-        f"{label_text(label)} {number:,}"
-        for label, number in zip(rules.classes, numbers, strict=True)
+        f"{label_text(label)} {n_rules:,}"
+        for label, n_rules in zip(rules.classes, numbers, strict=True)
     )
-    return f"{len(rules):,}, each true on its own: {each}"
+    return f"{len(rules):,}, each holds by itself: {each}"
 
 
-def _answers(rules: Description) -> list[str]:
-    """Say what is guaranteed of the answers."""
-    known, warned = certificate_of(rules), rules.warnings()
-    said = ["equal to the network on every input"]
-    if known.different or (known.is_approximate and rules.scope == "domain"):
-        said = [warned.pop(0)]
-        if known.rows_different is not None:
-            wrong = count(known.rows_different, "given row")
-            said = [f"{said[0]},", f"and on {wrong}"]
+def _predictions(rules: Description) -> list[str]:
+    """Return what is guaranteed about the predictions."""
+    certificate, caveats = certificate_of(rules), rules.warnings()
+    inputs = "possible input" if certificate.has_impossible else "input"
+    facts = [f"equal to the network on every {inputs}"]
+    is_approximate = certificate.is_approximate and rules.scope == "domain"
+    if certificate.different or is_approximate:
+        facts = [caveats.pop(0)]
+        if certificate.rows_different is not None:
+            wrong = count(certificate.rows_different, "row")
+            facts = [f"{facts[0]},", f"and on {wrong} of the data"]
     elif rules.scope == "support":
-        n_open, n_rows = open_rows(rules)
-        rest = "every given row is decided"
-        if n_open:
-            rest = f"{n_open:,} of {n_rows:,} given rows are not decided by any rule"
+        n_uncovered, n_rows = uncovered_rows(rules)
+        rest = "every row is covered"
+        if n_uncovered:
+            rest = f"{n_uncovered:,} of {n_rows:,} rows are not covered by any rule"
         elif not n_rows:
-            rest = "what none decides is not proved"
-        said = [f"right wherever a rule decides; {rest}"]
-        said += [*_left(rules), *filter(None, [coverage_of(rules)])]
+            rest = "inputs that no rule covers are undecided"
+        facts = [f"right wherever a rule applies; {rest}"]
+        facts += [*_uncovered(rules), *filter(None, [coverage_of(rules)])]
     return [
-        f"answers  {said[0]}",
-        *(f"         {more}" for more in (*said[1:], *warned)),
+        f"fidelity {facts[0]}",
+        *(f"         {more}" for more in (*facts[1:], *caveats)),
     ]
 
 
-def _left(rules: Description) -> list[str]:
-    """Say how many inputs are left to the default, where they were counted."""
-    known, total = certificate_of(rules), rules.n_possible
-    least, most = known.uncovered_at_least, known.uncovered_at_most
-    least = known.uncovered if least is None else least
-    most = known.uncovered if most is None else most
-    if least is None or most is None:
+def _uncovered(rules: Description) -> list[str]:
+    """Return how many inputs no rule covers, if they were counted."""
+    certificate, total = certificate_of(rules), rules.n_possible
+    low, high = certificate.uncovered_at_least, certificate.uncovered_at_most
+    low = certificate.uncovered if low is None else low
+    high = certificate.uncovered if high is None else high
+    if low is None or high is None:
         return []
-    numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in (least, most)))
-    shares = " to ".join(dict.fromkeys(share(end, total) for end in (least, most)))
-    return [f"{numbers} inputs ({shares}) are left to the default, which is not proved"]
+    numbers = " to ".join(dict.fromkeys(f"{end:,}" for end in (low, high)))
+    shares = " to ".join(dict.fromkeys(share(end, total) for end in (low, high)))
+    return [f"{numbers} inputs ({shares}) are not covered by any rule"]

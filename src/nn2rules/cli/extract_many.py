@@ -8,7 +8,16 @@ import typer
 import nn2rules
 from nn2rules.batch import Report
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.options import FILES, SHOWING, WORK, Help, TrustOption, Workers
+from nn2rules.cli.options import (
+    FILES,
+    PERFORMANCE,
+    Help,
+    JsonOption,
+    Limits,
+    TrustOption,
+    flag,
+    option,
+)
 from nn2rules.language import count
 
 
@@ -18,72 +27,71 @@ def extract_many(
         Path,
         typer.Argument(
             metavar="MODELS.toml",
-            help="A table [[model]] for each: its name, model and data, and options of "
-            "extract; [defaults] for all.",
+            help="A table [[model]] for each model, with its name, model, data, and "
+            "options of extract; [defaults] for all.",
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option(
+        option(
+            "FOLDER",
+            "Gets NAME.json for each model, and report.json.",
+            FILES,
             "-o",
             "--output",
-            metavar="FOLDER",
-            help="Gets NAME.json of each model, and report.json.",
-            rich_help_panel=FILES,
         ),
     ],
-    workers: Annotated[
-        Workers,
-        Help(jobs="How many models at a time; by default one on each core."),
+    limits: Annotated[
+        Limits,
+        Help(
+            seconds="Stop after this many seconds for each model, unless MODELS.toml "
+            "has a time for it.",
+            jobs="Number of models at a time; by default one on each core.",
+        ),
     ],
     *,
     trust: TrustOption = False,
     again: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--again",
-            help="Also do those again that are there, and have not changed.",
-            rich_help_panel=WORK,
+            "Also redo models that are done and have not changed.",
+            PERFORMANCE,
         ),
     ] = False,
     outside: Annotated[
         bool,
-        typer.Option(
-            "--outside",
-            help="Also read files outside the folder of MODELS.toml.",
-            rich_help_panel=FILES,
-        ),
+        flag("--outside", "Also read files outside the folder of MODELS.toml.", FILES),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=SHOWING)
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Extract the rules of many models into a folder, and go on where it stopped.
+    """Extract the rules of many models into a folder, and continue after a stop.
 
-    An error in one does not stop the others; exit 2 then, or 3 if that
-    is a limit.
+    An error in one model does not stop the others. Exit code 2 if there was one, 3 if
+    a limit came first.
     """
     try:
-        with working(workers) as progress:
+        with working(limits) as progress:
             report = nn2rules.extract_many(
                 plan,
                 output,
                 again=again,
                 trust=trust,
                 outside=outside,
-                n_jobs=workers.jobs,
+                time=limits.seconds,
+                n_jobs=limits.jobs,
                 progress=progress,
             )
     except KeyboardInterrupt as stopped:
-        _tell(getattr(stopped, "report", None))
+        _note_left(getattr(stopped, "report", None))
         raise
     print(report.to_json() if as_json else report)
     if not report.is_done:
         raise typer.Exit(2 if report.count("failed") else 3)
 
 
-def _tell(report: Report | None) -> None:
-    """Say what is left after a stop."""
+def _note_left(report: Report | None) -> None:
+    """Note what is left after a stop."""
     if report is not None:
         left = count(report.count("left"), "model")
-        stderr.print(f"{left} left; the same command goes on from here")
+        stderr.print(f"{left} left; the same command continues from here")

@@ -3,52 +3,58 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import nn2rules
 from nn2rules.cli.app import command
 from nn2rules.cli.options import (
     FILES,
+    OUTPUT,
     ApproximateOption,
     ModelFile,
     ModelOptions,
     OrderOption,
     names_of,
+    number,
+    option,
 )
 from nn2rules.errors import OptionError
-from nn2rules.models import load
+from nn2rules.models import load_with_rows
 
 
 @command("neurons network.json --layer 0")
 def neurons(
     model: ModelFile,
-    how: ModelOptions,
+    model_options: ModelOptions,
     *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ROWS",
-            help="Rows as the model was trained on: what its features can be, where "
-            "the model does not say it.",
-            rich_help_panel=FILES,
+        option(
+            "ROWS",
+            "Rows like those the model was trained on: the possible values of its "
+            "features, if the model does not state them.",
+            FILES,
         ),
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(min=0, help="Only this layer, counted from 0.")
+        int | None, number(help="Only this layer, counted from 0.", minimum=0)
     ] = None,
     neuron: Annotated[
-        int | None, typer.Option(min=0, help="Only this neuron, counted from 0.")
+        int | None, number(help="Only this neuron, counted from 0.", minimum=0)
     ] = None,
     order: OrderOption = None,
     approximate: ApproximateOption = None,
     top: Annotated[
-        int, typer.Option(min=0, help="Print so many rules a neuron; 0 prints all.")
+        int,
+        number(
+            help="Print at most this many rules for each neuron; 0 prints all.",
+            panel=OUTPUT,
+            minimum=0,
+        ),
     ] = 10,
 ) -> None:
-    """Print what every neuron does: where it is active, and what it then computes."""
-    network = load(model, how.given(data=data)).network
+    """Print when each neuron is active, and what it then computes."""
+    network = load_with_rows(model, model_options.given(data=data)).network
     layers = nn2rules.extraction.paper.neurons(
-        network, order=names_of(order), approximate=approximate
+        network, order=names_of(order, "--order"), approximate=approximate
     )
     shown = [
         unit
@@ -59,6 +65,6 @@ def neurons(
     if not shown:
         sizes = ", ".join(str(len(units)) for units in layers)
         raise OptionError(
-            f"there is no such neuron; the layers, from 0, have {sizes} neurons"
+            f"there is no such neuron; the layers (counted from 0) have {sizes} neurons"
         )
     print("\n\n".join(unit.text(top or None) for unit in shown))

@@ -1,45 +1,168 @@
-"""Options that many commands have: declared once, given to a command as one value.
+"""Options that several commands share, declared once.
 
-A command that takes a parameter of one of these types gets an option for each of its
-fields; `expanded` does that. A command may say in its own words what an option does:
-``limits: Annotated[Limits, Help(seconds="Seconds for each claim.")]``.
+A command that takes a parameter of type `ModelOptions`, `Workers` or `Limits` gets an
+option for each of its fields; `expanded` does that. A command may describe an option in
+its own words: ``limits: Annotated[Limits, Help(seconds="Seconds for each claim.")]``.
 """
 
 import csv
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
 import nn2rules
-from nn2rules.errors import OptionError
-from nn2rules.models import Given
+from nn2rules.errors import FormatError, OptionError
+from nn2rules.files import Node, parse_json, read_text
+from nn2rules.models import ModelInput
 
-READING = "Reading the model"
-RULES = "Which rules"
-SCALE = "The points of a scorecard"
-WORK = "How, and how long"
-SHOWING = "What is printed"
 FILES = "Files"
-"""What options are grouped by in the help."""
+COMMAND = "Options"
+FORMATS = "Options of one format"
+SCALE = "Points of a scorecard"
+MODEL = "Model input"
+PERFORMANCE = "Performance"
+OUTPUT = "Output"
+PAPER = "Method of the NN2Rules paper"
+
+PANELS = (COMMAND, SCALE, FILES, FORMATS, MODEL, PERFORMANCE, OUTPUT, PAPER)
+"""The groups of options in the help, in their order."""
 
 
 class Help(dict[str, str]):
-    """What options do, in the words of one command, by the names of their fields."""
+    """Help texts of one command, by the names of fields."""
 
 
+def number(
+    *names: str,
+    help: str,  # noqa: A002
+    panel: str = COMMAND,
+    metavar: str = "N",
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """Return an option that takes a number, within limits."""
+
+    def check(value: Any) -> Any:
+        if value is None:
+            return None
+        is_low = minimum is not None and not value >= minimum
+        is_high = maximum is not None and not value <= maximum
+        if is_low or is_high:
+            expected = f"at least {minimum}" if is_low else f"at most {maximum}"
+            raise typer.BadParameter(f"{value}, expected {expected}")
+        return value
+
+    return typer.Option(
+        *names, metavar=metavar, help=help, rich_help_panel=panel, callback=check
+    )
+
+
+def flag(
+    name: str,
+    help: str,  # noqa: A002
+    panel: str = COMMAND,
+) -> Any:
+    """Return an option that is there or is not."""
+    return typer.Option(name, help=help, rich_help_panel=panel)
+
+
+def option(
+    metavar: str | None,
+    help: str,  # noqa: A002
+    panel: str = COMMAND,
+    *names: str,
+) -> Any:
+    """Return an option that takes a text, a file, or one of several words."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel)
+
+
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A network (.json) or a model: .onnx, .keras or .skops; .pt2, .pt, "
+        ".joblib and .pkl with --trust.",
+    ),
+]
+RulesFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULES", help="A rules file (.json), or a decision table (.csv, .xlsx)."
+    ),
+]
 TrustOption = Annotated[
     bool,
-    typer.Option(
-        "--trust",
-        help="Read files that can run code, such as pickles.",
-        rich_help_panel=READING,
+    flag("--trust", "Read files that can run code, such as pickles.", MODEL),
+]
+LabelsOption = Annotated[
+    str | None,
+    option("COLUMN", "The column of --data that holds the true classes.", FILES),
+]
+ImpossibleOption = Annotated[
+    list[str] | None,
+    option(
+        "CONDITIONS",
+        'Inputs that cannot occur, such as "age < 18 and married = yes", or a JSON '
+        "file with a list of objects, from features to lists of values, and of pairs "
+        "[low, high] of numbers. May be repeated.",
+    ),
+]
+JsonOption = Annotated[bool, flag("--json", "Print JSON.", OUTPUT)]
+EffortOption = Annotated[
+    int,
+    number(
+        help="How hard to search for short lists of rules.",
+        panel=PERFORMANCE,
+        minimum=0,
+    ),
+]
+SeedOption = Annotated[
+    int,
+    number(
+        help="Seed for random choices: the same seed gives the same result.",
+        panel=PERFORMANCE,
+        minimum=0,
+    ),
+]
+SamplesOption = Annotated[
+    int,
+    number(
+        help="Number of inputs to draw if there are too many to try them all.",
+        panel=PERFORMANCE,
+        minimum=0,
+    ),
+]
+OrderOption = Annotated[
+    str | None,
+    option(
+        "A,B,C",
+        "All features, in the order in which rules fix them; by default that of the "
+        "paper's authors.",
+        PAPER,
+    ),
+]
+ApproximateOption = Annotated[
+    str | None,
+    option(
+        "soft-binary",
+        "Treat sigmoid units as 0 or 1, as the paper does. The rules are then no "
+        "longer exact; the output states on how many inputs they differ from the "
+        "network.",
+        PAPER,
     ),
 ]
 
@@ -50,62 +173,60 @@ class ModelOptions:
 
     values: Annotated[
         list[str] | None,
-        typer.Option(
-            "--values",
-            metavar="NAME=WHAT",
-            help="What a feature can be: range:18,100, range:18,100,missing,"
-            "special:999, observed, 17..90, 0..100:2.5, quantiles:10, bins:25,40,65, a "
-            "list a,b,c or ordered:a,b,c. By default what --data has: the words that "
-            "occur, ranges of numbers. May be repeated.",
-            rich_help_panel=READING,
+        option(
+            "NAME=SPEC",
+            "The possible values of a feature. SPEC is range:18,100 (also "
+            "range:18,100,missing,special:999), observed, 17..90, 0..100:2.5, "
+            "quantiles:10, bins:25,40,65, a list a,b,c, or ordered:a,b,c. By default "
+            "as in --data: its categories, and the ranges of its numbers. May be "
+            "repeated.",
+            MODEL,
         ),
     ] = None
     encoder: Annotated[
         Path | None,
-        typer.Option(
-            "--encoder",
-            metavar="FILE",
-            help="A fitted transformer (.skops, .joblib) that turns rows into what the "
-            "model takes.",
-            rich_help_panel=READING,
+        option(
+            "FILE",
+            "A fitted transformer (.skops, .joblib) that turns rows into the model's "
+            "input.",
+            MODEL,
         ),
     ] = None
     classes: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B",
-            help="The classes, where a model does not name them.",
-            rich_help_panel=READING,
-        ),
+        option("A,B", "The classes, if the model does not name them.", MODEL),
     ] = None
     threshold: Annotated[
         float | None,
-        typer.Option(
-            help="Class 1 if its probability is larger; for a single output.",
-            rich_help_panel=READING,
+        number(
+            help="Of a single output: predict the second class if its probability is "
+            "above this.",
+            panel=MODEL,
+            metavar="0..1",
         ),
     ] = None
     model_output: Annotated[
         Literal["score", "probability"] | None,
-        typer.Option(
-            help="What a single output without a sigmoid means: a score (class 1 above "
-            "0) or a probability.",
-            rich_help_panel=READING,
+        option(
+            None,
+            "What a single output without a sigmoid is: a score (second class if it "
+            "is above 0), or a probability.",
+            MODEL,
         ),
     ] = None
     other: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--other",
-            help="Give features of words a value for all others.",
-            rich_help_panel=READING,
+            "Give each categorical feature a value for all other categories.",
+            MODEL,
         ),
     ] = False
     trust: TrustOption = False
 
-    def given(self, **files: Any) -> Given:
+    def given(self, **files: Any) -> ModelInput:
         """Return how to read a model together with the rows beside it."""
-        return Given(
+        return ModelInput(
             encoder=self.encoder,
             values=tuple(self.values or ()),
             classes=self.classes,
@@ -116,100 +237,121 @@ class ModelOptions:
             **files,
         )
 
-    def for_rules(self, rules: nn2rules.RuleList, **files: Any) -> Given:
-        """Return the same for a model of rules: features are theirs by default."""
-        is_said = self.values or self.other
-        return self.given(domain=None if is_said else rules.domain.uncut, **files)
+    def for_rules(self, rules: nn2rules.RuleList, **files: Any) -> ModelInput:
+        """Return the same for the model of some rules, which has their features."""
+        is_specified = self.values or self.other
+        return self.given(domain=None if is_specified else rules.domain.uncut, **files)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """Who works."""
+    """Where work is done, and by how many workers."""
 
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "--jobs",
-            help="Threads, or workers; by default all there are.",
-            rich_help_panel=WORK,
+        number(
+            help="Number of threads or workers; by default all there are.",
+            panel=PERFORMANCE,
         ),
     ] = None
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            metavar="URL",
-            help="Where to work: dask://HOST:PORT, ray://HOST:PORT, spark://HOST:PORT, "
-            "dask://local and the like for one on this machine, or processes.",
-            rich_help_panel=WORK,
+        option(
+            "URL",
+            "Where to work: dask://HOST:PORT, ray://HOST:PORT or spark://HOST:PORT; "
+            "dask://local and the like start one on this machine; or processes.",
+            PERFORMANCE,
         ),
     ] = None
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Let work be done where the user says, or here."""
+        """Let work be done where the user asks for it."""
         return nullcontext() if self.cluster is None else nn2rules.cluster(self.cluster)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Workers):
-    """Who works, and how long."""
+    """Where work is done, and for how long."""
 
     seconds: Annotated[
         float | None,
-        typer.Option(
+        number(
             "--time",
-            min=0,
+            help="Stop after this many seconds.",
+            panel=PERFORMANCE,
             metavar="SECONDS",
-            help="Stop after so many seconds.",
-            rich_help_panel=WORK,
+            minimum=0,
         ),
     ] = None
 
 
 def expanded(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with an option for each field of the values that it takes."""
+    """Return a command with an option for each field of the values that it takes.
+
+    Options are in the order of their panels, so that the help shows these in one order.
+    """
     values: dict[str, Any] = {}
     options: list[inspect.Parameter] = []
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
-        kind, said = _kind(parameter.annotation)
+        kind, texts = _kind(parameter.annotation)
         if kind is None:
             options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         else:
             values[parameter.name] = kind
-            options += _options(kind, said)
+            options += _options(kind, texts)
+    options = sorted(map(_with_choices, options), key=_panel)
 
     @wraps(function)
-    def wrapped(**given: Any) -> None:
+    def wrapped(**arguments: Any) -> None:
         for name, kind in values.items():
-            given[name] = kind(
-                **{each.name: given.pop(each.name) for each in fields(kind)}
+            arguments[name] = kind(
+                **{each.name: arguments.pop(each.name) for each in fields(kind)}
             )
-        function(**given)
+        function(**arguments)
 
     wrapped.__annotations__ = {each.name: each.annotation for each in options}
     wrapped.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return wrapped
 
 
+def _panel(parameter: inspect.Parameter) -> int:
+    """Return the place of an option's panel; arguments come first."""
+    panel = parameter.annotation.__metadata__[0].rich_help_panel
+    return PANELS.index(panel) if panel in PANELS else -1
+
+
+def _with_choices(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Show the words that an option takes, as in list|set|paper."""
+    annotation = parameter.annotation
+    info, kinds = annotation.__metadata__[0], [annotation.__origin__]
+    kinds += get_args(annotation.__origin__)
+    choices = [kind for kind in kinds if get_origin(kind) is Literal]
+    if not choices or info.metavar is not None:
+        return parameter
+    info = copy(info)
+    info.metavar = "|".join(get_args(choices[0]))
+    return parameter.replace(annotation=Annotated[annotation.__origin__, info])
+
+
 def _kind(annotation: Any) -> tuple[Any, Help]:
     """Return the type of a parameter that is a value of several options, or None."""
-    said = Help()
+    texts = Help()
     if get_origin(annotation) is Annotated:
         annotation, *notes = get_args(annotation)
-        said = next((note for note in notes if isinstance(note, Help)), said)
+        texts = next((note for note in notes if isinstance(note, Help)), texts)
     is_value = annotation in (ModelOptions, Workers, Limits)
-    return (annotation if is_value else None), said
+    return (annotation if is_value else None), texts
 
 
-def _options(kind: Any, said: Help) -> Iterator[inspect.Parameter]:
+def _options(kind: Any, texts: Help) -> Iterator[inspect.Parameter]:
     """Yield an option for each field."""
     hints = get_type_hints(kind, include_extras=True)
-    for each in fields(kind):
+    for each in sorted(fields(kind), key=lambda field: field.name != "seconds"):
         annotation = hints[each.name]
-        if each.name in said:
-            option = copy(annotation.__metadata__[0])
-            option.help = said[each.name]
-            annotation = Annotated[annotation.__origin__, option]
+        if each.name in texts:
+            info = copy(annotation.__metadata__[0])
+            info.help = texts[each.name]
+            annotation = Annotated[annotation.__origin__, info]
         yield inspect.Parameter(
             each.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -218,40 +360,48 @@ def _options(kind: Any, said: Help) -> Iterator[inspect.Parameter]:
         )
 
 
-ModelFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL",
-        help="A network (.json) or a model: .onnx, .keras, .skops; .pt2, .pt, .joblib "
-        "and .pkl with --trust.",
-    ),
-]
+def names_of(text: str | None, name: str) -> list[str] | None:
+    """Split a list of names at its commas; a name with a comma is in quotes.
 
-OrderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--order",
-        metavar="A,B,C",
-        help="All features in the order in which rules fix them; by default that of "
-        "the paper's authors.",
-    ),
-]
-ApproximateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--approximate",
-        metavar="soft-binary",
-        help="Treat sigmoid units as 0 or 1, as the paper does. No longer exact: the "
-        "output says on how many inputs it differs from the network.",
-    ),
-]
-
-
-def names_of(order: str | None) -> list[str] | None:
-    """Split a list of names at its commas; a name with a comma stands in quotes."""
-    if order is None:
+    `name` is that of the option, for the message.
+    """
+    if text is None:
         return None
     try:
-        return next(csv.reader([order], skipinitialspace=True, strict=True), [])
+        return next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error as error:
-        raise OptionError(f"--order: not a list of names: {error}") from None
+        raise OptionError(f"{name}: not a list of names: {error}") from None
+
+
+def read_impossible(texts: Sequence[str] | None) -> list[Any] | None:
+    """Return the inputs that cannot occur: conditions as texts, boxes from files."""
+    if texts is None:
+        return None
+    listed: list[Any] = []
+    for text in texts:
+        if Path(text).suffix.lower() == ".json":
+            listed += read_boxes(Path(text))
+        else:
+            listed.append(text)
+    return listed
+
+
+def read_boxes(path: Path) -> list[dict[str, list[Any]]]:
+    """Read boxes from a file; numbers of ranges are pairs."""
+    text = read_text(path)
+    try:
+        return [
+            {
+                name: [_value(value) for value in values.items()]
+                for name, values in box.entries()
+            }
+            for box in parse_json(text).items()
+        ]
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _value(node: Node) -> Any:
+    if isinstance(node.value, list):
+        return tuple(end.number() for end in node.items())
+    return node.scalar()

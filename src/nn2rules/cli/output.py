@@ -1,8 +1,8 @@
-"""Where rules go: to the screen, or to a file that nothing else needs.
+"""Printing and writing: rules go to the screen or to a file.
 
-Names and values may come from a stranger, and a terminal obeys some characters. All
-that a command prints goes through `Visible`, which spells them out; what goes to a file
-keeps its bytes.
+Names and values may come from strangers, and a terminal obeys control characters.
+Everything that a command prints goes through `Visible`, which escapes them; files keep
+their bytes.
 """
 
 import os
@@ -26,52 +26,52 @@ _OBEYED = re.compile(
 
 
 def visible(text: str, escape: str = "\\u{:04x}") -> str:
-    """Return a text with the characters spelled out that a terminal would obey.
+    """Return a text with its control characters escaped.
 
-    The escape of JSON is the default: there, what is read is still the same.
+    By default they are escaped as in JSON, which still reads the same.
     """
-    return _OBEYED.sub(lambda found: escape.format(ord(found.group())), text)
+    return _OBEYED.sub(lambda match: escape.format(ord(match.group())), text)
 
 
 def check_printable(text: str, what: str, example: str) -> None:
-    """Refuse to print what a terminal would obey, if an escape would change it."""
-    found = _OBEYED.search(text)
-    if found is not None:
+    """Refuse to print control characters in a format that has no escapes."""
+    match = _OBEYED.search(text)
+    if match is not None:
         raise OptionError(
-            f"{what} hold the control character {found.group()!a}, which is not "
-            f"printed; write to a file: -o {example}"
+            f"{what} contain the control character {match.group()!a}, which cannot be "
+            f"printed; write to a file with -o {example}"
         )
 
 
 def drop(stream: TextIO) -> None:
-    """Send what is left of a stream nowhere, so that closing it cannot fail."""
+    """Discard the rest of a stream, so that closing it cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 class Visible:
-    """A stream that spells out what a terminal would obey."""
+    """A stream that escapes control characters."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text, all of it visible."""
+        """Write a text, with control characters escaped."""
         with self._until_closed():
             self._stream.write(visible(text))
         return len(text)
 
     def flush(self) -> None:
-        """Hand over what is written."""
+        """Flush the stream."""
         with self._until_closed():
             self._stream.flush()
 
     @contextmanager
     def _until_closed(self) -> Iterator[None]:
-        """Let what is written go nowhere once its reader is gone.
+        """Discard the output once its reader is gone.
 
-        A command then works on, so that it ends with its own exit code.
+        The command continues, so that it ends with its own exit code.
         """
         try:
             yield
@@ -84,7 +84,7 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is printed of rules: see `RuleList.text`; or JSON."""
+    """How rules are printed: as `RuleList.text`, or as JSON."""
 
     top: Top
     verbose: bool
@@ -92,7 +92,7 @@ class Shown:
 
 
 def width() -> int:
-    """Return how wide lines are: as the terminal, if there is one."""
+    """Return the width of lines: that of the terminal, if there is one."""
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
     return min(max(columns, 60), 120)
 
@@ -100,7 +100,7 @@ def width() -> int:
 def check_places(
     output: Path | None, network: Path | None, read: tuple[Path | None, ...]
 ) -> None:
-    """Refuse, before any work, to write over what is read, or where nothing can be."""
+    """Refuse, before any work, to overwrite an input or to write where it cannot be."""
     if output is not None:
         check_writable(output, keep=(*read, network))
         partial = partial_place(output)
@@ -111,7 +111,7 @@ def check_places(
 
 
 def partial_place(output: Path | None) -> Path | None:
-    """Return where rules go that are not all: not where a whole list is expected."""
+    """Return where incomplete rules go: not where all rules are expected."""
     if output is None or (output.exists() and not output.is_file()):
         return None
     return output.with_suffix(f".partial{output.suffix}")
@@ -130,7 +130,7 @@ def show(rules: Description, shown: Shown, output: Path | None) -> None:
         return
     try:
         rules.save(output)
-    except FormatError:  # the work must not be lost: the disk may be full by now
+    except FormatError:  # do not lose the work if the disk is full
         print(rules.to_json(), end="")
         raise
     print(f"written to {output}")

@@ -1,4 +1,4 @@
-"""nn2rules predict: rows in, answers out."""
+"""nn2rules predict: rows in, predictions out."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -7,6 +7,7 @@ import numpy as np
 import typer
 
 from nn2rules.cli.app import command, stderr
+from nn2rules.cli.options import FILES, PERFORMANCE, option
 from nn2rules.cli.output import check_printable
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.export import predict_file
@@ -26,16 +27,17 @@ from nn2rules.scorecards import Scorecard
 from nn2rules.space import UNKNOWN, picked_rows
 
 _LARGE = 1 << 26
-"""CSV files of more bytes are answered part by part."""
+"""Larger CSV files, in bytes, are processed in parts."""
 
 
-@command("predict rules.json rows.csv -o answers.csv")
+@command("predict rules.json rows.csv -o predictions.csv")
 def predict(
     rules: Annotated[
         Path,
         typer.Argument(
             metavar="RULES",
-            help="A file of rules or of a scorecard, or a decision table.",
+            help="A file of rules or of a scorecard (.json), or a decision table "
+            "(.csv, .xlsx).",
         ),
     ],
     rows: Annotated[
@@ -46,37 +48,38 @@ def predict(
     ],
     unknown: Annotated[
         Literal["error", "default", "none"],
-        typer.Option(
-            help="A row with a value that the rules do not know: stop, answer with the "
-            "default class, or leave the answer empty."
+        option(
+            None,
+            "For a row with a value outside the domain: stop, predict the default "
+            "class, or leave the prediction empty.",
         ),
     ] = "error",
     uncovered: Annotated[
         Literal["none", "default", "error"],
-        typer.Option(
-            help="A row that no rule of scope support covers, of which nothing is "
-            "proved: leave the prediction empty, give the default class, or stop."
+        option(
+            None,
+            "For a row that no rule of scope support covers: leave the prediction "
+            "empty, predict the default class (which is not proved there), or stop.",
         ),
     ] = "none",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="ANSWERS", help="Write to a file, CSV or Parquet."
+        option(
+            "PREDICTIONS", "Write to a file, CSV or Parquet.", FILES, "-o", "--output"
         ),
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZE", help="Of large files: the most memory, such as 2GB."
+        option(
+            "SIZE", "For large files: the most memory to use, as in 2GB.", PERFORMANCE
         ),
     ] = None,
 ) -> None:
-    """Answer rows: prints them with two more columns, the class and the rule.
+    """Predict the class of rows with rules, and print them with class and rule.
 
-    With a scorecard these are the class and the total of its printed points.
-
-    Rules have the names that `nn2rules extract` prints: 1, 2, …, or those of a set
-    A1, A2, … With -o, Parquet and large CSV files go through DuckDB, part by part.
+    Rules have the names that extract prints: 1, 2, …, or those of a set A1, A2, … A
+    scorecard adds the class and the total of its printed points. With -o, Parquet and
+    large CSV files are processed by DuckDB, in parts.
     """
     if output is not None:
         check_writable(output, keep=(rules, rows))
@@ -92,16 +95,16 @@ def predict(
         written = predict_file(
             loaded, rows, output, unknown=unknown, uncovered=uncovered, memory=memory
         )
-        _note_open(written.n_open, written.n_rows, uncovered)
+        _note_uncovered(written.n_uncovered, written.n_rows, uncovered)
         print(f"{count(written.n_rows, 'row')} written to {output}")
         return
     table = read_table(rows)
     if isinstance(loaded, Scorecard):
         text = _scored(loaded, table, unknown)
     else:
-        text = _answers(loaded, table, unknown, uncovered)
+        text = _predictions(loaded, table, unknown, uncovered)
     if output is None:
-        check_printable(text, f"{rows}: cells", "answers.csv")
+        check_printable(text, f"{rows}: cells", "predictions.csv")
         print(text, end="")
     else:
         write_text(output, text)
@@ -109,7 +112,7 @@ def predict(
 
 
 def _is_bulk(rows: Path, output: Path, memory: str | None) -> bool:
-    """Tell whether rows go through DuckDB: Parquet, or CSV of many rows."""
+    """Tell whether DuckDB processes the rows: Parquet, or CSV of many rows."""
     if any(path.name.lower().endswith(PARQUET) for path in (rows, output)):
         return True
     is_sheet = rows.suffix.lower() == ".xlsx"  # which DuckDB is not given
@@ -117,7 +120,7 @@ def _is_bulk(rows: Path, output: Path, memory: str | None) -> bool:
     return is_large or memory is not None
 
 
-def _answers(rules: RuleList, table: Table, unknown: str, uncovered: str) -> str:
+def _predictions(rules: RuleList, table: Table, unknown: str, uncovered: str) -> str:
     table.check(rules.domain)
     with table.naming_lines():
         fired = rules.apply(
@@ -128,7 +131,7 @@ def _answers(rules: RuleList, table: Table, unknown: str, uncovered: str) -> str
     nothing, default = ("", ""), (str(rules.default), "default")
     shown |= {OUTSIDE: default if unknown == "default" else nothing, NO_RULE: default}
     if rules.scope == "support":
-        _tell_open(np.flatnonzero(fired == NO_RULE).tolist(), table, uncovered)
+        _report_uncovered(np.flatnonzero(fired == NO_RULE).tolist(), table, uncovered)
         unproved = (str(rules.default), "default (not proved)")
         shown[NO_RULE] = unproved if uncovered == "default" else nothing
     lines = [
@@ -150,44 +153,48 @@ def _scored(card: Scorecard, table: Table, unknown: str) -> str:
             rows, unknown="error" if unknown == "error" else "mark"
         )
     inside = np.flatnonzero((codes != UNKNOWN).all(axis=1))
-    shown = [[""] * (1 + len(card.table.totals)) for _ in table.rows]
+    results = [[""] * (1 + len(card.table.totals)) for _ in table.rows]
     if len(inside):
-        known = picked_rows(rows, inside)
-        totals = card.points(known).totals
+        known_rows = picked_rows(rows, inside)
+        totals = card.points(known_rows).totals
         for place, label, points in zip(
-            inside.tolist(), card.predict(known).tolist(), totals.tolist(), strict=True
+            inside.tolist(),
+            card.predict(known_rows).tolist(),
+            totals.tolist(),
+            strict=True,
         ):
-            shown[place] = [str(label), *map(str, points)]
+            results[place] = [str(label), *map(str, points)]
     names = ["points"]
     if len(card.table.totals) > 1:
         names = [f"points {label}" for label in card.classes]
     added = [unused(name, table.header) for name in ("prediction", *names)]
     lines = [
         [*map(cell_text, row.values()), *extra]
-        for row, extra in zip(table.rows, shown, strict=True)
+        for row, extra in zip(table.rows, results, strict=True)
     ]
     return table_text([*table.header, *added], lines)
 
 
-def _tell_open(rows: list[int], table: Table, uncovered: str) -> None:
-    """Say how many rows no rule decides, or stop at the first."""
+def _report_uncovered(rows: list[int], table: Table, uncovered: str) -> None:
+    """Note how many rows no rule covers, or stop at the first."""
     if rows and uncovered == "error":
         raise RowsError(
             f"{table.place(rows[0])}: "
-            f"{_uncovered(len(rows), len(table.rows))}; this is the first"
+            f"{_uncovered_text(len(rows), len(table.rows))}; this is the first"
         )
-    _note_open(len(rows), len(table.rows), uncovered)
+    _note_uncovered(len(rows), len(table.rows), uncovered)
 
 
-def _note_open(n_open: int, n_rows: int, uncovered: str) -> None:
-    """Say how many rows no rule decides, if there are any."""
-    if n_open:
+def _note_uncovered(n_uncovered: int, n_rows: int, uncovered: str) -> None:
+    """Note how many rows no rule covers, if there are any."""
+    if n_uncovered:
         is_default = uncovered == "default"
-        answer = "the default, which is not proved" if is_default else "empty"
+        prediction = "the default class, not proved" if is_default else "empty"
         stderr.print(
-            f"note: {_uncovered(n_open, n_rows)}; the answer there is {answer}"
+            f"note: {_uncovered_text(n_uncovered, n_rows)}; their prediction is "
+            f"{prediction}"
         )
 
 
-def _uncovered(n_open: int, n_rows: int) -> str:
-    return f"no rule decides {n_open:,} of {count(n_rows, 'row')}"
+def _uncovered_text(n_uncovered: int, n_rows: int) -> str:
+    return f"no rule covers {n_uncovered:,} of {count(n_rows, 'row')}"

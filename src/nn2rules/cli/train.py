@@ -1,4 +1,4 @@
-"""nn2rules train: a table in, a network that is made to be read out."""
+"""nn2rules train: a table in, an interpretable network with its rules out."""
 
 import io
 from pathlib import Path
@@ -8,7 +8,16 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.options import Help, Workers
+from nn2rules.cli.options import (
+    FILES,
+    PERFORMANCE,
+    Help,
+    SeedOption,
+    Workers,
+    flag,
+    number,
+    option,
+)
 from nn2rules.errors import MissingExtraError, OptionError, RowsError
 from nn2rules.files import Results, Table, read_table, table_text, to_json
 from nn2rules.language import count
@@ -16,71 +25,73 @@ from nn2rules.models import typed_frame
 
 _NETWORK, _RULES, _TEXT = "network.json", "rules.json", "rules.txt"
 _PATH, _PLOT = "path.csv", "path.svg"
-FILES = Results(
+RESULTS = Results(
     frozenset((_NETWORK, _RULES, _TEXT, _PATH, _PLOT)), _NETWORK, "nn2rules-network/1"
 )
-"""What is written."""
+"""The files that are written."""
 
 
-@command("train train.csv --target y -o model")
+@command("train train.csv --labels y -o model")
 def train(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Rows with a header line.")
+        Path, typer.Argument(metavar="ROWS", help="Rows with a header line.")
     ],
-    target: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The column with the true classes.")
+    labels: Annotated[
+        str, option("COLUMN", "The column of ROWS that holds the true classes.", FILES)
     ],
     output: Annotated[
         Path,
-        typer.Option(
+        option(
+            "FOLDER",
+            "A new folder, or that of an earlier run, for the network, its rules, and "
+            "the path of models that were tried.",
+            FILES,
             "-o",
             "--output",
-            metavar="FOLDER",
-            help="A new folder, or that of an earlier run, for the network, its rules, "
-            "and the path.",
         ),
     ],
-    workers: Annotated[Workers, Help(jobs="How many processes; by default all cores.")],
+    workers: Annotated[
+        Workers, Help(jobs="Number of processes; by default one on each core.")
+    ],
     *,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
+        option("COLUMN", "Leave a column out. May be repeated.", FILES),
     ] = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=0, help="At most so many rules.")
+        int | None, number(help="Keep at most N rules.", minimum=0)
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            help="How much accuracy may be lost against the best of the path, as 0.01; "
-            "by default one standard error.",
+        number(
+            help="How much accuracy may be lost for fewer rules, compared with the "
+            "best model, as in 0.01; by default one standard error.",
+            metavar="0..1",
+            minimum=0,
         ),
     ] = None,
     monotone: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN=+1",
-            help="With a larger number the second class may only become more likely "
-            "(+1) or less (-1). May be repeated.",
+        option(
+            "COLUMN=+1",
+            "Require monotonicity: a larger number may only make the second class more "
+            "likely (+1) or less likely (-1). May be repeated.",
         ),
     ] = None,
     peers: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--peers",
-            help="Measure scikit-learn's default network, a tree and logistic "
-            "regression on the same rows, too; slow on large tables.",
+            "Also measure scikit-learn's default network, a tree and logistic "
+            "regression on the same rows; slow on large tables.",
+            PERFORMANCE,
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    seed: SeedOption = 0,
 ) -> None:
-    """Train a network that is made to be read, with its rules.
-
-    Example: nn2rules train loans.csv --target repaid -o model
-    """
-    FILES.check(output)
-    frame, labels = _read(data, target, drop or [])
+    """Train an interpretable network, with its rules."""
+    RESULTS.check(output)
+    frame, classes = _read(data, labels, drop or [])
     model = nn2rules.ReadableClassifier(
         max_rules=max_rules,
         tolerance=tolerance,
@@ -89,9 +100,9 @@ def train(
         n_jobs=workers.jobs,
     )
     with working(workers) as progress:
-        model.set_params(progress=progress).fit(frame, labels)
-        others = model.peers(frame, labels) if peers else []
-    FILES.write(output, _files(model, others))
+        model.set_params(progress=progress).fit(frame, classes)
+        others = model.peers(frame, classes) if peers else []
+    RESULTS.write(output, _files(model, others))
     print(model.path_)
     for peer in others:
         size = "" if peer.size is None else f", {peer.size:,} {peer.unit}"
@@ -99,31 +110,31 @@ def train(
     print()
     print(model.rules_)
     print()
-    print(f"{count(len(model.rules_), 'rule')}, {_NETWORK} and more are in {output}")
+    print(f"{count(len(model.rules_), 'rule')}; {_NETWORK} and more are in {output}")
 
 
-def _read(data: Path, target: str, drop: list[str]) -> tuple[Any, list[Any]]:
+def _read(data: Path, label_column: str, drop: list[str]) -> tuple[Any, list[Any]]:
     """Return the columns and the classes of a table."""
     table = read_table(data)
     if not table.rows:
         raise RowsError(f"{data}: there are no rows below the header")
-    labels = _labels(table, target)
-    for name in (target, *drop):
+    classes = _classes(table, label_column)
+    for name in (label_column, *drop):
         table.column(name)
         table = table.without(name)
     if not table.header:
-        raise OptionError(f"{data}: there is no column besides {target!r}")
-    return typed_frame(table), labels
+        raise OptionError(f"{data}: there is no column besides {label_column!r}")
+    return typed_frame(table), classes
 
 
-def _labels(table: Table, target: str) -> list[Any]:
-    for row, cell in enumerate(table.texts(target)):
+def _classes(table: Table, label_column: str) -> list[Any]:
+    for row, cell in enumerate(table.texts(label_column)):
         if cell == "":
             raise RowsError(
-                f"{table.place(row)}: the column {target!r} is empty; leave out "
+                f"{table.place(row)}: the column {label_column!r} is empty; leave out "
                 f"rows without a class"
             )
-    return [row[target] for row in table.typed()]
+    return [row[label_column] for row in table.typed()]
 
 
 def _sign(text: str) -> tuple[str, int]:
@@ -154,12 +165,12 @@ def _files(model: Any, peers: list[Any]) -> dict[str, bytes]:
         _TEXT: model.rules_.text(top="all") + "\n",
         _PATH: table_text(names, rows),
     }
-    made = {name: text.encode() for name, text in files.items()}
+    contents = {name: text.encode() for name, text in files.items()}
     try:
-        made[_PLOT] = _plot(model, peers)
+        contents[_PLOT] = _plot(model, peers)
     except MissingExtraError as error:
-        stderr.print(f"note: no picture of the path is drawn: {error}")
-    return made
+        stderr.print(f"note: the path is not plotted: {error}")
+    return contents
 
 
 def _plot(model: Any, peers: list[Any]) -> bytes:

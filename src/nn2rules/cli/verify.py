@@ -8,162 +8,173 @@ import typer
 
 import nn2rules
 from nn2rules.cli.app import command, stderr, working
-from nn2rules.cli.options import Help, Limits, ModelFile, ModelOptions
+from nn2rules.cli.options import (
+    FILES,
+    OUTPUT,
+    Help,
+    ImpossibleOption,
+    JsonOption,
+    Limits,
+    ModelFile,
+    ModelOptions,
+    flag,
+    option,
+    read_impossible,
+)
 from nn2rules.errors import OptionError
-from nn2rules.models import load
+from nn2rules.models import load_with_rows
 from nn2rules.questions.claims import read_book
 from nn2rules.questions.verify import Verdict, summary
 
-_CODES = {"proved": 0, "refuted": 1, "open": 3}
+_CODES = {"proved": 0, "refuted": 1, "undecided": 3}
 
 
 @command('verify model.onnx --data train.csv --claim "if age ≥ 66 then no"')
 def verify(
     model: ModelFile,
-    how: ModelOptions,
+    model_options: ModelOptions,
     limits: Annotated[
-        Limits, Help(seconds="Seconds for each claim; by default a minute.")
+        Limits,
+        Help(seconds="Stop after this many seconds for each claim; by default 60."),
     ],
     *,
     claim: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help='As in "if education = Doctorate and hours ≥ 40 then >50K", "never '
-            '>50K if age < 25", "independent of sex", "increasing in income", '
+        option(
+            "TEXT",
+            'A claim, such as "if education = Doctorate and hours ≥ 40 then >50K", '
+            '"never >50K if age < 25", "independent of sex", "increasing in income", '
             '"probability of >50K between 0.1 and 0.9", or \'equivalent to '
             '"rules.json"\'. May be repeated.',
         ),
     ] = None,
-    book: Annotated[
+    claims: Annotated[
         Path | None,
-        typer.Option(
-            metavar="CLAIMS",
-            help="A file of claims: a CSV, Excel or Parquet file with a column claim "
-            "(and name), or a JSON list of texts.",
+        option(
+            "CLAIMS",
+            "A file of claims: CSV, Excel or Parquet with a column claim (and name), "
+            "or a JSON list of texts.",
+            FILES,
         ),
     ] = None,
-    book_files: Annotated[
+    claim_files: Annotated[
         bool,
-        typer.Option(
-            "--book-files",
-            help="Let claims in --book name rules files in the folder of the book.",
+        flag(
+            "--claim-files",
+            "Let claims of --claims name rules files in its folder.",
+            FILES,
         ),
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ROWS",
-            help="Rows: those that break a claim are counted, and counterexamples are "
-            "near to them.",
+        option(
+            "ROWS",
+            "Rows on which violations are counted; counterexamples are close to them.",
+            FILES,
         ),
     ] = None,
     on: Annotated[
         Literal["domain", "rows"],
-        typer.Option(help="Whether claims are made of every input, or of the rows."),
+        option(None, "Whether claims are about every input, or about the rows only."),
     ] = "domain",
     within: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Only inputs that meet these conditions."),
+        option("CONDITIONS", "Only inputs that meet these conditions."),
     ] = None,
-    impossible: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Inputs that cannot occur, as conditions. May be repeated.",
-        ),
-    ] = None,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Print what breaks a claim as rules.")
-    ] = False,
+    impossible: ImpossibleOption = None,
     count: Annotated[
         bool,
-        typer.Option(
-            "--count", help="Count inputs that break a claim beyond a table, too."
+        flag(
+            "--count",
+            "Also count the inputs that violate a claim if there are too many for a "
+            "table.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, a list with all that is known.")
+    show_rules: Annotated[
+        bool,
+        flag("--show-rules", "Also print rules for what violates a claim.", OUTPUT),
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Prove or refute claims about a model, on every input.
 
-    Exits with 0 if all hold, 1 if one does not, and 3 if one is open, as the time ended
-    first. Verdicts are printed as soon as they are known; Ctrl-C keeps those.
+    Exit code 0 if all claims are proved, 1 if one is refuted, 3 if one is undecided
+    because a limit came first. Verdicts are printed as soon as they are known; Ctrl-C
+    keeps those.
     """
-    asked = _claims(claim or [], book, book_files=book_files)
-    given = how.given(data=data)
-    loaded = load(model, given)
-    found: dict[str, Verdict] = {}
-    is_one = len(asked) == 1
-    names = list(asked)
+    texts = _claims(claim or [], claims, claim_files=claim_files)
+    loaded = load_with_rows(model, model_options.given(data=data))
+    verdicts: dict[str, Verdict] = {}
+    is_one = len(texts) == 1
+    names = list(texts)
 
-    def tell(name: str, verdict: Verdict) -> None:
-        own = names[0] if is_one else name
-        found[own] = verdict
+    def report(name: str, verdict: Verdict) -> None:
+        verdicts[names[0] if is_one else name] = verdict
         if not as_json:
-            progress.print(_text("" if is_one else own, verdict, rules=rules))
+            heading = "" if is_one else name
+            progress.print(_text(heading, verdict, show_rules=show_rules))
 
     try:
         with working(limits) as progress, loaded.naming_lines():
             nn2rules.verify(
                 loaded.network,
-                asked[names[0]] if is_one else asked,
+                texts[names[0]] if is_one else texts,
                 loaded.rows,
                 on=on,
                 within=within,
-                impossible=impossible,
+                impossible=read_impossible(impossible),
                 count=count,
                 time=limits.seconds,
                 n_jobs=limits.jobs,
                 progress=progress,
-                on_verdict=tell,
+                on_verdict=report,
             )
     except KeyboardInterrupt:
         if as_json:
-            print(_json(found, rules=rules))
-        n_left = len(asked) - len(found)
-        stderr.print(f"{summary(list(found.values()))}; {n_left:,} not verified")
+            print(_json(verdicts, show_rules=show_rules))
+        n_left = len(texts) - len(verdicts)
+        stderr.print(f"{summary(list(verdicts.values()))}; {n_left:,} not verified")
         raise
     if as_json:
-        print(_json(found, rules=rules))
+        print(_json(verdicts, show_rules=show_rules))
     elif not is_one:
-        print(summary(list(found.values())))
-    codes = {_CODES[verdict.status] for verdict in found.values()}
+        print(summary(list(verdicts.values())))
+    codes = {_CODES[verdict.status] for verdict in verdicts.values()}
     if codes != {0}:
         raise typer.Exit(1 if 1 in codes else 3)
 
 
-def _claims(texts: list[str], book: Path | None, *, book_files: bool) -> dict[str, str]:
+def _claims(
+    texts: list[str], path: Path | None, *, claim_files: bool
+) -> dict[str, str]:
     """Return all claims by their names."""
-    if book_files and book is None:
-        raise OptionError("--book-files needs --book, the book that may name files")
-    found = {} if book is None else read_book(book, files=book_files)
+    if claim_files and path is None:
+        raise OptionError("--claim-files needs --claims, the file that may name others")
+    claims = {} if path is None else read_book(path, files=claim_files)
     for number, text in enumerate(texts, 1):
-        found[f"--claim {number}" if book is not None else str(number)] = text
-    if not found:
-        raise OptionError("there is nothing to verify: give --claim, or --book")
-    return found
+        claims[f"--claim {number}" if path is not None else str(number)] = text
+    if not claims:
+        raise OptionError("there is nothing to verify; use --claim or --claims")
+    return claims
 
 
-def _text(name: str, verdict: Verdict, *, rules: bool) -> str:
+def _text(name: str, verdict: Verdict, *, show_rules: bool) -> str:
     """Return a verdict as text, below the name of its claim if there are several."""
     parts = [f"{name}. {verdict}" if name else str(verdict)]
-    if rules and verdict.status == "refuted":
-        own = verdict.rules
-        said = "  there is no table of the inputs to make rules from"
-        parts.append(said if own is None else str(own))
+    if show_rules and verdict.status == "refuted":
+        missing = "  no rules: there are too many inputs for a table"
+        parts.append(missing if verdict.rules is None else str(verdict.rules))
     return "\n".join(parts)
 
 
-def _json(found: dict[str, Verdict], *, rules: bool) -> str:
+def _json(verdicts: dict[str, Verdict], *, show_rules: bool) -> str:
     entries: list[dict[str, Any]] = []
-    for name, verdict in found.items():
+    for name, verdict in verdicts.items():
         entry = {"name": name, **verdict.to_dict()}
-        if rules:
-            own = verdict.rules if verdict.status == "refuted" else None
+        if show_rules:
+            rules = verdict.rules if verdict.status == "refuted" else None
             entry["rules"] = (
-                None if own is None else json.loads(nn2rules.files.to_json(own))
+                None if rules is None else json.loads(nn2rules.files.to_json(rules))
             )
         entries.append(entry)
     return json.dumps(entries, ensure_ascii=False, indent=2)

@@ -55,16 +55,15 @@ class Format:
     Attributes
     ----------
     what : str
-        What it is, in a line.
+        What it is, in one line.
     suffix : str
         How the names of its files end.
     writers : mapping from kinds of programs to "module.function"
         What writes it, within this package.
     typed : bool
-        Whether its columns have one type each; what nn2rules itself reads, or people,
-        need not.
+        Whether each column has one type; formats for nn2rules or for people need not.
     escape : str
-        How its texts spell a character by its number; empty where they cannot.
+        How its texts escape a character by its number; empty if they cannot.
     mixed : bool
         Whether it keeps classes of several types as they are; else they are texts.
     """
@@ -78,7 +77,7 @@ class Format:
 
 
 def _rules(writer: str) -> dict[str, str]:
-    """Return the writers of a format that holds rules."""
+    """Return the writers of a format for rules."""
     return {RuleProgram.kind: writer}
 
 
@@ -87,13 +86,13 @@ _XML_ESCAPE = "&#x{:x};"
 
 EXPORTERS = {
     "csv": Format(
-        "a decision table, a row for each rule",
+        "a decision table with a row for each rule",
         ".csv",
         _rules("own_formats.write_csv"),
         typed=False,
     ),
     "dmn": Format(
-        "a decision table of DMN 1.3, with its diagram",
+        "a DMN 1.3 decision table, with its diagram",
         ".dmn",
         _rules("dmn.write"),
         escape=_XML_ESCAPE,
@@ -102,7 +101,7 @@ EXPORTERS = {
         "an ES module without dependencies", ".mjs", _rules("js.write"), mixed=True
     ),
     "json": Format(
-        "rules as nn2rules-rules/1",
+        "the JSON format nn2rules-rules/1",
         ".json",
         _rules("own_formats.write_json"),
         typed=False,
@@ -115,24 +114,24 @@ EXPORTERS = {
         "a document with a table", ".md", _rules("markdown.write"), typed=False
     ),
     "onnx": Format(
-        "an ONNX model over columns, or over codes", ".onnx", _rules("onnx.write")
+        "an ONNX model that takes columns, or codes", ".onnx", _rules("onnx.write")
     ),
     "pandas": Format(
-        "a Python module over frames of pandas",
+        "a Python module for pandas data frames",
         ".py",
         _rules("data_frames.write_pandas"),
         mixed=True,
     ),
     "pmml": Format(
-        "a rule set of PMML 4.4", ".pmml", _rules("pmml.write"), escape=_XML_ESCAPE
+        "a PMML 4.4 rule set", ".pmml", _rules("pmml.write"), escape=_XML_ESCAPE
     ),
     "polars": Format(
-        "a Python module with an expression of polars",
+        "a Python module with a polars expression",
         ".py",
         _rules("data_frames.write_polars"),
     ),
     "prolog": Format(
-        "clauses for SWI-Prolog", ".pl", _rules("prolog.write"), mixed=True
+        "a module for SWI-Prolog", ".pl", _rules("prolog.write"), mixed=True
     ),
     "python": Format(
         "a Python module without dependencies",
@@ -140,9 +139,7 @@ EXPORTERS = {
         _rules("python.write"),
         mixed=True,
     ),
-    "sql": Format(
-        "SQL: expressions, or a view of a table", ".sql", _rules("sql.write")
-    ),
+    "sql": Format("SQL expressions, or a view of a table", ".sql", _rules("sql.write")),
     "xlsx": Format(
         "a decision table for Excel",
         ".xlsx",
@@ -150,7 +147,7 @@ EXPORTERS = {
         typed=False,
     ),
 }
-"""What descriptions can be exported to, by name."""
+"""The formats, by name."""
 
 
 def export(
@@ -164,6 +161,11 @@ def export(
     **options: Any,
 ) -> str | bytes:
     """Return rules in the language of another engine; see `RuleList.export`."""
+    if not isinstance(rules, RuleList) and format != "json":
+        raise OptionError(
+            f"a {type(rules).__name__} is exported as json only; for other formats, "
+            f"extract rules: nn2rules.extract(model, data, form='rules')"
+        )
     _check_options(format, RuleProgram.kind, options)
     program = program_of(
         rules,
@@ -193,7 +195,7 @@ def write_program(
     if tests is not None:
         whole_number("tests", tests, 1)
         if path is None:
-            raise OptionError("tests are written beside the export; give it a path")
+            raise OptionError("tests are written beside the export, which needs a path")
         check_writable(tests_path(path), keep=(path,))
     made: str | bytes = _writer(format, program.kind)(program, **options)
     vectors = None if tests is None else vectors_text(program, tests)

@@ -1,7 +1,7 @@
 """Rules as masks of bits, for engines that try many of them on many rows.
 
 Every value of every column is one bit of a few words. A row sets the bits of its cells,
-and a rule decides it if none of them is among the bits that the rule forbids: one
+and a rule covers it if none of them is among the bits that the rule forbids: one
 operation for each word instead of a comparison for each condition.
 """
 
@@ -16,7 +16,7 @@ WORD = 62
 """How many bits a word has, so that none is ever negative, and one is left."""
 
 OUTSIDE_BIT = 1 << WORD
-"""The bit of the first word that a row sets which is off the domain."""
+"""The bit of the first word that a row sets which is outside the domain."""
 
 
 @dataclass(frozen=True, slots=True)

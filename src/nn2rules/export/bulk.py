@@ -1,6 +1,6 @@
-"""Rows by the million: a Parquet or CSV file in, one with the answers out.
+"""Predictions by the million: a Parquet or CSV file in, one with predictions out.
 
-DuckDB reads, decides and writes part by part, so a file may be larger than memory.
+DuckDB reads, predicts and writes part by part, so a file may be larger than memory.
 """
 
 import os
@@ -23,11 +23,11 @@ from nn2rules.export.bulk_source import Source, check_name, is_parquet, source_o
 from nn2rules.export.columns import Column
 from nn2rules.export.program import Policy, RuleProgram, program_of
 from nn2rules.export.sql_conditions import (
-    OPEN,
     OUTSIDE,
-    answers_at,
+    UNCOVERED,
     column_words,
     position_of,
+    predictions_at,
     prefix_for,
 )
 from nn2rules.export.sql_dialects import DIALECTS
@@ -42,7 +42,7 @@ from nn2rules.language import count, unused
 from nn2rules.rules import RuleList
 from nn2rules.space import Domain, Feature, Lookup
 
-STOPPED = "a row off the domain"
+STOPPED = "a row outside the domain"
 """What the query ends with where such a row is an error."""
 
 _DUCKDB = DIALECTS["duckdb"]
@@ -60,14 +60,14 @@ class Query:
 
     Attributes
     ----------
-    answers : str
+    predictions : str
         The file's columns, the class and the rule.
     positions : str
         Position of the rule, as "k", and no more.
     functions : tuple of (name, function, type)
     """
 
-    answers: str
+    predictions: str
     positions: str
     functions: tuple[tuple[str, Callable[[Any], Any], str], ...]
 
@@ -132,7 +132,7 @@ def _is_plain(name: str) -> str:
 
 
 def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
-    """Return the code of a cell that is looked up; NULL if the cell says it itself."""
+    """Return the code of a cell that is looked up; NULL if the cell has it."""
     if column.kind == "number" and type_name == "VARCHAR":
         return (
             f"CASE WHEN {name} IS NULL OR NOT {_is_plain(name)} "
@@ -144,14 +144,14 @@ def _by_lookup(column: Column, name: str, type_name: str, function: str) -> str:
 def _selected(
     source: Source, program: RuleProgram, prefix: str, *, as_text: bool
 ) -> str:
-    """Return the columns of the answers."""
+    """Return the columns of the predictions."""
     kept = [
         f"{_DUCKDB.identifier(called)} AS {_DUCKDB.identifier(name or called)}"
         for called, name in zip(source.called, source.names, strict=True)
     ]
     kind = "text" if as_text else program.label_kind
     added = added_names(source, as_text=as_text)
-    for made, name in zip(answers_at(program, prefix, kind), added, strict=True):
+    for made, name in zip(predictions_at(program, prefix, kind), added, strict=True):
         kept.append(f"{made} AS {_DUCKDB.identifier(name)}")
     return ", ".join(kept)
 
@@ -159,7 +159,7 @@ def _selected(
 def added_names(source: Source, *, as_text: bool) -> tuple[str, str]:
     """Return what the columns of the class and the rule are called.
 
-    In Parquet no name of another column differs from them in case alone.
+    In Parquet no name of another column differs from them only in case.
     """
     taken = {name if as_text else name.casefold() for name in source.names}
     label, rule = (unused(name, taken) for name in ("prediction", "rule"))
@@ -190,10 +190,10 @@ _text = DIALECTS["duckdb"].text
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How many rows were written, and how many of them no rule decides."""
+    """The number of rows that were written, and of those that no rule covers."""
 
     n_rows: int
-    n_open: int
+    n_uncovered: int
 
 
 def predict_file(
@@ -205,7 +205,7 @@ def predict_file(
     uncovered: Policy = "none",
     memory: str | None = None,
 ) -> Written:
-    """Answer the rows of a file, and write them with the class and the rule to another.
+    """Predict the rows of a file; write them with the class and the rule to another.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def predict_file(
         Parquet or CSV files, by their suffix; CSV that is read may be packed by gzip.
         The output is written whole or not at all.
     unknown, uncovered : {"none", "default", "error"}
-        What becomes of a row off the domain, and of one that no rule decides.
+        For a row outside the domain, and for one that no rule covers.
     memory : str, optional
         The most memory that DuckDB takes, such as "500MB".
     """
@@ -249,7 +249,7 @@ def _lenient(rules: RuleList) -> RuleList:
 
 
 def _settings(duckdb: Any, spare: str, memory: str | None) -> dict[str, str]:
-    """Return the settings of DuckDB, once it is known that it takes the memory."""
+    """Return the settings of DuckDB, after checking the limit of memory."""
     settings = {"temp_directory": spare}
     if memory is None:
         return settings
@@ -267,7 +267,9 @@ def _duckdb() -> Any:
         import duckdb
         import pyarrow as _  # noqa: F401  in which DuckDB hands over cells
     except ImportError:
-        raise MissingExtraError("duckdb", "sql", "answering Parquet files") from None
+        raise MissingExtraError(
+            "duckdb", "sql", "predicting the rows of Parquet files"
+        ) from None
     return duckdb
 
 
@@ -290,9 +292,9 @@ def _predicted(base: Any, program: RuleProgram, source: Source, output: Any) -> 
             type="arrow",
             null_handling="special",
         )
-    n_open = 0
+    n_uncovered = 0
     if program.rules.scope == "support":
-        n_open = _open_rows(base, program, source, query)
+        n_uncovered = _uncovered_rows(base, program, source, query)
     with replacing_file(output) as temporary:
         try:
             n_rows = _write(base, query, source, temporary, as_parquet=as_parquet)
@@ -300,13 +302,13 @@ def _predicted(base: Any, program: RuleProgram, source: Source, output: Any) -> 
             if STOPPED not in str(error):
                 raise
             _refuse_unknown(base, program, source)
-    return Written(n_rows, n_open)
+    return Written(n_rows, n_uncovered)
 
 
 def _write(
     base: Any, query: Query, source: Source, path: str, *, as_parquet: bool
 ) -> int:
-    """Write the answers to a file; return how many."""
+    """Write the predictions to a file; return how many."""
     names = [*source.names, *added_names(source, as_text=not as_parquet)]
     is_plain = "" not in names and len({n.casefold() for n in names}) == len(names)
     if not is_plain and as_parquet:
@@ -319,7 +321,7 @@ def _write(
         return _appended(base, query, source, path)
     form = "FORMAT parquet" if as_parquet else "FORMAT csv, HEADER true"
     target = f"{_text(path)} ({form}, USE_TMP_FILE false)"
-    return int(source.ask(base, f"COPY ({query.answers}) TO {target}")[0])
+    return int(source.ask(base, f"COPY ({query.predictions}) TO {target}")[0])
 
 
 def _appended(base: Any, query: Query, source: Source, path: str) -> int:
@@ -332,7 +334,7 @@ def _appended(base: Any, query: Query, source: Source, path: str) -> int:
     ) as folder:
         part = os.path.join(folder, "rows.csv")
         target = f"{_text(part)} (FORMAT csv, HEADER false)"
-        found = source.ask(base, f"COPY ({query.answers}) TO {target}")
+        found = source.ask(base, f"COPY ({query.predictions}) TO {target}")
         header = table_text([*source.names, *added_names(source, as_text=True)], [])
         with open(path, "wb") as stream, open(part, "rb") as rows:
             stream.write(header.encode())
@@ -340,24 +342,27 @@ def _appended(base: Any, query: Query, source: Source, path: str) -> int:
     return int(found[0])
 
 
-def _open_rows(base: Any, program: RuleProgram, source: Source, query: Query) -> int:
-    """Return how many rows no rule decides; where they are an error, refuse them."""
+def _uncovered_rows(
+    base: Any, program: RuleProgram, source: Source, query: Query
+) -> int:
+    """Return how many rows no rule covers; refuse them if they are an error."""
     try:
-        n_rows, n_open = source.ask(
+        n_rows, n_uncovered = source.ask(
             base,
-            f"SELECT count(*), count(*) FILTER (k = {OPEN}) FROM ({query.positions})",
+            f"SELECT count(*), count(*) FILTER (k = {UNCOVERED}) "
+            f"FROM ({query.positions})",
         )
     except Exception as error:
         if STOPPED not in str(error):
             raise
         _refuse_unknown(base, program, source)
-    if n_open and program.otherwise is None:
-        first = _first(base, source, query.positions, OPEN)
+    if n_uncovered and program.otherwise is None:
+        first = _first(base, source, query.positions, UNCOVERED)
         raise RowsError(
-            f"{source.path}, {source.place(first)}: no rule decides {n_open:,} of "
+            f"{source.path}, {source.place(first)}: no rule covers {n_uncovered:,} of "
             f"{count(n_rows, 'row')}; this is the first"
         )
-    return int(n_open)
+    return int(n_uncovered)
 
 
 def _first(base: Any, source: Source, positions: str, wanted: int) -> int:
@@ -368,7 +373,7 @@ def _first(base: Any, source: Source, positions: str, wanted: int) -> int:
 
 
 def _refuse_unknown(base: Any, program: RuleProgram, source: Source) -> None:
-    """Say which row is the first that is off the domain, and why."""
+    """Refuse the first row outside the domain, and say why."""
     lenient = query_of(program_of(program.rules), source, as_text=True)
     number = _first(base, source, lenient.positions, OUTSIDE)
     names = ", ".join(source.find(column.name)[0] for column in program.columns)

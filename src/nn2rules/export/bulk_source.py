@@ -33,11 +33,11 @@ class Source:
     ----------
     path : str
     sql : str
-        What stands behind FROM.
+        The text after FROM.
     names : tuple of str
         The columns of the file.
     called : tuple of str
-        What they are called in a query: DuckDB changes names that differ in case alone.
+        What they are called in a query: DuckDB changes names that differ only in case.
     types : tuple of str
         Their types there.
     """
@@ -48,7 +48,7 @@ class Source:
     called: tuple[str, ...]
     types: tuple[str, ...]
     failures: list[Nn2RulesError] = field(default_factory=list)
-    """What went wrong while DuckDB asked for rows."""
+    """Errors that occurred while DuckDB asked for rows."""
 
     def find(self, feature: str) -> tuple[str, str]:
         """Return what the column of a feature is called in a query, and its type."""
@@ -56,7 +56,7 @@ class Source:
         return _duckdb.identifier(self.called[place]), self.types[place]
 
     def ask(self, base: Any, query: str) -> Any:
-        """Return the first row of what DuckDB answers."""
+        """Return the first row of a query's result."""
         if self.sql == _STREAM:
             base.register(_STREAM, _stream(self))
         try:
@@ -85,7 +85,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 
 def source_of(base: Any, path: str | os.PathLike[str], spare: str) -> Source:
-    """Return how a file is read, once its header is known to be good.
+    """Return how a file is read, after checking its header.
 
     The folder `spare` is empty, and there for as long as the file is read.
     """
@@ -102,8 +102,8 @@ def source_of(base: Any, path: str | os.PathLike[str], spare: str) -> Source:
     changed = [name for name in names if (name,) not in known]
     if changed:
         raise FormatError(
-            f"{path}: two of its columns have names that differ in case alone, of "
-            f"which one is read as {changed[0]!r}; rename one of them"
+            f"{path}: two columns have names that differ only in case, and "
+            f"one is read as {changed[0]!r}; rename one of them"
         )
     types = tuple("VARCHAR" if r[1].startswith("ENUM") else r[1] for r in found)
     return Source(str(path), sql, names, names, types)

@@ -1,8 +1,8 @@
 """Which cells of a column a condition allows, as any engine can test it.
 
-An engine has columns of one kind: words, numbers, or true and false. A `Cells` says
-which of them are meant: those equal to a word, those in an interval of numbers, the
-missing ones, and those that nobody listed. Exporters turn it into their own language.
+An engine has columns of one kind: texts, numbers, or true and false. A `Cells` is a set
+of them: those equal to a word, those in an interval of numbers, the missing ones, and
+those that are not listed. Exporters turn it into their own language.
 """
 
 import math
@@ -50,44 +50,44 @@ class Cells:
     intervals : tuple of Interval
         Numbers in one of these.
     missing : bool
-        Whether missing cells are meant.
-    but : bool
-        Whether the cells meant are all *but* those of `words`; missing ones are said
-        by `missing` all the same, and there are no intervals.
+        Whether missing cells match.
+    negated : bool
+        Whether all cells *except* those of `words` match; `missing` has its own
+        meaning, and there are no intervals.
 
     Examples
     --------
-    >>> Cells(words=("red",), but=True).hold("blue")
+    >>> Cells(words=("red",), negated=True).matches("blue")
     True
-    >>> Cells(intervals=(Interval(25, 40, high_is_strict=True),)).hold(40)
+    >>> Cells(intervals=(Interval(25, 40, high_is_strict=True),)).matches(40)
     False
     """
 
     words: tuple[Value, ...] = ()
     intervals: tuple[Interval, ...] = ()
     missing: bool = False
-    but: bool = False
+    negated: bool = False
 
-    def hold(self, cell: Value) -> bool:
-        """Tell whether a cell is meant: what an exported program must do, in Python.
+    def matches(self, cell: Value) -> bool:
+        """Tell whether a cell matches: what an exported program must do, in Python.
 
         The cell is of the column's kind, or None for missing.
         """
         if cell is None:
             return self.missing
         is_among = cell in self.words
-        if self.but:
+        if self.negated:
             return not is_among
         return is_among or any(cell in interval for interval in self.intervals)  # type: ignore[operator]
 
     @property
-    def is_nothing(self) -> bool:
-        """Whether no cell is meant."""
-        return not (self.words or self.intervals or self.missing or self.but)
+    def is_empty(self) -> bool:
+        """Whether no cell matches."""
+        return not (self.words or self.intervals or self.missing or self.negated)
 
 
 LARGEST = math.nextafter(math.inf, 0)
-"""The largest number; beyond it there is only infinity, which is none."""
+"""The largest finite number."""
 
 
 def interval(low: float | None, edge: float | None, *, whole: bool) -> Interval:
@@ -121,7 +121,7 @@ def _short(edge: float | None) -> tuple[float | None, bool]:
 
 
 def complement(cells: Cells) -> Cells:
-    """Return the cells that are not meant, missing ones and numbers among them.
+    """Return the cells that do not match, missing ones and numbers included.
 
     Examples
     --------
@@ -131,14 +131,14 @@ def complement(cells: Cells) -> Cells:
     Interval(low=None, high=17, low_is_strict=False, high_is_strict=True)
     Interval(low=90, high=999, low_is_strict=True, high_is_strict=True)
     Interval(low=999, high=None, low_is_strict=True, high_is_strict=False)
-    >>> rest.missing, complement(Cells(words=("red",))).but
+    >>> rest.missing, complement(Cells(words=("red",))).negated
     (True, True)
     """
     missing = not cells.missing
-    if cells.but:
+    if cells.negated:
         return Cells(words=cells.words, missing=missing)
     if not cells.intervals:
-        return Cells(words=cells.words, missing=missing, but=True)
+        return Cells(words=cells.words, missing=missing, negated=True)
     points = [Interval(word, word) for word in cells.words]  # type: ignore[arg-type]
     return Cells(intervals=_between([*cells.intervals, *points]), missing=missing)
 
@@ -162,7 +162,7 @@ def _between(taken: Iterable[Interval]) -> tuple[Interval, ...]:
 
 
 def _start(interval: Interval) -> tuple[bool, float, bool]:
-    """Return where an interval stands among others."""
+    """Return the sort key of an interval."""
     return interval.low is not None, interval.low or 0, interval.low_is_strict
 
 

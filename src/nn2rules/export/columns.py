@@ -1,9 +1,8 @@
 """Features as columns of another engine: of one kind, with cells for every value.
 
-The library is lenient with cells: a text may spell a number. An engine's column has a
-type. This is the one place that says which type that is, and which cells of it are
-which value, so that all exports mean the same; it says what `feature.Lookup` does, for
-cells of that type.
+The library is lenient with cells: a text may be a number. An engine's column has a
+type. Only this module defines that type, and which cells of it are which value, so that
+all exports agree; it does the same as `feature.Lookup`, for cells of that type.
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ class Column:
     feature : Feature
     kind : {"text", "number", "truth"}
     known : Cells
-        The cells that are a value of the feature; all others are off the domain.
+        The cells that are a value of the feature; all others are outside the domain.
     gaps : tuple of str
         Texts that are missing, besides what is missing in the engine itself: of words,
         the empty one, and ``missing``, as rules print it, if that is a value.
@@ -43,12 +42,12 @@ class Column:
 
     @property
     def whole(self) -> bool:
-        """Whether numbers with a fraction are off the domain, special ones excepted."""
+        """Whether numbers with a fraction, except special ones, are outside."""
         return self.feature.whole
 
     def knows(self, cell: Value) -> bool:
         """Tell whether a cell of the column's kind, or None, is on the domain."""
-        if not self.known.hold(cell):
+        if not self.known.matches(cell):
             return False
         is_special = cell is None or cell in self.known.words
         return is_special or not self.whole or cell == int(cell)  # type: ignore[arg-type]
@@ -77,7 +76,7 @@ def column_of(feature: Feature) -> Column:
 
 
 def _listed(feature: Feature) -> list[tuple[int, Value]]:
-    """Return each word that cells may hold, with the code of its value.
+    """Return each word that cells may have, with the code of its value.
 
     Bins and ranges have none but the special values beside them. The name of a group is
     a word, too, as the library reads it.
@@ -121,13 +120,13 @@ def _kind(feature: Feature) -> Kind:
     if len(kinds) > 1:
         raise UnsupportedModelError(
             f"feature {feature.name!r} has values of several types, "
-            f"{' and '.join(sorted(_TYPES[kind] for kind in kinds))}, and a column of "
-            f"another engine has one; give all of them as texts, or all as numbers"
+            f"{' and '.join(sorted(_TYPES[kind] for kind in kinds))}, but a column of "
+            f"another engine has one type; use only texts, or only numbers"
         )
     if feature.edges is not None and feature.other is not None:
         raise UnsupportedModelError(
             f"feature {feature.name!r} has bins of numbers and a value for others, "
-            f"which cannot be exported; say what the others are"
+            f"which cannot be exported; list the other values"
         )
     return next(iter(kinds), "text")
 
@@ -154,12 +153,12 @@ def _cells(feature: Feature, allowed: NDArray[np.bool_], *, closed: bool) -> Cel
     words = tuple(word for code, word in listed if allowed[code])
     rest = tuple(word for code, word in listed if not allowed[code])
     if feature.other is not None and allowed[feature.values.index(feature.other)]:
-        return Cells(words=rest, missing=has_missing, but=True)
+        return Cells(words=rest, missing=has_missing, negated=True)
     if feature.edges is not None:
         return Cells(words, _intervals(feature, allowed, closed=closed), has_missing)
     is_shorter = rest and feature.other is None and len(rest) < len(words)
     if is_shorter and not closed:
-        return Cells(words=rest, missing=has_missing, but=True)
+        return Cells(words=rest, missing=has_missing, negated=True)
     return Cells(words, (), has_missing)
 
 
@@ -188,7 +187,7 @@ def _intervals(
 
 
 def _within(given: Interval, low: float, high: float) -> Interval:
-    """Return an interval with ends where it was left open."""
+    """Return an interval with ends on both sides."""
     return Interval(
         low if given.low is None else given.low,
         high if given.high is None else given.high,

@@ -1,7 +1,7 @@
 """Rules as Python modules over data frames, of pandas and of polars.
 
 Rules are masks of bits, see `bits`, so thousands of them take milliseconds for each
-million rows. Every text of the user's is written by `ascii`, so none can end a literal.
+million rows. Every text of the user is written by `ascii`, so none can end a literal.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nn2rules.export.bits import Bits, bits_of
 from nn2rules.export.cells import Interval, Kind
 from nn2rules.export.columns import Column
-from nn2rules.export.program import NOTHING, Answer, RuleProgram
+from nn2rules.export.program import NO_PREDICTION, Prediction, RuleProgram
 
 _MOST_WHOLE = (1 << 63) - 1
 
@@ -38,7 +38,7 @@ def _word_code(cell, column):
 
 
 def _fired(codes, n_rows):
-    """Return the position of the answer to each row."""
+    """Return the position of each row's prediction."""
     words = [np.zeros(n_rows, dtype=np.int64) for _ in range(N_WORDS)]
     outside = np.zeros(n_rows, dtype=bool)
     for own, column in zip(codes, COLUMNS):
@@ -46,7 +46,7 @@ def _fired(codes, n_rows):
         for word in {word for word, _ in column["bits"]}:
             masks = [mask if at == word else 0 for at, mask in column["bits"]]
             words[word] |= np.array([*masks, 0], dtype=np.int64)[own]
-    fired = np.where(outside, OUTSIDE, OPEN)
+    fired = np.where(outside, OUTSIDE, UNCOVERED)
     left = np.flatnonzero(~outside)
     rows = [word[left] for word in words]
     for position, forbidden in enumerate(RULES):
@@ -68,10 +68,10 @@ def _data(program: RuleProgram) -> str:
     """Return a program as data: what `_CORE` works on."""
     bits = bits_of(program)
     n_rules = len(program.branches)
-    ends = (program.otherwise or NOTHING, program.outside or NOTHING)
-    answers = [*(Answer(b.label, b.name) for b in program.branches), *ends]
+    ends = (program.otherwise or NO_PREDICTION, program.outside or NO_PREDICTION)
+    predictions = [*(Prediction(b.label, b.name) for b in program.branches), *ends]
     errors = {
-        n_rules: "no rule decides this row" if program.otherwise is None else "",
+        n_rules: "no rule covers this row" if program.otherwise is None else "",
         n_rules + 1: "unknown value" if program.outside is None else "",
     }
     lines = ["COLUMNS = ("]
@@ -82,13 +82,13 @@ def _data(program: RuleProgram) -> str:
     for words in bits.forbidden:
         pairs = [(word, mask) for word, mask in enumerate(words) if mask]
         lines.append(f"    {tuple(pairs)!r},")
-    lines += [")", f"OPEN, OUTSIDE = {n_rules}, {n_rules + 1}"]
+    lines += [")", f"UNCOVERED, OUTSIDE = {n_rules}, {n_rules + 1}"]
     lines += [
-        "# The class and the rule, also of open rows and of those off the domain."
+        "# Class and rule; last those of rows not covered, and of unknown values."
     ]
     lines += [
-        "ANSWERS = (",
-        *(f"    {(each.label, each.rule)!a}," for each in answers),
+        "PREDICTIONS = (",
+        *(f"    {(each.label, each.rule)!a}," for each in predictions),
         ")",
     ]
     lines.append(f"ERRORS = { ({k: v for k, v in errors.items() if v})!a}")
@@ -96,7 +96,7 @@ def _data(program: RuleProgram) -> str:
 
 
 def _header(program: RuleProgram) -> str:
-    """Return what an export says of itself, a line for each fact."""
+    """Return the facts about an export, a line for each."""
     return "\n".join(f"{key}: {text}" for key, text in program.about)
 
 
@@ -106,7 +106,7 @@ def _column(bits: Bits, place: int, column: Column) -> Iterator[str]:
     intervals: list[str] = []
     missing = other = -1
     for bit in bits.of_column(place):
-        if bit.cells.but:
+        if bit.cells.negated:
             other = bit.code
         else:
             words |= dict.fromkeys(map(_whole, bit.cells.words), bit.code)
@@ -144,11 +144,11 @@ def _whole(value: object) -> object:
 
 
 _PANDAS = '''\
-"""Rules that were extracted from a neural network, for frames of pandas.
+"""Rules extracted from a neural network, for pandas data frames.
 
 {header}
 
-``decide(frame)`` returns the class and the rule of each row, under the same index.
+``predict(frame)`` returns the class and the rule of each row, under the same index.
 """
 
 import numpy as np
@@ -157,15 +157,15 @@ import pandas as pd
 {data}
 
 
-def decide(frame):
+def predict(frame):
     """Return a frame with the columns "prediction" and "rule"."""
     codes = [_codes(frame[column["name"]], column) for column in COLUMNS]
     fired = _fired(codes, len(frame))
-    made = {{}}
-    for name, values in zip(("prediction", "rule"), zip(*ANSWERS)):
-        answers = pd.Series(_listed(values)[fired], index=frame.index, dtype=object)
-        made[name] = answers if answers.isna().any() else answers.infer_objects()
-    return pd.DataFrame(made)
+    columns = {{}}
+    for name, values in zip(("prediction", "rule"), zip(*PREDICTIONS)):
+        cells = pd.Series(_listed(values)[fired], index=frame.index, dtype=object)
+        columns[name] = cells if cells.isna().any() else cells.infer_objects()
+    return pd.DataFrame(columns)
 
 
 def _listed(values):
@@ -204,7 +204,7 @@ def _numbers(cells, name):
 
 
 def _refuse(name, cell, kind):
-    raise TypeError(f"column {{name!r}} holds {{cell!r}}, expected a {{kind}}")
+    raise TypeError(f"column {{name!r}} has {{cell!r}}, expected a {{kind}}")
 '''
 
 
@@ -215,12 +215,12 @@ def write_pandas(program: RuleProgram) -> str:
 
 
 _POLARS = '''\
-"""Rules that were extracted from a neural network, for frames of polars.
+"""Rules extracted from a neural network, for polars data frames.
 
 {header}
 
-``decide(frame)`` returns a frame, lazy or not, with two more columns, "prediction" and
-"rule". ``decision()`` is the expression behind it, a struct of the two.
+``predict(frame)`` returns a frame, lazy or not, with two more columns, "prediction" and
+"rule". ``prediction()`` is the expression behind it, a struct of the two.
 """
 
 import numpy as np
@@ -228,28 +228,28 @@ import polars as pl
 import polars.selectors
 
 {data}
-ANSWER = pl.Struct({{"prediction": pl.{label}, "rule": pl.String}})
+PREDICTION = pl.Struct({{"prediction": pl.{label}, "rule": pl.String}})
 
 
-def decide(frame):
+def predict(frame):
     """Return a frame with the columns "prediction" and "rule" added."""
-    return frame.with_columns(decision().struct.unnest())
+    return frame.with_columns(prediction().struct.unnest())
 
 
-def decision():
+def prediction():
     """Return the expression of the class and the rule."""
     columns = pl.selectors.by_name(*(column["name"] for column in COLUMNS))
-    return pl.struct(columns).map_batches(_decided, return_dtype=ANSWER)
+    return pl.struct(columns).map_batches(_predicted, return_dtype=PREDICTION)
 
 
-def _decided(rows):
+def _predicted(rows):
     cells = rows.struct.unnest()
     codes = [_codes(cells.get_column(c["name"]).alias("cell"), c) for c in COLUMNS]
     fired = pl.Series(_fired(codes, len(rows)))
     made = []
-    for (name, dtype), values in zip(ANSWER.to_schema().items(), zip(*ANSWERS)):
+    for (name, dtype), values in zip(PREDICTION.to_schema().items(), zip(*PREDICTIONS)):
         made.append(pl.Series(name, values, dtype=dtype).gather(fired))
-    return pl.DataFrame(made).to_struct("decision")
+    return pl.DataFrame(made).to_struct("prediction")
 
 
 def _codes(cells, column):

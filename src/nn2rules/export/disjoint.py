@@ -1,9 +1,9 @@
-"""Boxes made disjoint: each keeps the inputs that no box before it has.
+"""Disjoint boxes: each keeps the inputs that no box before it has.
 
-Tables that ask which *one* row holds need rows that never hold together. A box minus
-another is at most one box for each feature: the inputs that the other does not allow in
-this feature, while they agree with it in the features before. What is left of a box may
-fall to many pieces, so there is a limit to their number.
+Tables in which only *one* row may match need rows that never match together. A box
+minus another is at most one box for each feature: the inputs that the other does not
+allow in this feature, while they agree with it in the features before. The rest of a
+box may consist of many pieces, so their number is limited.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Boxes = NDArray[np.bool_]
 
 
 def disjoint(boxes: Boxes, offsets: Sequence[int], *, limit: int) -> list[Boxes]:
-    """Return, for each box, pieces that hold its inputs that no earlier box has.
+    """Return, for each box, pieces with its inputs that no earlier box has.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def disjoint(boxes: Boxes, offsets: Sequence[int], *, limit: int) -> list[Boxes]
 
 
 def without(box: Boxes, others: Boxes, offsets: Sequence[int], *, limit: int) -> Boxes:
-    """Return disjoint pieces that hold the inputs of a box that no other box has."""
+    """Return disjoint pieces with the inputs of a box that no other box has."""
     blocks = [slice(a, b) for a, b in pairwise(offsets)]
     pieces = box[None]
     for other in others:
         pieces = _joined(_minus(pieces, other, blocks), blocks)
         if len(pieces) > limit:
             raise BudgetExceededError(
-                f"what is left of a rule falls to more than {limit:,} pieces"
+                f"the rest of a rule consists of more than {limit:,} pieces"
             )
     return pieces
 

@@ -1,14 +1,14 @@
-"""Rules as a decision table of DMN 1.3, as rule engines run it and modelers show it.
+"""Rules as a DMN 1.3 decision table, as rule engines run it and modelers show it.
 
-The hit policy says how rows of the table are taken together:
+The hit policy defines how the rows of the table are combined:
 
-- FIRST: from the top. Rows for cells off the domain stand above the rules.
-- UNIQUE: no two rows hold together, as rules are cut to pieces that do not overlap.
-- ANY: rows that hold together say the same; so there is the class, and no rule.
-- COLLECT: all rows that hold.
+- FIRST: from the top. Rows for cells outside the domain are above the rules.
+- UNIQUE: no two rows match together, because rules are cut into disjoint pieces.
+- ANY: rows that match together have the same class; so there is no rule in the output.
+- COLLECT: all rows that match.
 
-Under the last three, each row tests every column, since no row can stand above others;
-and what no rule decides has rows of its own, as engines do not agree on defaults.
+With the last three, each row tests every column, because no row is above others; and
+inputs that no rule covers have their own rows, because engines differ on defaults.
 """
 
 import json
@@ -25,11 +25,17 @@ from nn2rules.export.disjoint import disjoint, without
 from nn2rules.export.feel import (
     ANYTHING,
     literal,
-    strangers_test,
     unary_test,
+    unknown_test,
     variables,
 )
-from nn2rules.export.program import DEFAULT, NOTHING, Answer, RuleProgram, refuse_errors
+from nn2rules.export.program import (
+    DEFAULT,
+    NO_PREDICTION,
+    Prediction,
+    RuleProgram,
+    refuse_errors,
+)
 from nn2rules.export.xml_text import add, document, shown
 from nn2rules.version import __version__
 
@@ -44,16 +50,16 @@ _TYPES = {"text": "string", "number": "number", "truth": "boolean"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a decision table: a test for each column, the answer, and a note."""
+    """A row of a decision table: a test for each column, the prediction, and a note."""
 
     tests: tuple[str, ...]
-    answer: Answer
+    prediction: Prediction
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A decision table; the rule that answers is told beside the class, or is not."""
+    """A decision table, with the rule beside the class or without it."""
 
     hit_policy: str
     rows: tuple[Row, ...]
@@ -78,9 +84,9 @@ def table_text(program: RuleProgram, table: Table) -> str:
     add(root, "description", _description(program, names))
     _add_types(root, program, table)
     decision = add(root, "decision", id="decision", name="decision")
-    kind = "answer" if table.has_rule else _TYPES[program.label_kind]
+    kind = "prediction" if table.has_rule else _TYPES[program.label_kind]
     if table.hit_policy == "COLLECT":
-        kind = "answers"
+        kind = "predictions"
     add(decision, "variable", id="decision_variable", name="decision", typeRef=kind)
     for name in names:
         need = add(decision, "informationRequirement", id=f"need_{name}")
@@ -105,17 +111,17 @@ def _description(program: RuleProgram, names: tuple[str, ...]) -> str:
 
 
 def _add_types(root: Element, program: RuleProgram, table: Table) -> None:
-    """Append the type of an answer that is a class and a rule."""
+    """Append the type of a prediction that has a class and a rule."""
     if not table.has_rule:
         return
-    answer = add(root, "itemDefinition", id="type_answer", name="answer")
+    prediction = add(root, "itemDefinition", id="type_prediction", name="prediction")
     for name, kind in (("class", program.label_kind), ("rule", "text")):
-        part = add(answer, "itemComponent", id=f"type_{name}", name=name)
+        part = add(prediction, "itemComponent", id=f"type_{name}", name=name)
         add(part, "typeRef", _TYPES[kind])
     if table.hit_policy == "COLLECT":
-        many = add(root, "itemDefinition", id="type_answers", name="answers")
+        many = add(root, "itemDefinition", id="type_predictions", name="predictions")
         many.set("isCollection", "true")
-        add(many, "typeRef", "answer")
+        add(many, "typeRef", "prediction")
 
 
 def _add_table(
@@ -136,18 +142,18 @@ def _add_table(
         for place, test in enumerate(row.tests, 1):
             cell = add(line, "inputEntry", id=f"row_{number}_in_{place}")
             add(cell, "text", test)
-        told = (row.answer.label, row.answer.rule)[: 1 + table.has_rule]
-        for place, value in enumerate(told, 1):
+        cells = (row.prediction.label, row.prediction.rule)[: 1 + table.has_rule]
+        for place, value in enumerate(cells, 1):
             cell = add(line, "outputEntry", id=f"row_{number}_out_{place}")
             add(cell, "text", literal(value))
 
 
 _WIDTH, _HEIGHT, _GAP, _MARGIN = 150, 50, 30, 100
-_TOP, _BELOW = 100, 300  # where the decision stands, and the inputs under it
+_TOP, _BELOW = 100, 300  # of the decision, and of the inputs below it
 
 
 def _add_diagram(root: Element, names: tuple[str, ...]) -> None:
-    """Append where the decision and its inputs stand, and the arrows between them."""
+    """Append the positions of the decision and its inputs, and the arrows."""
     diagram = add(
         add(root, "dmndi:DMNDI"), "dmndi:DMNDiagram", id="diagram", name="diagram"
     )
@@ -180,10 +186,10 @@ _LIMIT = 10_000  # rows; no modeler shows more
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Part of the inputs of a rule, with its answer."""
+    """Part of the inputs of a rule, with its prediction."""
 
     box: NDArray[np.bool_]
-    answer: Answer
+    prediction: Prediction
 
 
 def write(program: RuleProgram, *, hit_policy: str | None = None) -> str:
@@ -199,7 +205,7 @@ def write(program: RuleProgram, *, hit_policy: str | None = None) -> str:
     refuse_errors(program, "a decision table of DMN")
     rows = list(_first(program) if policy == "first" else _closed(program, policy))
     if not rows:
-        rows = [Row((ANYTHING,) * len(program.columns), NOTHING, "no answer")]
+        rows = [Row((ANYTHING,) * len(program.columns), NO_PREDICTION, "no prediction")]
     return table_text(program, Table(policy.upper(), tuple(rows), policy != "any"))
 
 
@@ -213,8 +219,8 @@ def _checked(program: RuleProgram, given: str | None) -> str:
         )
     if form == "list" and given in ("any", "collect"):
         raise OptionError(
-            f"hit_policy: {given!r} takes rules in no order, and these are a list, "
-            f"tried from the top; take 'first' or 'unique', or extract a set"
+            f"hit_policy: {given!r} is for rules in any order, but these are a list, "
+            f"tried from the top; use 'first' or 'unique', or extract a set"
         )
     return given
 
@@ -225,13 +231,15 @@ def _first(program: RuleProgram) -> Iterator[Row]:
     assert program.outside is not None, "errors are refused"
     assert program.otherwise is not None, "errors are refused"
     for place, column in enumerate(columns):
-        test = strangers_test(column)
+        test = unknown_test(column)
         if test is not None:
             tests = [ANYTHING] * len(columns)
             tests[place] = test
-            yield Row(tuple(tests), program.outside, f"off the domain: {column.name}")
+            yield Row(
+                tuple(tests), program.outside, f"outside the domain: {column.name}"
+            )
     for branch in program.branches:
-        if any(cells.is_nothing for cells in branch.tests.values()):
+        if any(cells.is_empty for cells in branch.tests.values()):
             continue
         tests = [
             unary_test(column, branch.tests[place], closed=False)
@@ -239,65 +247,65 @@ def _first(program: RuleProgram) -> Iterator[Row]:
             else ANYTHING
             for place, column in enumerate(columns)
         ]
-        yield Row(tuple(tests), Answer(branch.label, branch.name), branch.name)
-    note = program.otherwise.rule or "no rule decides"
+        yield Row(tuple(tests), Prediction(branch.label, branch.name), branch.name)
+    note = program.otherwise.rule or "no rule covers"
     yield Row((ANYTHING,) * len(columns), program.otherwise, note)
 
 
 def _closed(program: RuleProgram, policy: str) -> Iterator[Row]:
     """Return rows in no order: each tests every column."""
-    yield from _strangers(program, is_apart=policy != "any")
+    yield from _unknown_cells(program, is_disjoint=policy != "any")
     for piece in _pieces(program, policy):
         tests = _tests(program, piece.box)
         if tests is not None:
-            yield Row(tests, piece.answer, str(piece.answer.rule))
+            yield Row(tests, piece.prediction, str(piece.prediction.rule))
 
 
-def _strangers(program: RuleProgram, *, is_apart: bool) -> Iterator[Row]:
-    """Return rows for cells off the domain, where those are answered.
+def _unknown_cells(program: RuleProgram, *, is_disjoint: bool) -> Iterator[Row]:
+    """Return rows for cells outside the domain, if those get a prediction.
 
-    Rows that are to be apart hold known cells in the columns before.
+    Disjoint rows have known cells in the columns before.
     """
     assert program.outside is not None, "errors are refused"
-    if program.outside == NOTHING:
+    if program.outside == NO_PREDICTION:
         return
     columns = program.columns
     known = [unary_test(column, column.known, closed=True) for column in columns]
     for place, column in enumerate(columns):
-        test = strangers_test(column)
+        test = unknown_test(column)
         if test is not None:
-            before = known[:place] if is_apart else [ANYTHING] * place
+            before = known[:place] if is_disjoint else [ANYTHING] * place
             after = [ANYTHING] * (len(columns) - place - 1)
             yield Row(
                 (*before, test, *after),
                 program.outside,
-                f"off the domain: {column.name}",
+                f"outside the domain: {column.name}",
             )
 
 
 def _pieces(program: RuleProgram, policy: str) -> Iterator[_Piece]:
-    """Return boxes with their answers: rules, and what no rule decides."""
+    """Return boxes with their predictions: rules, and what no rule covers."""
     offsets = program.offsets
-    answers = [Answer(branch.label, branch.name) for branch in program.branches]
+    predictions = [Prediction(branch.label, branch.name) for branch in program.branches]
     boxes = [box[None] for box in program.boxes]
     everything = np.ones(offsets[-1], dtype=np.bool_)
     assert program.otherwise is not None, "errors are refused"
     try:
         if policy == "unique":
             boxes = disjoint(program.boxes, offsets, limit=_LIMIT)
-        if program.otherwise != NOTHING:
+        if program.otherwise != NO_PREDICTION:
             boxes.append(without(everything, program.boxes, offsets, limit=_LIMIT))
-            answers.append(program.otherwise)
+            predictions.append(program.otherwise)
     except BudgetExceededError:
         what = "rules" if policy == "unique" else f"the {DEFAULT}"
         raise OptionError(
             f"hit_policy: {policy!r} would need more than {_LIMIT:,} rows for {what}, "
-            f"cut to pieces that do not overlap; 'first' needs one for each rule, and "
-            f"gives the same class to every input"
+            f"cut into disjoint pieces; 'first' needs one row for each rule, and "
+            f"predicts the same class for every input"
         ) from None
-    for pieces, answer in zip(boxes, answers, strict=True):
+    for pieces, prediction in zip(boxes, predictions, strict=True):
         for box in pieces:
-            yield _Piece(box, answer)
+            yield _Piece(box, prediction)
 
 
 def _tests(program: RuleProgram, box: NDArray[np.bool_]) -> tuple[str, ...] | None:
@@ -307,7 +315,7 @@ def _tests(program: RuleProgram, box: NDArray[np.bool_]) -> tuple[str, ...] | No
     for place, column in enumerate(program.columns):
         allowed = box[offsets[place] : offsets[place + 1]]
         cells: Cells = column.cells(allowed, closed=True)
-        if cells.is_nothing:
+        if cells.is_empty:
             return None
         tests.append(unary_test(column, cells, closed=True))
     return tuple(tests)

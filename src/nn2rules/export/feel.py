@@ -1,8 +1,8 @@
 """Cells of a decision table in FEEL, the language of DMN: literals and unary tests.
 
-A unary test is what stands in a cell of a decision table, ``"red", "blue"`` or
-``[25..40)``; the value of the column is ``?`` where it must be named. Only what engines
-agree on is used: numbers are plain decimals, as an exponent is misread by some, and
+A unary test is the content of a cell of a decision table, ``"red", "blue"`` or
+``[25..40)``; the value of the column is ``?`` where it must be named. Only what all
+engines support is used: numbers are plain decimals, because some misread exponents, and
 ``in`` is not used within expressions.
 """
 
@@ -39,7 +39,7 @@ def literal(value: Value) -> str:
 
 
 def _written(text: str) -> str:
-    r"""Return what stands between the quotes; what cannot be seen is a number.
+    r"""Return the text between the quotes; invisible characters are numbers.
 
     Some engines take a digit after ``\u0008`` for a part of the number; so such a digit
     is written as a number itself. After another number they take ``\U01239a`` for four
@@ -66,15 +66,15 @@ def unary_test(column: Column, cells: Cells, *, closed: bool) -> str:
     column : Column
     cells : Cells
     closed : bool
-        Whether the test alone must leave out cells off the domain.
+        Whether the test alone must leave out cells outside the domain.
     """
     known = column.known
-    if cells == known and not (closed and _has_strangers(column)):
+    if cells == known and not (closed and _has_unknown(column)):
         return ANYTHING
     if closed and column.whole and cells.intervals:
         return _whole_test(cells)
     empty = [literal(text) for text in (None, *column.gaps)]
-    if cells.but:
+    if cells.negated:
         left_out = [literal(word) for word in cells.words]
         if not cells.missing and (closed or known.missing):
             left_out += empty
@@ -88,15 +88,15 @@ def unary_test(column: Column, cells: Cells, *, closed: bool) -> str:
     return ", ".join(parts)
 
 
-def strangers_test(column: Column) -> str | None:
-    """Return the unary test of all cells off the domain; None if there are none."""
-    if not _has_strangers(column):
+def unknown_test(column: Column) -> str | None:
+    """Return the unary test of all cells outside the domain; None if there are none."""
+    if not _has_unknown(column):
         return None
     rest = complement(_opened(column.known))
     if column.kind == "truth":
         words = tuple(w for w in (False, True) if w not in column.known.words)
         rest = Cells(words=words, missing=rest.missing)
-    test = "" if rest.is_nothing else unary_test(column, rest, closed=True)
+    test = "" if rest.is_empty else unary_test(column, rest, closed=True)
     if not column.whole:
         return test
     special = "".join(f" and ? != {literal(w)}" for w in _broken(column.known.words))
@@ -104,17 +104,17 @@ def strangers_test(column: Column) -> str | None:
     return f"{test}, {fraction}" if test else fraction
 
 
-def _has_strangers(column: Column) -> bool:
+def _has_unknown(column: Column) -> bool:
     if column.kind == "truth":
         return not (column.known.missing and len(column.known.words) == 2)
     rest = complement(_opened(column.known))
-    return column.whole or not rest.is_nothing
+    return column.whole or not rest.is_empty
 
 
 def _opened(cells: Cells) -> Cells:
     """Return cells whose numbers may be of any size: FEEL knows no infinity."""
     intervals = tuple(_open(interval) for interval in cells.intervals)
-    return Cells(cells.words, intervals, cells.missing, cells.but)
+    return Cells(cells.words, intervals, cells.missing, cells.negated)
 
 
 def _open(interval: Interval) -> Interval:

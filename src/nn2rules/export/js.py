@@ -10,13 +10,27 @@ from collections.abc import Iterator
 
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Answer, RuleProgram
-from nn2rules.export.writing import check_doubles, remarks, selective_tests, variables
+from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program_text import (
+    check_doubles,
+    remarks,
+    selective_tests,
+    variables,
+)
 from nn2rules.space import Value
 
 _TYPES = {"text": "string", "number": "number", "truth": "boolean"}
 _RESERVED = (
-    *("row", "cell", "predict", "decide", "undefined", "NaN", "Infinity", "Number"),
+    *(
+        "row",
+        "cell",
+        "predict",
+        "predictWithRule",
+        "undefined",
+        "NaN",
+        "Infinity",
+        "Number",
+    ),
     *("arguments", "await", "break", "case", "catch", "class", "const", "continue"),
     *("debugger", "default", "delete", "do", "else", "enum", "eval", "export"),
     *("extends", "false", "finally", "for", "function", "if", "implements", "import"),
@@ -27,29 +41,29 @@ _RESERVED = (
 _WIDTH = 88
 
 _MODULE = """\
-// Rules that were extracted from a neural network.
+// Rules extracted from a neural network.
 //
 {header}
 //
 // A row maps the names of columns to cells. null, undefined and NaN are missing{gaps}.
 
 /**
- * Return the class of a row, or null for no answer.
+ * Return the class of a row, or null if there is no prediction.
  *
  * @param {{Readonly<Record<string, unknown>>}} row
  * @returns {{{label} | null}}
  */
 export function predict(row) {{
-  return decide(row).class;
+  return predictWithRule(row).class;
 }}
 
 /**
- * Return the class of a row, and the name of the rule that says so.
+ * Return the class of a row, and the name of the rule that determines it.
  *
  * @param {{Readonly<Record<string, unknown>>}} row
  * @returns {{{{ class: {label} | null, rule: string | null }}}}
  */
-export function decide(row) {{
+export function predictWithRule(row) {{
 {body}
 }}
 
@@ -72,7 +86,7 @@ function cell(row, name, type, gaps = []) {{
   }}
   if (typeof value !== type) {{
     throw new TypeError(
-      `column ${{JSON.stringify(name)}} holds a ${{typeof value}}, expected a ` + type,
+      `column ${{JSON.stringify(name)}} has a ${{typeof value}}, expected a ` + type,
     );
   }}
   return gaps.includes(value) ? null : value;
@@ -87,7 +101,7 @@ def write(program: RuleProgram) -> str:
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header="\n".join(f"// {key}: {text}" for key, text in program.about),
-        gaps=",\n// and so are the texts that stand beside a column below"
+        gaps=",\n// and so are the texts listed beside a column below"
         if has_gaps
         else "",
         label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
@@ -107,20 +121,20 @@ def _names(program: RuleProgram) -> list[str]:
 
 
 def _guards(program: RuleProgram) -> Iterator[str]:
-    """Yield what keeps rows off the domain away from the rules."""
+    """Yield the tests of rows outside the domain."""
     for name, column in zip(_names(program), program.columns, strict=True):
         test = _unknown(name, column)
         if test is not None:
-            fact = f"column {json.dumps(column.name)} holds a value off the domain"
+            fact = f"column {json.dumps(column.name)} has a value outside the domain"
             yield f"if ({test}) {{"
             yield f"  {_end(program.outside, fact)}"
             yield "}"
 
 
 def _unknown(name: str, column: Column) -> str | None:
-    """Return what holds of cells off the domain; None if there are none."""
+    """Return the test of cells outside the domain; None if there are none."""
     known = column.known
-    if known.but:
+    if known.negated:
         return None if known.missing else f"{name} === null"
     if not known.intervals:
         return _among(name, (*known.words, *_null(known.missing)), is_in=False)
@@ -142,9 +156,9 @@ def _rules(program: RuleProgram) -> Iterator[str]:
             for place, cells in own
         ]
         yield from _if(tests)
-        yield f"  {_end(Answer(branch.label, branch.name), '')}"
+        yield f"  {_end(Prediction(branch.label, branch.name), '')}"
         yield "}"
-    yield _end(program.otherwise, "no rule decides this row")
+    yield _end(program.otherwise, "no rule covers this row")
 
 
 def _if(tests: list[str]) -> Iterator[str]:
@@ -160,18 +174,19 @@ def _if(tests: list[str]) -> Iterator[str]:
     yield ") {"
 
 
-def _end(answer: Answer | None, fact: str) -> str:
-    if answer is None:
+def _end(prediction: Prediction | None, fact: str) -> str:
+    if prediction is None:
         return f"throw new RangeError({_value(fact)});"
-    return f"return {{ class: {_value(answer.label)}, rule: {_value(answer.rule)} }};"
+    label, rule = _value(prediction.label), _value(prediction.rule)
+    return f"return {{ class: {label}, rule: {rule} }};"
 
 
 def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
-    """Return what holds of the cells that are meant; of intervals, `whole`, too.
+    """Return the test of some cells; for intervals, `whole` is added.
 
     null is asked about only where a cell may be missing.
     """
-    if cells.but:
+    if cells.negated:
         others = (*cells.words, *_null(may_miss and not cells.missing))
         return _among(name, others, is_in=False) or "true"
     listed = _among(name, (*cells.words, *_null(cells.missing)), is_in=True)
@@ -187,7 +202,7 @@ def _null(is_meant: bool) -> tuple[None, ...]:
 
 
 def _among(name: str, words: tuple[Value, ...], *, is_in: bool) -> str:
-    """Return what holds of cells that are among words, or not; "" without words."""
+    """Return the test whether a cell is among words, or not; "" without words."""
     if not words:
         return ""
     if len(words) == 1:

@@ -1,7 +1,7 @@
 """Rules as LaTeX: a document for XeLaTeX or LuaLaTeX, with a table over many pages.
 
-A sign that the font does not have is looked for in others, and if there is none its
-number is shown, so nothing of a value is lost. Long words may be parted anywhere.
+A character that the font does not have is taken from other fonts, and if none has it
+its number is shown, so no part of a value is lost. Long words may be split anywhere.
 """
 
 import re
@@ -29,7 +29,7 @@ _SPECIAL = {
     "–": r"\textendash{}",
     "…": r"\ldots{}",
 }
-_LONG = 14  # so many signs of a word stand together
+_LONG = 14  # this many characters of a word stay together
 _FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Unifont")
 _ORDINALS = ("One", "Two", "Three", "Four")
 

@@ -2,8 +2,8 @@
 
 Each cell becomes the number of its part (see `parts`), that a row of 0 and 1, and all
 rows of a case together pick from one matrix how many tests of each rule fail. The first
-rule of which none fails decides. Nothing is approximate: sums are small whole numbers,
-and ends of ranges are compared as 64-bit numbers.
+rule without a failing test determines the prediction. Nothing is approximate: sums are
+small whole numbers, and ends of ranges are compared as 64-bit numbers.
 """
 
 import json
@@ -19,15 +19,21 @@ from numpy.typing import NDArray
 from nn2rules.errors import MissingExtraError, OptionError, UnsupportedModelError
 from nn2rules.export.cells import Cells
 from nn2rules.export.columns import Column
-from nn2rules.export.program import NOTHING, Answer, RuleProgram, refuse_errors
-from nn2rules.export.writing import check_doubles
+from nn2rules.export.program import (
+    NO_PREDICTION,
+    Prediction,
+    RuleProgram,
+    refuse_errors,
+)
+from nn2rules.export.program_text import check_doubles
 from nn2rules.language import unused
 from nn2rules.space import Value
 from nn2rules.version import __version__
 
 Table = NDArray[np.uint8]
-"""A row for each part. Its columns are the rules, the default, and *off the domain*: 1
-where the test of a rule fails. The first column without any 1 answers."""
+"""A row for each part. Its columns: the rules, the default, and *outside the domain*;
+1 where the test of a rule fails. The first column without a 1 determines the
+prediction."""
 
 
 def words_of(program: RuleProgram, place: int) -> tuple[str, ...]:
@@ -94,7 +100,7 @@ def _table(program: RuleProgram, place: int, cells: list[Value]) -> Table:
         if test is None:
             continue
         if test not in fails:
-            fails[test] = [not test.hold(cell) for cell in cells]
+            fails[test] = [not test.matches(cell) for cell in cells]
         table[:, index] = fails[test]
     off = [not _knows(column, cell) for cell in cells]
     table[off, :-1] = 1
@@ -103,7 +109,7 @@ def _table(program: RuleProgram, place: int, cells: list[Value]) -> Table:
 
 def _knows(column: Column, cell: Value) -> bool:
     is_infinite = isinstance(cell, float) and math.isinf(cell)
-    return column.known.hold(cell) if is_infinite else column.knows(cell)
+    return column.known.matches(cell) if is_infinite else column.knows(cell)
 
 
 def _questions(program: RuleProgram, place: int) -> Iterator[Cells]:
@@ -137,9 +143,9 @@ _VALUES = (
 )
 _CODES = (
     "The input has a row for each case and a column for each feature: the positions of "
-    "values, as nn2rules.Domain.encode gives them. Others are off the domain."
+    "values, as nn2rules.Domain.encode gives them. Others are outside the domain."
 )
-_OUTPUTS = "A row without an answer has an empty rule, and {none} for a class."
+_OUTPUTS = "A row without a prediction has an empty rule, and the class is {none}."
 
 
 @dataclass
@@ -193,7 +199,8 @@ def write(
         made = _model(program, graph, inputs, missing)
     except UnicodeEncodeError:
         raise UnsupportedModelError(
-            "a name or value holds half a character, which ONNX cannot hold; rename it"
+            "a name or value contains half a character (a lone surrogate), which ONNX "
+            "cannot store; rename it"
         ) from None
     serialized: bytes = made.SerializeToString(deterministic=True)
     return serialized
@@ -233,8 +240,8 @@ def _model(program: RuleProgram, graph: _Graph, inputs: str, missing: str) -> An
             graph.node("Cast", [graph.tensor(np.vstack(tables))], to=_type("FLOAT")),
         ],
     )
-    decided = graph.node("ArgMin", [failing], axis=1, keepdims=0)
-    outputs = _outputs(program, graph, decided)
+    position = graph.node("ArgMin", [failing], axis=1, keepdims=0)
+    outputs = _outputs(program, graph, position)
     made = helper.make_graph(
         graph.nodes, "rules", given, outputs, initializer=graph.tensors
     )
@@ -332,12 +339,12 @@ def _one_hot(graph: _Graph, index: str, size: int) -> str:
     return graph.node("OneHot", [index, depth, graph.tensor(off_on)])
 
 
-def _outputs(program: RuleProgram, graph: _Graph, decided: str) -> list[Any]:
+def _outputs(program: RuleProgram, graph: _Graph, position: str) -> list[Any]:
     """Give the class and the rule of each row."""
     from onnx import helper
 
-    ends = [answer or NOTHING for answer in (program.otherwise, program.outside)]
-    answers = [*(Answer(b.label, b.name) for b in program.branches), *ends]
+    ends = [answer or NO_PREDICTION for answer in (program.otherwise, program.outside)]
+    answers = [*(Prediction(b.label, b.name) for b in program.branches), *ends]
     if program.label_kind == "text":
         texts = [
             (str(a.label) if a.label is not None else "").encode() for a in answers
@@ -351,7 +358,7 @@ def _outputs(program: RuleProgram, graph: _Graph, decided: str) -> list[Any]:
     outputs = []
     for word, table, kind_ in (("class", labels, kind), ("rule", rules, "STRING")):
         name = graph.name(word)
-        graph.nodes.append(helper.make_node("Gather", [table, decided], [name]))
+        graph.nodes.append(helper.make_node("Gather", [table, position], [name]))
         outputs.append(_info(name, kind_))
     return outputs
 
@@ -361,7 +368,7 @@ def _strings(graph: _Graph, texts: list[bytes]) -> str:
 
     name = graph.name(f"constant {len(graph.tensors)}")
     made = TensorProto(name=name, data_type=_type("STRING"), dims=[len(texts)])
-    made.string_data.extend(texts)  # numpy would cut zeros off their ends
+    made.string_data.extend(texts)  # numpy would remove zeros at their ends
     graph.tensors.append(made)
     return name
 
@@ -385,11 +392,11 @@ def _describe(model: Any, program: RuleProgram, inputs: str, missing: str) -> No
     header = dict(program.about)
     given = _CODES if inputs == "codes" else _VALUES.format(missing=ascii(missing))
     none = "an empty text" if program.label_kind == "text" else "NaN"
-    told = [f"{key}: {text}" for key, text in header.items()]
+    lines = [f"{key}: {text}" for key, text in header.items()]
     model.doc_string = "\n".join(
         (
-            "Rules that were extracted from a neural network.",
-            *("", *told, ""),
+            "Rules extracted from a neural network.",
+            *("", *lines, ""),
             given,
             _OUTPUTS.format(none=none),
         )

@@ -13,8 +13,8 @@ def write_json(program: RuleProgram) -> str:
     for name in ("unknown", "uncovered"):
         if getattr(program, name) != "none":
             raise OptionError(
-                f"{name}: {getattr(program, name)!r}, but the format 'json' holds "
-                f"rules alone; whoever applies them says what other rows get"
+                f"{name}: {getattr(program, name)!r}, but the format 'json' has "
+                f"rules only; choose this when you apply them"
             )
     return to_json(program.rules)
 

@@ -1,7 +1,7 @@
-"""Rules as a rule set of PMML 4.4: the first rule that holds answers.
+"""Rules as a rule set of PMML 4.4, in which the first rule that matches counts.
 
-A rule set cannot answer nothing, so where some rows get no answer, it stands in a model
-of one segment, whose predicate is true of all rows that do get one.
+A rule set always predicts, so if some rows get no prediction, it is put into a model of
+one segment, whose predicate is true of all rows that do get one.
 """
 
 import re
@@ -13,7 +13,13 @@ from xml.etree.ElementTree import Element
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import Cells, Interval, complement
 from nn2rules.export.columns import Column
-from nn2rules.export.program import NOTHING, Answer, Branch, RuleProgram, refuse_errors
+from nn2rules.export.program import (
+    NO_PREDICTION,
+    Branch,
+    Prediction,
+    RuleProgram,
+    refuse_errors,
+)
 from nn2rules.export.xml_text import add, document, refuse_beyond
 from nn2rules.language import unused
 from nn2rules.space import Value
@@ -23,7 +29,7 @@ _TAME = re.compile(r"[\w.+/%-]+( [\w.+/%-]+)*", re.ASCII)
 
 
 def text_of(value: Value) -> str:
-    """Return a value as it stands in an attribute."""
+    """Return a value as the text of an attribute."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = value if isinstance(value, str) else repr(value)
@@ -34,10 +40,10 @@ def text_of(value: Value) -> str:
 def predicate(column: Column, cells: Cells, *, closed: bool) -> Element:
     """Return what is true of some cells of a column.
 
-    Unless it is closed, it is taken that the cell is known.
+    Unless it is closed, the cell is assumed to be known.
     """
     gaps = column.gaps
-    if cells.but:
+    if cells.negated:
         is_gap_out = not cells.missing and (closed or column.known.missing)
         inside = _outside(column, (*cells.words, *(gaps if is_gap_out else ())))
         return either([_is(column, "isMissing"), inside]) if cells.missing else inside
@@ -60,18 +66,18 @@ def known(column: Column, fraction: str) -> Element:
     within = [_within(column, interval) for interval in cells.intervals]
     numbers = both([either(within), is_whole])
     rest = Cells(words=cells.words, missing=cells.missing)
-    if rest.is_nothing:
+    if rest.is_empty:
         return numbers
     return either([predicate(column, rest, closed=True), numbers])
 
 
 def strange(column: Column, fraction: str) -> Element | None:
-    """Return what is true of the cells off the domain; None if there are none."""
+    """Return what is true of the cells outside the domain; None if there are none."""
     rest = complement(column.known)
     if column.kind == "truth":
         words = tuple(w for w in (False, True) if w not in column.known.words)
         rest = Cells(words=words, missing=rest.missing)
-    parts = [] if rest.is_nothing else [predicate(column, rest, closed=True)]
+    parts = [] if rest.is_empty else [predicate(column, rest, closed=True)]
     if column.whole:
         is_broken = _compare(fraction, "notEqual", "0")
         special = [
@@ -126,7 +132,7 @@ def _outside(column: Column, words: Sequence[Value]) -> Element:
 
 
 def _parted(column: Column, words: Sequence[Value]) -> tuple[list[str], list[str]]:
-    """Return the words that can stand in a list, and those that are compared."""
+    """Return the words for a list, and those that are compared one by one."""
     texts = [text_of(word) for word in words]
     is_text = column.kind != "number"
     tame = [text for text in texts if is_text and _TAME.fullmatch(text)]
@@ -228,12 +234,12 @@ def _refuse_name(name: str) -> None:
 
 
 def _is_declared(column: Column) -> bool:
-    """Tell whether other cells can be taken for missing, since both are off the domain.
+    """Tell whether other cells can be taken for missing, both being outside.
 
     What is done with a value that is not declared is left to engines otherwise.
     """
     cells = column.known
-    if cells.missing or cells.but:
+    if cells.missing or cells.negated:
         return False
     if column.kind == "number":  # with values beside it, a range would not count
         return column.feature.limits is not None and not cells.words
@@ -261,27 +267,27 @@ def _add_fractions(root: Element, program: RuleProgram, names: _Names) -> None:
 
 
 def _add_model(root: Element, program: RuleProgram, names: _Names) -> None:
-    """Append the rule set, in a segment where some rows get no answer."""
-    strangers, tests = _strangers(program, names), _branch_tests(program)
-    is_answered = _answered(program, names, strangers, tests)
+    """Append the rule set, in a segment where some rows get no prediction."""
+    unknown_cells, tests = _unknown_cells(program, names), _branch_tests(program)
+    is_predicted = _predicted(program, names, unknown_cells, tests)
     parent = root
-    if is_answered is not None:
+    if is_predicted is not None:
         outer = _added_model(root, "MiningModel", program, names, in_segment=True)
         segments = add(outer, "Segmentation", multipleModelMethod="selectFirst")
         parent = add(segments, "Segment", id=_SEGMENT)
-        parent.append(is_answered)
+        parent.append(is_predicted)
     model = _added_model(parent, "RuleSetModel", program, names, in_segment=False)
     rules = add(model, "RuleSet")
     add(rules, "RuleSelectionMethod", criterion="firstHit")
-    is_same = program.outside == program.otherwise != NOTHING
+    is_same = program.outside == program.otherwise != NO_PREDICTION
     if is_same and tests:  # the rule of both is the last; names of rules are unique
         rules = add(rules, "CompoundRule")
         rules.append(_known(program, names))
-    elif program.outside != NOTHING and not is_same and strangers is not None:
-        _add_rule(rules, program.outside, strangers)
+    elif program.outside != NO_PREDICTION and not is_same and unknown_cells is not None:
+        _add_rule(rules, program.outside, unknown_cells)
     for branch, test in zip(program.branches, tests, strict=True):
-        _add_rule(rules, Answer(branch.label, branch.name), test)
-    if program.otherwise != NOTHING:
+        _add_rule(rules, Prediction(branch.label, branch.name), test)
+    if program.otherwise != NO_PREDICTION:
         _add_rule(model[-1], program.otherwise, Element("True"))
 
 
@@ -310,8 +316,8 @@ def _added_model(
     return model
 
 
-def _strangers(program: RuleProgram, names: _Names) -> Element | None:
-    """Return what is true of rows off the domain; None if there are none."""
+def _unknown_cells(program: RuleProgram, names: _Names) -> Element | None:
+    """Return what is true of rows outside the domain; None if there are none."""
     pairs = zip(program.columns, names.fractions, strict=True)
     parts = [strange(column, fraction) for column, fraction in pairs]
     found = [part for part in parts if part is not None]
@@ -327,16 +333,21 @@ def _test(columns: Sequence[Column], branch: Branch) -> Element:
     return both([predicate(columns[p], cells, closed=False) for p, cells in tests])
 
 
-def _answered(
-    program: RuleProgram, names: _Names, strangers: Element | None, tests: list[Element]
+def _predicted(
+    program: RuleProgram,
+    names: _Names,
+    unknown_cells: Element | None,
+    tests: list[Element],
 ) -> Element | None:
-    """Return what is true of the rows that get an answer; None if all do."""
-    is_open = program.otherwise == NOTHING
+    """Return what is true of the rows that get a prediction; None if all do."""
+    is_open = program.otherwise == NO_PREDICTION
     any_rule = either([deepcopy(test) for test in tests])
-    if program.outside != NOTHING:
+    if program.outside != NO_PREDICTION:
         if not is_open:
             return None
-        return either([*([] if strangers is None else [deepcopy(strangers)]), any_rule])
+        return either(
+            [*([] if unknown_cells is None else [deepcopy(unknown_cells)]), any_rule]
+        )
     is_known = _known(program, names)
     return both([is_known, any_rule]) if is_open else is_known
 
@@ -347,9 +358,9 @@ def _known(program: RuleProgram, names: _Names) -> Element:
     return both([known(c, name) for c, name in pairs if strange(c, name) is not None])
 
 
-def _add_rule(rules: Element, answer: Answer | None, test: Element) -> None:
-    assert answer is not None, "errors are refused"
-    assert answer.rule is not None, "no answer is no rule"
-    refuse_beyond(answer.rule, "the name of the rule")
-    rule = add(rules, "SimpleRule", id=answer.rule, score=text_of(answer.label))
+def _add_rule(rules: Element, prediction: Prediction | None, test: Element) -> None:
+    assert prediction is not None, "errors are refused"
+    assert prediction.rule is not None, "it is a prediction"
+    refuse_beyond(prediction.rule, "the name of the rule")
+    rule = add(rules, "SimpleRule", id=prediction.rule, score=text_of(prediction.label))
     rule.append(deepcopy(test))

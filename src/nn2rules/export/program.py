@@ -1,16 +1,16 @@
-"""Rules as a program that other engines can run: columns, tests, answers.
+"""Rules as a program that other engines can run: columns, tests, predictions.
 
-An exporter starts from a `Program` and looks at nothing else, so what an answer is, to
-every cell that a column can hold, is decided here once:
+An exporter starts from a `Program` and looks at nothing else, so the prediction for
+every cell that a column can hold is defined here once:
 
-1. A row with a cell off the domain gets what `unknown` says.
-2. Otherwise the first rule whose tests all hold answers.
-3. Otherwise, if the default is proved, that answers; rules of scope "support" claim
-   nothing there, the row is *open*, and gets what `uncovered` says.
+1. A row with a cell outside the domain gets what `unknown` says.
+2. Otherwise the first rule whose tests all match determines the prediction.
+3. Otherwise the prediction is the default, if that is proved. Rules of scope "support"
+   claim nothing there: the row is *not covered*, and gets what `uncovered` says.
 
-`Program` is what any description has: columns, classes, and what becomes of rows off
-the domain. `RuleProgram` adds rules. Another description, such as a scorecard, is
-another class beside it; see the package.
+`Program` is what any description has: columns, classes, and what becomes of rows
+outside the domain. `RuleProgram` adds rules. Another description, such as a scorecard,
+is another class beside it; see the package.
 """
 
 from abc import ABC, abstractmethod
@@ -32,36 +32,36 @@ from nn2rules.space import Value, is_number
 from nn2rules.version import __version__
 
 Policy: TypeAlias = Literal["none", "default", "error"]
-"""What a row gets that is off the domain, or open: nothing, the default, an error."""
+"""For a row outside the domain, or not covered: nothing, the default, an error."""
 
 DEFAULT = "default"
 UNPROVED = "default (not proved)"
-"""What the rule is called that answered where none did."""
+"""The name of the rule, if no rule determined the prediction."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A class, and the name of the rule that says so; both None for no answer."""
+class Prediction:
+    """A class, and the name of the rule that determines it; None if there is none."""
 
     label: Value
     rule: str | None
 
 
-NOTHING = Answer(None, None)
+NO_PREDICTION = Prediction(None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One rule: by the position of their columns, the cells it allows.
 
-    Columns that it does not name may hold any known cell.
+    Columns that are not in it may have any known cell.
     """
 
     name: str
     label: Value
     tests: Mapping[int, Cells]
     closed: Mapping[int, Cells]
-    """The same cells and no others; `tests` may hold cells off the domain, too."""
+    """The same cells and no others; `tests` may also match cells outside the domain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +71,13 @@ class Program(ABC):
     Attributes
     ----------
     kind : str
-        By which name formats say that they can write it; see `Format.writers`.
+        The key of formats that can write it; see `Format.writers`.
     columns : tuple of Column
     classes : tuple of values
         As the description has them.
     unknown : {"none", "default", "error"}
-    outside : Answer or None
-        What a row off the domain gets; None is an error.
+    outside : Prediction or None
+        For a row outside the domain; None is an error.
     label_kind : {"text", "number", "truth"}
         What class labels are. Labels of several types are texts, unless they stay
         `mixed`.
@@ -89,18 +89,17 @@ class Program(ABC):
     columns: tuple[Column, ...]
     classes: tuple[Value, ...]
     unknown: Policy
-    outside: Answer | None
+    outside: Prediction | None
     label_kind: Kind
     mixed: bool = False
 
     @property
     @abstractmethod
     def about(self) -> tuple[tuple[str, str], ...]:
-        """What every export says of itself, as pairs of a key and a sentence.
+        """Facts about the export, as pairs of a key and a sentence.
 
-        Nothing of the user's is in it, no name and no value, so it can stand in a
-        comment of any language; nor is there a date, so the same description gives the
-        same export.
+        They have no names and no values of the user, so they can be in a comment of any
+        language; and no date, so the same description gives the same export.
         """
 
     @property
@@ -109,8 +108,8 @@ class Program(ABC):
         """Boxes of inputs that are worth a test vector each, such as those of rules."""
 
     @abstractmethod
-    def decided(self, cells: Sequence[Value]) -> Answer | None:
-        """Return the answer to known cells, one for each column."""
+    def predict_known(self, cells: Sequence[Value]) -> Prediction | None:
+        """Return the prediction for known cells, one for each column."""
 
     @property
     def label_kinds(self) -> tuple[Kind, ...]:
@@ -124,19 +123,19 @@ class Program(ABC):
         """Where the values of each column begin in a box, and the end of the last."""
         return [0, *accumulate(len(column.feature) for column in self.columns)]
 
-    def answer(self, row: Mapping[str, Value]) -> Answer | None:
-        """Return the answer to a row whose cells are of the kinds of their columns.
+    def predict(self, row: Mapping[str, Value]) -> Prediction | None:
+        """Return the prediction for a row; its cells are of the kinds of their columns.
 
-        This is what every exported program does; None stands for an error.
+        Every exported program does the same; None means an error.
         """
-        assert self.columns, "only a program with columns answers"
+        assert self.columns, "only a program with columns predicts"
         cells = [
             None if row[column.name] in column.gaps else row[column.name]
             for column in self.columns
         ]
         if not all(map(Column.knows, self.columns, cells)):
             return self.outside
-        return self.decided(cells)
+        return self.predict_known(cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,19 +149,19 @@ class RuleProgram(Program):
     branches : tuple of Branch
         In the order in which they are tried; of a set, any order gives the same class.
     uncovered : {"none", "default", "error"}
-    otherwise : Answer or None
-        What a row of the domain gets that no rule decides; None is an error.
+    otherwise : Prediction or None
+        For a row of the domain that no rule covers; None is an error.
     """
 
     kind: ClassVar[str] = "rules"
     rules: RuleList
     branches: tuple[Branch, ...]
     uncovered: Policy
-    otherwise: Answer | None
+    otherwise: Prediction | None
 
     @cached_property
     def about(self) -> tuple[tuple[str, str], ...]:
-        """What every export says of itself, as pairs of a key and a sentence.
+        """Facts about the export, as pairs of a key and a sentence.
 
         Examples
         --------
@@ -170,20 +169,23 @@ class RuleProgram(Program):
         >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
         >>> for key, sentence in program_of(nn2rules.extract(network)).about[:4]:
         ...     print(f"{key}: {sentence}")
-        rules: 1 rule, tried from the top
+        rules: 1 rule, tried in order
         scope: domain: every possible input
         proved: Proved for all 6 inputs
-        off the domain: inputs with unknown values get no answer
+        outside the domain: inputs with unknown values get no prediction
         """
         rules = self.rules
-        proof = proof_of(rules) or "nothing; nn2rules check compares with a model"
-        is_open = rules.scope == "support"
+        proof = proof_of(rules) or "not yet; nn2rules check compares rules with a model"
+        has_uncovered = rules.scope == "support"
         return (
             ("rules", f"{count(len(rules), 'rule')}, {order_text(rules)}"),
             ("scope", _SCOPES[rules.scope]),
             ("proved", proof),
-            ("off the domain", f"inputs with unknown values {_ANSWERS[self.unknown]}"),
-            ("open", _open_text(is_open, self.uncovered)),
+            (
+                "outside the domain",
+                f"inputs with unknown values {_POLICIES[self.unknown]}",
+            ),
+            ("not covered", _uncovered_text(has_uncovered, self.uncovered)),
             ("network", certificate_of(rules).network or "not known"),
             ("digest", rules.digest),
             ("made by", f"nn2rules {__version__}"),
@@ -194,29 +196,29 @@ class RuleProgram(Program):
         """The boxes of the rules, one for each branch."""
         return self.rules.boxes
 
-    def decided(self, cells: Sequence[Value]) -> Answer | None:
-        """Return the answer of the first rule whose tests all hold."""
+    def predict_known(self, cells: Sequence[Value]) -> Prediction | None:
+        """Return the prediction of the first rule whose tests all match."""
         for branch in self.branches:
-            if all(test.hold(cells[place]) for place, test in branch.tests.items()):
-                return Answer(branch.label, branch.name)
+            if all(test.matches(cells[place]) for place, test in branch.tests.items()):
+                return Prediction(branch.label, branch.name)
         return self.otherwise
 
 
 _SCOPES = {
     "domain": "domain: every possible input",
-    "support": "support: rules made for rows of data",
+    "support": "support: rules for the rows of data",
 }
-_ANSWERS = {
-    "none": "get no answer",
+_POLICIES = {
+    "none": "get no prediction",
     "default": "get the default class, which is not proved there",
     "error": "are an error",
 }
 
 
-def _open_text(may_be: bool, policy: Policy) -> str:
-    if not may_be:
-        return "none: what no rule decides is the default"
-    return f"inputs that no rule decides {_ANSWERS[policy]}"
+def _uncovered_text(has_uncovered: bool, policy: Policy) -> str:
+    if not has_uncovered:
+        return "none; inputs that match no rule have the default class"
+    return f"inputs that no rule covers {_POLICIES[policy]}"
 
 
 def program_of(
@@ -233,9 +235,9 @@ def program_of(
     ----------
     rules : RuleList
     unknown : {"none", "default", "error"}
-        What a row gets with a value outside the domain, as in `RuleList.predict`.
+        For a row with a value outside the domain, as in `RuleList.predict`.
     uncovered : {"none", "default", "error"}
-        What a row gets that no rule of scope "support" decides.
+        For a row that no rule of scope "support" covers.
     typed : bool
         Whether columns have one type each, as those of other engines do. Without, the
         program has no columns and no branches, and only its rules can be shown.
@@ -249,9 +251,9 @@ def program_of(
     columns = tuple(column_of(feature) for feature in features)
     kind = kind_of_labels(rules.classes)
     default = rules.default if mixed else _label(rules.default, kind)
-    proved = Answer(default, DEFAULT)
+    proved = Prediction(default, DEFAULT)
     if rules.scope == "support":
-        otherwise = answer_by(uncovered, Answer(default, UNPROVED))
+        otherwise = prediction_by(uncovered, Prediction(default, UNPROVED))
     else:
         otherwise = proved
     return RuleProgram(
@@ -261,7 +263,7 @@ def program_of(
         branches=_branches(rules, columns, None if mixed else kind) if typed else (),
         unknown=unknown,
         uncovered=uncovered,
-        outside=answer_by(unknown, proved),
+        outside=prediction_by(unknown, proved),
         otherwise=otherwise,
         label_kind=kind,
         mixed=mixed,
@@ -269,31 +271,31 @@ def program_of(
 
 
 def check_policy(name: str, policy: str) -> None:
-    """Refuse what is none of the policies for rows without a rule."""
+    """Refuse an unknown policy."""
     if policy not in ("none", "default", "error"):
         raise OptionError(f"{name}: {policy!r}, expected 'none', 'default' or 'error'")
 
 
 def refuse_errors(program: RuleProgram, engine: str) -> None:
-    """Refuse a program that ends with an error, for an engine that has none."""
-    for name, answer in (
+    """Refuse a program that may raise an error, for an engine that has none."""
+    for name, prediction in (
         ("unknown", program.outside),
         ("uncovered", program.otherwise),
     ):
-        if answer is None:
+        if prediction is None:
             raise OptionError(
-                f"{name}: 'error', and {engine} cannot raise an error; take 'none' or "
+                f"{name}: 'error', but {engine} cannot raise an error; use 'none' or "
                 f"'default'"
             )
 
 
-def answer_by(policy: Policy, default: Answer) -> Answer | None:
-    """Return what rows get by a policy."""
-    return {"none": NOTHING, "default": default, "error": None}[policy]
+def prediction_by(policy: Policy, default: Prediction) -> Prediction | None:
+    """Return the prediction that a policy gives to rows."""
+    return {"none": NO_PREDICTION, "default": default, "error": None}[policy]
 
 
 def kind_of_labels(classes: tuple[Value, ...]) -> Kind:
-    """Return what class labels are; those of several types are texts."""
+    """Return the kind of class labels; those of several types are texts."""
     if all(isinstance(label, bool) for label in classes):
         return "truth"
     return "number" if all(is_number(label) for label in classes) else "text"

@@ -10,49 +10,54 @@ from collections.abc import Iterator
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Answer, RuleProgram
-from nn2rules.export.writing import check_doubles, remarks, selective_tests, variables
+from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program_text import (
+    check_doubles,
+    remarks,
+    selective_tests,
+    variables,
+)
 from nn2rules.space import Value
 
 _TYPES = {"text": "string", "number": "number", "truth": "bool"}
 _RESERVED = ("Row", "Class", "Rule", "Found", "Name", "Cell", "Value")
 
 _MODULE = """\
-% Rules that were extracted from a neural network.
+% Rules extracted from a neural network.
 %
 {header}
 %
 % A row is a dict, or a list of pairs Name-Value. Names of columns are atoms, texts
 % are strings, true and false are atoms. The atom null is missing, and so is NaN{gaps}.
 
-:- module(decision_rules, [predict/2, decide/3]).
+:- module(decision_rules, [predict/2, predict/3]).
 :- set_prolog_flag(double_quotes, string).
 
 %!  predict(+Row, -Class) is det.
 %
-%   Class is the class of a row, or null for no answer.
+%   Class is the class of a row, or null if there is no prediction.
 
 predict(Row, Class) :-
-    decide(Row, Class, _).
+    predict(Row, Class, _).
 
-%!  decide(+Row, -Class, -Rule) is det.
+%!  predict(+Row, -Class, -Rule) is det.
 %
-%   Class is the class of a row, and Rule the name of the rule that says so.
+%   Class is the class of a row, and Rule the name of the rule that determines it.
 
-decide(Row, Class, Rule) :-
+predict(Row, Class, Rule) :-
 {cells},
-    (   off_domain({row}, {found})
+    (   outside_domain({row}, {found})
     ->  {outside}
     ;   rule({row}, Found)
     ->  Found = Class-Rule
     ;   {otherwise}
     ).
 
-%   off_domain(+Row, -Name, -Value): a cell holds what no rule was made for.
+%   outside_domain(+Row, -Name, -Value): a cell has a value outside the domain.
 
 {guards}
 
-%   rule(+Row, -ClassAndRule): the first clause that holds decides.
+%   rule(+Row, -ClassAndRule): the first clause that holds determines the class.
 
 {rules}
 
@@ -111,7 +116,7 @@ def write(program: RuleProgram) -> str:
     has_gaps = any(column.gaps for column in program.columns)
     return _MODULE.format(
         header="\n".join(f"% {key}: {text}" for key, text in program.about),
-        gaps=",\n% and so are the texts that stand beside a column below"
+        gaps=",\n% and so are the texts listed beside a column below"
         if has_gaps
         else "",
         cells=",\n".join(f"    {line}" for line in _cells(program, names)),
@@ -124,10 +129,10 @@ def write(program: RuleProgram) -> str:
     )
 
 
-def _end(answer: Answer | None, fact: str) -> str:
-    if answer is None:
+def _end(prediction: Prediction | None, fact: str) -> str:
+    if prediction is None:
         return f"throw(error({fact}, _))"
-    return f"Class = {_value(answer.label)}, Rule = {_value(answer.rule)}"
+    return f"Class = {_value(prediction.label)}, Rule = {_value(prediction.rule)}"
 
 
 def _cells(program: RuleProgram, names: list[str]) -> Iterator[str]:
@@ -138,17 +143,17 @@ def _cells(program: RuleProgram, names: list[str]) -> Iterator[str]:
 
 
 def _guards(program: RuleProgram, names: list[str]) -> Iterator[str]:
-    """Yield what finds cells off the domain."""
+    """Yield the clauses that find cells outside the domain."""
     has_some = False
     for place, (name, column) in enumerate(zip(names, program.columns, strict=True)):
         test = _unknown(name, column)
         if test is not None:
             has_some = True
             row = _row(names, {place})
-            yield f"off_domain({row}, {_atom(column.name)}, {name}) :-"
+            yield f"outside_domain({row}, {_atom(column.name)}, {name}) :-"
             yield f"    {test}."
     if not has_some:
-        yield "off_domain(_, _, _) :-\n    fail."
+        yield "outside_domain(_, _, _) :-\n    fail."
 
 
 def _row(names: list[str], used: set[int]) -> str:
@@ -157,9 +162,9 @@ def _row(names: list[str], used: set[int]) -> str:
 
 
 def _unknown(name: str, column: Column) -> str | None:
-    """Return what holds of cells off the domain; None if there are none."""
+    """Return the test of cells outside the domain; None if there are none."""
     known = column.known
-    if known.but:
+    if known.negated:
         return None if known.missing else f"{name} == null"
     whole = f", float_fractional_part({name}) =:= 0" if column.whole else ""
     return f"\\+ ( {_test(name, known, may_miss=True, whole=whole)} )"
@@ -191,12 +196,11 @@ def _rules(program: RuleProgram, names: list[str]) -> Iterator[str]:
 
 
 def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
-    """Return a goal that succeeds for the cells that are meant.
+    """Return a goal that succeeds for some cells.
 
-    Of intervals, `whole` must hold, too. null is asked about only where a cell may be
-    missing.
+    For intervals, `whole` is added. null is tested only if a cell may be missing.
     """
-    if cells.but:
+    if cells.negated:
         words = [_unlike(name, word, may_miss=may_miss) for word in cells.words]
         not_null = [f"{name} \\== null"] if may_miss and not cells.missing else []
         return ", ".join((*not_null, *words)) or "true"
@@ -263,7 +267,7 @@ def _sign(sign: str, quote: str) -> str:
     code = ord(sign)
     if 0xD800 <= code < 0xE000:
         raise UnsupportedModelError(
-            "a name or value holds half a character, which Prolog cannot hold; "
-            "rename it"
+            "a name or value contains half a character (a lone surrogate), which "
+            "Prolog cannot store; rename it"
         )
     return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"

@@ -1,8 +1,8 @@
 """Rules as a Python module: one file without dependencies, with typed functions.
 
-Every text of the user's is written by `ascii`, so none can end a literal, and remarks
-are ASCII on lines of their own. A rule is an *if* over local variables. Its sets are
-constants for Python, which builds them once.
+Every text of the user is written by `ascii`, so none can end a literal, and remarks are
+ASCII on separate lines. A rule is an *if* over local variables. Its sets are constants
+for Python, which builds them once.
 """
 
 import builtins
@@ -11,19 +11,19 @@ from collections.abc import Iterator
 
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Answer, RuleProgram
-from nn2rules.export.writing import remarks, selective_tests, variables
+from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program_text import remarks, selective_tests, variables
 from nn2rules.space import Value
 
 _TYPES = {"text": "str", "number": "float", "truth": "bool"}
 _RESERVED = (
-    *("row", "predict", "decide", "Any", "Mapping"),
+    *("row", "predict", "predict_with_rule", "Any", "Mapping"),
     *(*keyword.kwlist, *keyword.softkwlist, *dir(builtins)),
 )
 _WIDTH = 88
 
 _MODULE = '''\
-"""Rules that were extracted from a neural network.
+"""Rules extracted from a neural network.
 
 {header}
 
@@ -35,12 +35,14 @@ from typing import Any
 
 
 def predict(row: Mapping[str, object]) -> {label} | None:
-    """Return the class of a row, or None for no answer."""
-    return decide(row)[0]
+    """Return the class of a row, or None if there is no prediction."""
+    return predict_with_rule(row)[0]
 
 
-def decide(row: Mapping[str, object]) -> tuple[{label} | None, str | None]:
-    """Return the class of a row, and the name of the rule that says so."""
+def predict_with_rule(
+    row: Mapping[str, object],
+) -> tuple[{label} | None, str | None]:
+    """Return the class of a row, and the name of the rule that determines it."""
 {body}
 
 
@@ -52,7 +54,7 @@ def _cell(
     if cell is None or cell != cell or cell in gaps:
         return None
     if isinstance(cell, str) != (kind == "text"):
-        raise TypeError(f"column {{name!r}} holds {{cell!r}}, expected a {{kind}}")
+        raise TypeError(f"column {{name!r}} has {{cell!r}}, expected a {{kind}}")
     return cell
 '''
 
@@ -64,9 +66,7 @@ def write(program: RuleProgram) -> str:
     body = [*_cells(program), *_guards(program), *_rules(program)]
     return _MODULE.format(
         header=header,
-        gaps=", and\nso are the texts that stand beside a column below"
-        if has_gaps
-        else "",
+        gaps=", and\nso are the texts listed beside a column below" if has_gaps else "",
         label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
         body="\n".join(f"    {line}" for line in body),
     )
@@ -83,19 +83,19 @@ def _names(program: RuleProgram) -> list[str]:
 
 
 def _guards(program: RuleProgram) -> Iterator[str]:
-    """Yield what keeps rows off the domain away from the rules."""
+    """Yield the tests of rows outside the domain."""
     for name, column in zip(_names(program), program.columns, strict=True):
         test = _unknown(name, column)
         if test is not None:
             yield f"if {test}:"
-            fact = f"column {column.name!r} holds a value off the domain"
+            fact = f"column {column.name!r} has a value outside the domain"
             yield f"    {_end(program.outside, fact)}"
 
 
 def _unknown(name: str, column: Column) -> str | None:
-    """Return what holds of cells off the domain; None if there are none."""
+    """Return the test of cells outside the domain; None if there are none."""
     known = column.known
-    if known.but:
+    if known.negated:
         return None if known.missing else f"{name} is None"
     if not known.intervals:
         return _among(name, (*known.words, *_none(known.missing)), "not in")
@@ -118,7 +118,7 @@ def _rules(program: RuleProgram) -> Iterator[str]:
         ]
         yield from _if(tests)
         yield f"    return {branch.label!a}, {branch.name!a}"
-    yield _end(program.otherwise, "no rule decides this row")
+    yield _end(program.otherwise, "no rule covers this row")
 
 
 def _if(tests: list[str]) -> Iterator[str]:
@@ -134,18 +134,18 @@ def _if(tests: list[str]) -> Iterator[str]:
     yield "):"
 
 
-def _end(answer: Answer | None, fact: str) -> str:
-    if answer is None:
+def _end(prediction: Prediction | None, fact: str) -> str:
+    if prediction is None:
         return f"raise ValueError({fact!a})"
-    return f"return {answer.label!a}, {answer.rule!a}"
+    return f"return {prediction.label!a}, {prediction.rule!a}"
 
 
 def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:
-    """Return what holds of the cells that are meant; of intervals, `whole`, too.
+    """Return the test of some cells; for intervals, `whole` is added.
 
     None is asked about only where a cell may be missing.
     """
-    if cells.but:
+    if cells.negated:
         others = (*cells.words, *_none(may_miss and not cells.missing))
         return _among(name, others, "not in") or "True"
     listed = _among(name, (*cells.words, *_none(cells.missing)), "in")
@@ -161,7 +161,7 @@ def _none(is_meant: bool) -> tuple[None, ...]:
 
 
 def _among(name: str, words: tuple[Value, ...], sign: str) -> str:
-    """Return what holds of cells that are among words, or not; "" without words."""
+    """Return the test whether a cell is among words, or not; "" without words."""
     if not words:
         return ""
     if words == (None,):

@@ -1,7 +1,7 @@
-"""Rules as a document for people: what a page of Markdown or LaTeX says.
+"""Rules as a table for people: the content of a page in Markdown or LaTeX.
 
-All texts are printable: what is not stands in quotation marks, escaped as rules print
-it. How each format writes them is its own affair.
+All texts are printable: others are in quotation marks, escaped as rules print them.
+Each format writes them in its own way.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RuleTable:
-    """What a page says of rules.
+    """The content of a page about rules.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class RuleTable:
 
 
 def rule_table_of(program: RuleProgram) -> RuleTable:
-    """Return what a document says of rules."""
+    """Return the content of a page about rules."""
     rules = program.rules
     numbers = _numbers(rules)
     lines = [
@@ -62,7 +62,7 @@ def rule_table_of(program: RuleProgram) -> RuleTable:
     ]
     rest = "otherwise"
     if rules.scope == "support":
-        rest = "otherwise (open: not proved)"
+        rest = "otherwise (not proved)"
     empty = ("",) * len(numbers)
     features = rules.domain.features
     lines.append(Line(DEFAULT, (rest,), label_text(rules.default), empty))
@@ -90,7 +90,7 @@ def _conditions(rules: RuleList, rule: Rule) -> tuple[str, ...]:
 
 
 def _numbers(rules: RuleList) -> dict[str, list[str]]:
-    """Return what is known of rules in numbers, by the titles of columns."""
+    """Return the numbers of rules, by the titles of columns."""
     columns = {
         "rows": [_count(rule.support) for rule in rules.rules],
         "inputs": [_count(rule.inputs) for rule in rules.rules],

@@ -2,21 +2,21 @@
 
 A view tries the rules once: a subquery finds the rule, and the class follows from it.
 In DuckDB a view of many rules tries them as masks of bits, which is several times as
-fast and says the same; the expressions are the form to read.
+fast and gives the same result; the expressions are easier to read.
 """
 
 from typing import Literal
 
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.export.bits import bits_of
-from nn2rules.export.program import Answer, RuleProgram
+from nn2rules.export.program import Prediction, RuleProgram
 from nn2rules.export.sql_conditions import (
     ALWAYS,
-    answers_at,
     branch_test,
     column_words,
     known_test,
     position_of,
+    predictions_at,
     prefix_for,
 )
 from nn2rules.export.sql_dialects import Dialect, dialect_of
@@ -26,8 +26,8 @@ from nn2rules.space import Value
 MANY = 30
 """A view of more rules tries them as masks of bits, in DuckDB."""
 
-_OFF = "nn2rules: a row has a value off the domain"
-_OPEN = "nn2rules: no rule decides a row"
+_UNKNOWN = "nn2rules: a row has a value outside the domain"
+_UNCOVERED = "nn2rules: no rule covers a row"
 
 
 def write(
@@ -35,7 +35,7 @@ def write(
     *,
     dialect: str = "duckdb",
     table: str | None = None,
-    answer: Literal["class", "rule"] | None = None,
+    only: Literal["class", "rule"] | None = None,
 ) -> str:
     """Return rules as SQL.
 
@@ -45,21 +45,21 @@ def write(
     dialect : str
         Whose SQL, one of `sql_dialects.DIALECTS`.
     table : str, optional
-        Make a view of this table, called like it with ``_decided`` behind: its columns,
-        the class and the rule. Dots separate the schema from the table.
-    answer : {"class", "rule"}, optional
-        The one expression that answers with the class, or with the name of the rule,
-        and no other text. Without it both are written, to be put into a SELECT.
+        Create a view of this table, named like it with the suffix ``_predicted``: its
+        columns, the class and the rule. Dots separate the schema from the table.
+    only : {"class", "rule"}, optional
+        Write a single expression, for the class or for the name of the rule, without a
+        name. By default both are written with their names, for a SELECT.
     """
     chosen = dialect_of(dialect)
     _check_names(program, chosen)
-    if answer not in (None, "class", "rule"):
-        raise OptionError(f"answer: {answer!r}, expected 'class' or 'rule'")
-    if answer is not None and table is not None:
-        raise OptionError("a view has both the class and the rule; leave out answer")
+    if only not in (None, "class", "rule"):
+        raise OptionError(f"only: {only!r}, expected 'class' or 'rule'")
+    if only is not None and table is not None:
+        raise OptionError("a view has both the class and the rule; omit only or table")
     head = "".join(f"-- {key}: {text}\n" for key, text in program.about)
-    if answer is not None:
-        return head + _case(program, chosen, answer) + "\n"
+    if only is not None:
+        return head + _case(program, chosen, only) + "\n"
     names = _added(program, chosen)
     if table is not None:
         return head + _view(program, chosen, table, names)
@@ -77,14 +77,14 @@ def _check_names(program: RuleProgram, dialect: Dialect) -> None:
         key = name.casefold() if dialect.folds_case else name
         if key in seen:
             raise UnsupportedModelError(
-                f"the features {seen[key]!r} and {name!r} differ in case alone, which "
-                f"are one column in the dialect {dialect.name!r}; rename one of them"
+                f"the features {seen[key]!r} and {name!r} differ only in case, which "
+                f"is one column in the dialect {dialect.name!r}; rename one of them"
             )
         seen[key] = name
 
 
 def _added(program: RuleProgram, dialect: Dialect) -> tuple[str, str]:
-    """Return the names of the columns that are added, quoted."""
+    """Return the names of the new columns, quoted."""
     taken = {column.name.casefold() for column in program.columns}
     label, rule = (unused(name, taken) for name in ("prediction", "rule"))
     return dialect.identifier(label), dialect.identifier(rule)
@@ -97,16 +97,16 @@ def _view(
     if not all(parts):
         raise OptionError(f"table: {table!r}, expected a name such as cases")
     source = ".".join(map(dialect.identifier, parts))
-    view = ".".join(map(dialect.identifier, [*parts[:-1], f"{parts[-1]}_decided"]))
+    view = ".".join(map(dialect.identifier, [*parts[:-1], f"{parts[-1]}_predicted"]))
     label, rule = names
     if dialect.name == "duckdb" and len(program.branches) > MANY:
         body = _by_bits(program, dialect, source, names)
         return f"CREATE VIEW {view} AS\n{body};\n"
     return (
         f"CREATE VIEW {view} AS\n"
-        f"SELECT decided.*,\n{_class_of(program, dialect, rule)} AS {label}\n"
-        f"FROM (\nSELECT given.*,\n{_case(program, dialect, 'rule')} AS {rule}\n"
-        f"FROM {source} given{dialect.fence}\n) decided;\n"
+        f"SELECT predicted.*,\n{_class_of(program, dialect, rule)} AS {label}\n"
+        f"FROM (\nSELECT source.*,\n{_case(program, dialect, 'rule')} AS {rule}\n"
+        f"FROM {source} source{dialect.fence}\n) predicted;\n"
     )
 
 
@@ -122,13 +122,15 @@ def _by_bits(
         for word, text in made.items():
             words[word].append(text)
     sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
-    outside = _failing(program, dialect, _OFF) if program.outside is None else "-2"
-    uncovered = _failing(program, dialect, _OPEN) if program.otherwise is None else "-1"
+    outside = _failing(program, dialect, _UNKNOWN) if program.outside is None else "-2"
+    uncovered = (
+        _failing(program, dialect, _UNCOVERED) if program.otherwise is None else "-1"
+    )
     position = position_of(bits, prefix, outside=outside, uncovered=uncovered)
     hidden = ", ".join(
         [*(f"{prefix}_w{i}" for i in range(bits.n_words)), f"{prefix}_k"]
     )
-    label, rule = answers_at(program, prefix, program.label_kind)
+    label, rule = predictions_at(program, prefix, program.label_kind)
     return (
         f"SELECT * EXCLUDE ({hidden}),\n{label} AS {names[0]},\n{rule} AS {names[1]}\n"
         f"FROM (SELECT *,\n{position} AS {prefix}_k\n"
@@ -168,28 +170,31 @@ def _label(program: RuleProgram, dialect: Dialect, label: Value) -> str:
     return dialect.double(label)
 
 
-def _case(program: RuleProgram, dialect: Dialect, answer: str) -> str:
-    """Return the expression that answers with the class, or with the rule."""
+def _case(program: RuleProgram, dialect: Dialect, output: str) -> str:
+    """Return the expression for the class, or for the rule."""
     type_name = dialect.types["text"]
-    if answer == "class":
+    if output == "class":
         type_name = dialect.label_type(program.classes, program.label_kind)
 
-    def end(given: Answer | None, fact: str) -> str:
-        if given is None:
+    def end(prediction: Prediction | None, fact: str) -> str:
+        if prediction is None:
             return _failing(program, dialect, fact, type_name)
-        shown = given.label if answer == "class" else given.rule
+        shown = prediction.label if output == "class" else prediction.rule
         if shown is None:
             return f"CAST(NULL AS {type_name})"
-        if answer == "rule":
+        if output == "rule":
             return dialect.word(shown, "text")
         return _label(program, dialect, shown)
 
     lines = [
         f"  WHEN {branch_test(branch, program, dialect)} "
-        f"THEN {end(Answer(branch.label, branch.name), '')}"
+        f"THEN {end(Prediction(branch.label, branch.name), '')}"
         for branch in program.branches
     ]
-    otherwise, outside = end(program.otherwise, _OPEN), end(program.outside, _OFF)
+    otherwise, outside = (
+        end(program.otherwise, _UNCOVERED),
+        end(program.outside, _UNKNOWN),
+    )
     known = known_test(program, dialect)
     if lines:
         inner = "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])

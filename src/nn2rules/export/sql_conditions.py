@@ -15,7 +15,13 @@ from typing import Any
 from nn2rules.export.bits import OUTSIDE_BIT, Bit, Bits
 from nn2rules.export.cells import Cells, Interval, Kind
 from nn2rules.export.columns import Column
-from nn2rules.export.program import NOTHING, Answer, Branch, Program, RuleProgram
+from nn2rules.export.program import (
+    NO_PREDICTION,
+    Branch,
+    Prediction,
+    Program,
+    RuleProgram,
+)
 from nn2rules.export.sql_dialects import DIALECTS, Dialect
 
 ALWAYS = "1 = 1"
@@ -23,13 +29,13 @@ NEVER = "1 = 0"
 
 
 def known_test(program: Program, dialect: Dialect) -> str:
-    """Return what holds of rows on the domain; ALWAYS if all rows are."""
+    """Return the test of rows in the domain; ALWAYS if all rows are."""
     tests = [_known(column, dialect) for column in program.columns]
     return joined([test for test in tests if test != ALWAYS], "AND") or ALWAYS
 
 
 def branch_test(branch: Branch, program: Program, dialect: Dialect) -> str:
-    """Return what holds of the rows of the domain that a rule decides."""
+    """Return the test of the rows of the domain that a rule covers."""
     tests = []
     for place, cells in branch.tests.items():
         column = program.columns[place]
@@ -42,14 +48,14 @@ def branch_test(branch: Branch, program: Program, dialect: Dialect) -> str:
 
 
 def value_test(column: Column, cells: Cells, dialect: Dialect) -> str:
-    """Return what holds of cells, closed ones, that are on the domain."""
+    """Return the test of closed cells that are in the domain."""
     if not column.whole or not cells.intervals:
         return cells_test(column, cells, dialect)
     name = dialect.identifier(column.name)
     numbers = cells_test(column, Cells(intervals=cells.intervals), dialect)
     whole = joined([numbers, f"{name} = {dialect.whole.format(name)}"], "AND")
     rest = Cells(words=cells.words, missing=cells.missing)
-    if rest.is_nothing:
+    if rest.is_empty:
         return whole
     return joined([cells_test(column, rest, dialect), whole], "OR")
 
@@ -61,11 +67,11 @@ def _known(column: Column, dialect: Dialect) -> str:
 def cells_test(
     column: Column, cells: Cells, dialect: Dialect, *, is_there: bool = False
 ) -> str:
-    """Return what holds of the cells that are meant; `is_there`, none is missing."""
+    """Return the test of some cells; with `is_there`, none is missing."""
     name = dialect.identifier(column.name)
-    if cells.but and is_there and cells.words:
+    if cells.negated and is_there and cells.words:
         return _among(name, column, cells, dialect)
-    if cells.but:
+    if cells.negated:
         return _all_but(name, column, cells, dialect)
     parts = []
     if cells.words:
@@ -93,7 +99,7 @@ _OTHER = {"AND": "OR", "OR": "AND"}
 
 
 def _guarded(name: str, column: Column, test: str, dialect: Dialect) -> str:
-    """Return a test of numbers that NaN fails, however comparisons are decided.
+    """Return a test of numbers that NaN fails, whatever comparisons with NaN give.
 
     The guard comes last: it is then worked out for few cells only.
     """
@@ -103,11 +109,11 @@ def _guarded(name: str, column: Column, test: str, dialect: Dialect) -> str:
 
 
 def _all_but(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
-    """Return what holds of all cells but those of the words."""
+    """Return the test of all cells except some words."""
     if cells.missing and not cells.words:
         return ALWAYS
     words = cells.words if cells.missing else (*cells.words, *column.gaps)
-    listed = Cells(words=words, but=True)
+    listed = Cells(words=words, negated=True)
     parts = [_among(name, column, listed, dialect)] if words else []
     has_nan = column.kind == "number" and bool(dialect.nan)
     nan = dialect.nan.format(name)
@@ -127,13 +133,13 @@ def _missing(name: str, column: Column, dialect: Dialect) -> str:
 
 
 def _among(name: str, column: Column, cells: Cells, dialect: Dialect) -> str:
-    """Return what holds of cells that equal one of the words, or, `but`, none."""
+    """Return the test of cells that equal one of the words, or none if negated."""
     cell = dialect.cell.format(name) if column.kind == "text" else name
     words = [dialect.cell_word(word, column.kind) for word in cells.words]
     if len(words) == 1 or dialect.joins:
-        sign, word = ("<>", "AND") if cells.but else ("=", "OR")
+        sign, word = ("<>", "AND") if cells.negated else ("=", "OR")
         return joined([f"{cell} {sign} {each}" for each in words], word)
-    return f"{cell} {'NOT ' * cells.but}IN ({', '.join(words)})"
+    return f"{cell} {'NOT ' * cells.negated}IN ({', '.join(words)})"
 
 
 def _inside(name: str, interval: Interval, dialect: Dialect) -> str:
@@ -147,8 +153,8 @@ def _inside(name: str, interval: Interval, dialect: Dialect) -> str:
     return joined(parts, "AND") or ALWAYS
 
 
-OPEN, OUTSIDE = -1, -2
-"""Positions of a row that no rule decides, and of one off the domain."""
+UNCOVERED, OUTSIDE = -1, -2
+"""Positions of a row that no rule covers, and of one outside the domain."""
 
 _DUCKDB = DIALECTS["duckdb"]
 
@@ -197,7 +203,7 @@ def _word(named: Column, own: tuple[Bit, ...], word: int, looked: str | None) ->
 
 
 def _outside(named: Column, looked: str | None) -> str:
-    """Return whether a cell is off the domain, of a column without the first word."""
+    """Return whether a cell is outside the domain, if no word has that bit yet."""
     known = value_test(named, named.known, _DUCKDB)
     plain = f"CASE WHEN {known} THEN 0 ELSE {OUTSIDE_BIT} END"
     return _either(
@@ -212,9 +218,13 @@ def _either(looked: str | None, found: str, plain: str) -> str:
 
 
 def position_of(
-    bits: Bits, prefix: str, *, outside: str = str(OUTSIDE), uncovered: str = str(OPEN)
+    bits: Bits,
+    prefix: str,
+    *,
+    outside: str = str(OUTSIDE),
+    uncovered: str = str(UNCOVERED),
 ) -> str:
-    """Return the position of the first rule that decides a row.
+    """Return the position of the rule that determines the prediction of a row.
 
     What `outside` and `uncovered` rows get may be an error.
     """
@@ -231,14 +241,14 @@ def position_of(
     return f"CAST(CASE WHEN {is_outside} THEN {outside} ELSE {inner} END AS INTEGER)"
 
 
-def answers_at(program: RuleProgram, prefix: str, kind: Kind) -> tuple[str, str]:
+def predictions_at(program: RuleProgram, prefix: str, kind: Kind) -> tuple[str, str]:
     """Return the class, of a kind, and the rule at the position of a row."""
-    ends = [program.outside or NOTHING, program.otherwise or NOTHING]
-    rules = [Answer(branch.label, branch.name) for branch in program.branches]
-    answers = [*ends, *rules]  # the position -2 comes first
+    ends = [program.outside or NO_PREDICTION, program.otherwise or NO_PREDICTION]
+    rules = [Prediction(branch.label, branch.name) for branch in program.branches]
+    predictions = [*ends, *rules]  # the position -2 comes first
     type_name = _DUCKDB.label_type(program.classes, kind)
-    labels = [_literal(each.label, kind) for each in answers]
-    names = [_literal(each.rule, "text") for each in answers]
+    labels = [_literal(each.label, kind) for each in predictions]
+    names = [_literal(each.rule, "text") for each in predictions]
     return (
         f"CAST([{', '.join(labels)}] AS {type_name}[])[{prefix}_k + 3]",
         f"CAST([{', '.join(names)}] AS VARCHAR[])[{prefix}_k + 3]",

@@ -136,7 +136,7 @@ class Dialect:
     empty : str
         That text, of a column.
     folds_case : bool
-        Whether names that differ in case alone are the same.
+        Whether names that differ only in case are the same.
     longest : int
         How many bytes a name may have.
     fence : str

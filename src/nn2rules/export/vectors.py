@@ -1,4 +1,4 @@
-"""Test vectors: inputs with the class and the rule that the receiving team must get."""
+"""Test vectors: inputs with their class and rule, for the receiving team."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nn2rules.export.cells import LARGEST
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 from nn2rules.files import table_text
 from nn2rules.language import unused
 from nn2rules.space import Value, next_number, plain_number, previous_number
@@ -45,10 +45,10 @@ def examples(column: Column) -> list[list[Value]]:
     return found
 
 
-def strangers(column: Column) -> list[Value]:
-    """Return cells of the column's kind that are off the domain.
+def unknown_cells(column: Column) -> list[Value]:
+    """Return cells of the column's kind that are outside the domain.
 
-    Missing cells are among them, if they are off the domain, in every spelling.
+    Missing cells are among them, if they are outside the domain, in every spelling.
     """
     cells: list[Value] = [None]
     if column.kind == "text":
@@ -76,7 +76,7 @@ def _beyond(column: Column) -> list[Value]:
 
 
 def _unlisted(column: Column) -> list[Value]:
-    """Return cells that nobody listed."""
+    """Return cells that are not listed."""
     feature = column.feature
     known: set[Value] = {*feature.words, *feature.values}
     if column.kind == "truth":
@@ -111,22 +111,23 @@ def _numbers(column: Column, code: int) -> list[Value]:
 Row = dict[str, Value]
 Codes = NDArray[np.int64]
 
-_TURN = 8  # of so many rows, one is drawn anywhere, one is off the domain
-_TRIES = (16, 256)  # inputs of a rule, until one is not decided before it
+_TURN = 8  # of this many rows, one is drawn anywhere and one is outside the domain
+_TRIES = (16, 256)  # inputs of a rule to try, until no rule before it covers one
 _STEPS = 100_000  # of the search for such an input, where drawing finds none
 
 
-def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Answer | None]]:
-    """Return inputs with their answers; None stands for an error.
+def vectors_of(program: Program, n_rows: int) -> list[tuple[Row, Prediction | None]]:
+    """Return inputs with their predictions; None means an error.
 
-    Rules take turns, and each gets an input that it decides, unless none is found. Now
-    and then an input is drawn from the whole domain, which the default may decide, and
-    now and then one has a cell off the domain: all kinds of those take turns, too.
-    Numbers are at the ends of bins as often as between. Cells that a CSV file cannot
-    tell from others are left out. The same program gives the same vectors.
+    Rules take turns, and each gets an input whose prediction it determines, unless none
+    is found. From time to time an input is drawn from the whole domain, so that the
+    default is used, too, or has a cell outside the domain: all kinds of those take
+    turns. Numbers are at the ends of bins as often as between. Cells that a CSV file
+    cannot distinguish from others are left out. The same program gives the same
+    vectors.
     """
     drawn = _Drawing(program, np.random.default_rng(0)).rows()
-    return [(row, program.answer(row)) for row in islice(drawn, n_rows)]
+    return [(row, program.predict(row)) for row in islice(drawn, n_rows)]
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,14 @@ class _Drawing:
         """Yield inputs without end."""
         n_rules, rule, stranger = len(self.program.boxes), 0, 0
         for turn in count():
-            is_off = bool(self._strangers) and turn % _TURN == _TURN - 1
+            is_off = bool(self._unknown_cells) and turn % _TURN == _TURN - 1
             is_free = turn % _TURN == _TURN // 2 or is_off or not n_rules
-            codes = self._anywhere(1)[0] if is_free else self._decided(rule % n_rules)
+            codes = (
+                self._anywhere(1)[0] if is_free else self._determined(rule % n_rules)
+            )
             row = self._row(codes)
             if is_off:
-                name, cell = self._strangers[stranger % len(self._strangers)]
+                name, cell = self._unknown_cells[stranger % len(self._unknown_cells)]
                 row[name] = cell
             rule, stranger = rule + (not is_free), stranger + is_off
             yield row
@@ -159,11 +162,11 @@ class _Drawing:
         ]
 
     @cached_property
-    def _strangers(self) -> list[tuple[str, Value]]:
+    def _unknown_cells(self) -> list[tuple[str, Value]]:
         return [
             (column.name, cell)
             for place, column in enumerate(self.program.columns)
-            for cell in strangers(column)
+            for cell in unknown_cells(column)
             if cell is not None or not self._mixes(place)
         ]
 
@@ -192,8 +195,8 @@ class _Drawing:
             columns.append(self.draw.choice(np.flatnonzero(can_be), size=number))
         return np.stack(columns, axis=1)
 
-    def _decided(self, rule: int) -> Codes:
-        """Draw an input that a rule decides; if none is found, one that it allows."""
+    def _determined(self, rule: int) -> Codes:
+        """Draw an input that a rule determines; if none is found, one it covers."""
         offsets = self.program.offsets[:-1]
         before = self.program.boxes[:rule]
         for number in _TRIES:
@@ -211,7 +214,7 @@ class _Drawing:
         return some
 
     def _searched(self, rule: int) -> dict[int, int]:
-        """Return values by which a rule is rid of all before it, if they are found."""
+        """Return values that no rule before this one allows, if they are found."""
         offsets = self.program.offsets
         boxes = self.program.boxes
         masks = [
@@ -259,13 +262,13 @@ def _bits(flags: NDArray[np.bool_]) -> int:
 def vectors_text(program: Program, n_rows: int) -> str:
     """Return test vectors as CSV: the columns, the class and the rule.
 
-    No answer is two empty cells, and an error the rule ``error``.
+    Without a prediction two cells are empty; an error has the rule ``error``.
     """
     names = [column.name for column in program.columns]
     header = [*names, *(unused(name, names) for name in ("prediction", "rule"))]
     lines = []
-    for row, answer in vectors_of(program, n_rows):
-        label, rule = ("", "error") if answer is None else (answer.label, answer.rule)
+    for row, found in vectors_of(program, n_rows):
+        label, rule = ("", "error") if found is None else (found.label, found.rule)
         lines.append([_text(cell) for cell in (*row.values(), label, rule)])
     return table_text(header, lines)
 

@@ -1,4 +1,4 @@
-"""XML as text: elements laid out in lines, and the characters that XML can hold."""
+"""XML as text: elements on lines, and the characters that XML allows."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def add(
 
 
 def shown(text: str) -> str:
-    r"""Return a text as XML can hold it, for people: other characters by number.
+    r"""Return a text for people with characters that XML allows; others by number.
 
     Examples
     --------
@@ -37,8 +37,8 @@ def shown(text: str) -> str:
 
 
 def refuse_beyond(text: str, what: str) -> None:
-    """Refuse a text with characters that XML cannot hold."""
+    """Refuse a text with characters that XML does not allow."""
     if _BEYOND.search(text):
         raise UnsupportedModelError(
-            f"{what} {text!r} holds a character that XML cannot hold; rename it"
+            f"{what} {text!r} contains a character that XML does not allow; rename it"
         )

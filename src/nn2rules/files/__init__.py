@@ -1,4 +1,4 @@
-"""FILES: what is read with suspicion, and written whole or not at all.
+"""Files: inputs are validated when read, outputs are written completely or not at all.
 
 Networks, rules and scorecards as JSON, ``nn2rules-network/1``, ``nn2rules-rules/1`` and
 ``nn2rules-scorecard/1``, described in `docs/reference/formats.md`; rules as decision

@@ -62,13 +62,15 @@ def _range(item: Node) -> Feature:
     """Read a feature that is a range of numbers, with the values beside it."""
     ends = [end.number() for end in item["range"].items()]
     if len(ends) != 2:
-        raise item["range"].error("expected two numbers, the least and the largest")
+        raise item["range"].error("expected two numbers, the minimum and the maximum")
     beside: list[Value] = []
     if "values" in item:
         beside = [value.scalar() for value in item["values"].items()]
     if None in beside[:-1]:
-        raise item["values"].error("null, for missing, comes last and once")
-    made = Feature.real(
+        raise item["values"].error(
+            "null (missing) must be the last value, and occur once"
+        )
+    feature = Feature.real(
         item["name"].string(),
         ends[0],
         ends[1],
@@ -77,9 +79,9 @@ def _range(item: Node) -> Feature:
         missing=None in beside,
     )
     if "curve" not in item:
-        return made
-    assert made.limits is not None, "it is a range"
-    return made.along(Curve(_shape(item["curve"]), made.limits, made.whole))
+        return feature
+    assert feature.limits is not None, "it is a range"
+    return feature.along(Curve(_shape(item["curve"]), feature.limits, feature.whole))
 
 
 def _shape(node: Node) -> Shape:
@@ -89,7 +91,7 @@ def _shape(node: Node) -> Shape:
     for item in node["knots"].items() if "knots" in node else ():
         pair = [part.number() for part in item.items()]
         if len(pair) != 2:
-            raise item.error("expected two numbers, one and its share")
+            raise item.error("expected two numbers, a value and its share")
         knots.append((pair[0], pair[1]))
     power = node["power"].number() if "power" in node else None
     return Shape(node["kind"].string(), power, tuple(knots))
@@ -105,7 +107,7 @@ def _groups(item: Node) -> tuple[tuple[Value, ...], ...] | None:
     if "groups" not in item:
         return None
     return tuple(
-        tuple(word.scalar() for word in group.items())
+        tuple(value.scalar() for value in group.items())
         for group in item["groups"].items()
     )
 
@@ -152,11 +154,11 @@ def _refused(feature: Feature) -> dict[str, Any]:
 
 
 def _range_object(feature: Feature) -> dict[str, Any]:
-    """Return a range as a JSON object: where rules cut it is said by the rules."""
-    own = feature.uncurved
-    assert own.limits is not None, "asked only of ranges"
-    document: dict[str, Any] = {"name": feature.name, "range": list(own.limits)}
-    if own.whole:
+    """Return a range as a JSON object; where rules cut it follows from the rules."""
+    plain = feature.uncurved
+    assert plain.limits is not None, "asked only of ranges"
+    document: dict[str, Any] = {"name": feature.name, "range": list(plain.limits)}
+    if plain.whole:
         document["whole"] = True
     if special_values(feature):
         document["values"] = list(special_values(feature))

@@ -1,6 +1,6 @@
-"""JSON read with suspicion: every complaint names the place in the document.
+"""Validated JSON: every error names its place in the document.
 
-A `Node` is a piece of a document that knows where it stands in it.
+A `Node` is a part of a document that knows its place in it.
 """
 
 import json
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 class Node:
-    """A piece of a JSON document, with its place in it.
+    """A part of a JSON document, with its place.
 
     Examples
     --------
@@ -40,13 +40,13 @@ class Node:
         self.place = place
 
     def error(self, message: str) -> FormatError:
-        """Return the error that says `message` about this place."""
+        """Return an error with `message` about this place."""
         return FormatError(f"{self.place}: {message}" if self.place else message)
 
     def _expect(self, kind: type) -> Any:
         if type(self.value) is not kind:
-            found = _KINDS[type(self.value)]
-            raise self.error(f"expected {_KINDS[kind]}, found {found}")
+            actual = _KINDS[type(self.value)]
+            raise self.error(f"expected {_KINDS[kind]}, found {actual}")
         return self.value
 
     def __getitem__(self, key: str) -> "Node":
@@ -58,7 +58,7 @@ class Node:
         return key in self._expect(dict)
 
     def only(self, known: Collection[str]) -> None:
-        """Refuse keys that are not `known`: a misspelt key must not be ignored."""
+        """Refuse keys that are not `known`, so that no misspelled key is ignored."""
         for key in self._expect(dict):
             if key not in known:
                 raise self.error(
@@ -71,7 +71,7 @@ class Node:
         return [Node(e, f"{self.place}[{i}]") for i, e in enumerate(elements)]
 
     def entries(self) -> Iterator[tuple[str, "Node"]]:
-        """Yield the keys of an object and what they hold."""
+        """Yield the keys and values of an object."""
         for key in self._expect(dict):
             yield key, self[key]
 
@@ -79,7 +79,7 @@ class Node:
         """Return a string."""
         text = str(self._expect(str))
         if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-            raise self.error("the string holds half a character (a lone surrogate)")
+            raise self.error("the string contains half a character (a lone surrogate)")
         return text
 
     def boolean(self) -> bool:
@@ -93,7 +93,7 @@ class Node:
         return self.value
 
     def number(self) -> float:
-        """Return a finite float64; a number that float64 cannot hold is refused."""
+        """Return a finite float64; refuse a number that float64 cannot represent."""
         if type(self.value) not in (int, float):
             self._expect(float)
         try:
@@ -105,7 +105,7 @@ class Node:
                 "the number is NaN, infinite or too large; it must be finite"
             )
         if type(self.value) is int and int(number) != self.value:
-            raise self.error(f"{self.value} cannot be held exactly in 64 bits")
+            raise self.error(f"{self.value} cannot be represented exactly in 64 bits")
         return number
 
     def scalar(self) -> str | int | float | bool | None:
@@ -119,12 +119,14 @@ class Node:
         return self.value  # type: ignore[no-any-return]
 
     def record(self) -> dict[str, Any]:
-        """Return an object as it is, once it is known that it can be written again."""
+        """Return an object as it is, if it can be written again."""
         record = self._expect(dict)
         try:
             json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError:
-            raise self.error("a string holds half a character") from None
+            raise self.error(
+                "a string contains half a character (a lone surrogate)"
+            ) from None
         except ValueError:
             raise self.error("a number is NaN or infinite") from None
         return dict(record)
@@ -134,7 +136,7 @@ class Node:
 
 
 def parse_json(text: str) -> Node:
-    """Parse `text`, refusing what JSON's own rules leave open.
+    """Parse `text`, refusing what JSON leaves undefined.
 
     Repeated keys, and NaN or Infinity outside strings, are not accepted.
     """
@@ -146,7 +148,7 @@ def parse_json(text: str) -> Node:
         if not text.strip():
             raise FormatError("the file is empty") from None
         raise FormatError(
-            f"not JSON, or cut short: {error.msg} at line {error.lineno}, "
+            f"not valid JSON, or truncated: {error.msg} at line {error.lineno}, "
             f"column {error.colno}"
         ) from None
     except RecursionError:
@@ -159,12 +161,12 @@ def parse_json(text: str) -> Node:
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    unique: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in unique:
             raise FormatError(f"the key {key!r} occurs twice in one object")
-        found[key] = value
-    return found
+        unique[key] = value
+    return unique
 
 
 def _constant(name: str) -> float:

@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList | Scorecard:
     Raises
     ------
     FormatError
-        If the file is missing, cut short, or not what it claims to be; the message
+        If the file is missing, truncated, or not in the format it claims; the message
         names the file and the place in it.
 
     Examples
@@ -59,13 +59,13 @@ def load(path: str | os.PathLike[str]) -> Network | RuleList | Scorecard:
 def _loaded(
     path: str | os.PathLike[str], *, is_named: bool
 ) -> Network | RuleList | Scorecard:
-    """Read a file, as a decision table if it is one, or is named like one."""
+    """Read a file; a decision table by its content, or by its name."""
     data = read_small(path)  # once: it may be a pipe
     is_excel = _has_suffix(path, ".xlsx") or _WORKBOOK in data
     if data.startswith(_ZIP) and not is_excel:
         raise FormatError(
-            f"{path}: this is neither rules (JSON) nor a decision table (.csv, .xlsx); "
-            f"nn2rules extract makes rules of a model"
+            f"{path}: this is neither a rules file (.json) nor a decision table (.csv, "
+            f".xlsx); use nn2rules extract to extract rules from a model"
         )
     if data.startswith(_ZIP) or (is_named and _has_suffix(path, ".xlsx")):
         return rules_of_book(sheets_of_xlsx(str(path), data))
@@ -84,7 +84,7 @@ def _loaded(
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:
-    """Tell by its name whether a file is a decision table, which holds rules."""
+    """Tell by its name whether a file is a decision table."""
     return _has_suffix(path, ".csv", ".xlsx")
 
 
@@ -97,7 +97,7 @@ def load_network(path: str | os.PathLike[str]) -> Network:
     network = _loaded(path, is_named=False)
     if not isinstance(network, Network):
         what = "a scorecard" if isinstance(network, Scorecard) else "rules"
-        raise FormatError(f"{path}: this file holds {what}, expected a network")
+        raise FormatError(f"{path}: this file contains {what}, expected a network")
     return network
 
 
@@ -108,8 +108,8 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     ----------
     path : str or path
         Rules as JSON, or a decision table (.csv, .xlsx) that `RuleList.export` wrote,
-        and that may have been edited since. Then it has no certificate: what was proved
-        was proved of the rules as they were.
+        which may have been edited since. Edited rules have no certificate, because the
+        proof was for the rules as they were written.
 
     Examples
     --------
@@ -125,21 +125,21 @@ def load_rules(path: str | os.PathLike[str]) -> RuleList:
     rules = load_description(path)
     if not isinstance(rules, RuleList):
         raise FormatError(
-            f"{path}: this file holds a scorecard, expected rules, which nn2rules "
-            f"extract --form rules makes"
+            f"{path}: this file contains a scorecard, expected rules; use nn2rules "
+            f"extract --form rules"
         )
     return rules
 
 
 def load_description(path: str | os.PathLike[str]) -> RuleList | Scorecard:
     """Read rules or a scorecard from a file, and refuse a network."""
-    found = load(path)
-    if isinstance(found, Network):
+    description = load(path)
+    if isinstance(description, Network):
         raise FormatError(
-            f"{path}: this file holds a network, expected rules or a scorecard, which "
-            f"nn2rules extract makes of it"
+            f"{path}: this file contains a network, expected rules or a scorecard; use "
+            f"nn2rules extract to extract them"
         )
-    return found
+    return description
 
 
 def from_json(text: str) -> Network | RuleList | Scorecard:
@@ -176,8 +176,8 @@ def save(value: Network | RuleList | Scorecard, path: str | os.PathLike[str]) ->
 def schema(name: Literal["rules", "network", "scorecard"]) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a format.
 
-    It says which keys there are and what they hold. What only arithmetic can tell, such
-    as whether the shape of weights fits, `nn2rules.load` checks.
+    It lists the keys and their types. `nn2rules.load` also checks what a schema cannot
+    express, such as the shapes of weights.
 
     Examples
     --------

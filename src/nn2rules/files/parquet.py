@@ -37,7 +37,7 @@ def parquet_columns(
             if isinstance(error, FormatError):
                 raise
             raise FormatError(
-                f"{path}: this is not a whole Parquet file; write it anew"
+                f"{path}: this Parquet file is damaged or truncated; write it again"
             ) from None
 
 
@@ -93,27 +93,27 @@ def _in_dictionaries(file: Any) -> set[str]:
 
 
 def _check_size(path: str, file: Any, n_columns: int) -> None:
-    """Refuse a file that says that it is too large."""
+    """Refuse a file that is too large by its own metadata."""
     about = file.metadata
     sizes = (about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     if sum(sizes) > MOST_TEXT:
         raise _too_large(path)
     if about.num_rows > MOST_ROWS:
         raise FormatError(
-            f"{path}: {about.num_rows:,} rows are more than {MOST_ROWS:,}, the most "
-            f"that is read at once; take a sample of the rows"
+            f"{path}: {about.num_rows:,} rows, but at most {MOST_ROWS:,} are read "
+            f"at once; use a sample of the rows"
         )
     if about.num_rows * n_columns > MOST_CELLS:
         raise FormatError(
-            f"{path}: {about.num_rows:,} rows of {n_columns:,} columns are more than "
-            f"{MOST_CELLS:,} cells, the most that are read; take a sample of the rows"
+            f"{path}: {about.num_rows:,} rows of {n_columns:,} columns, but at most "
+            f"{MOST_CELLS:,} cells are read; use a sample of the rows"
         )
 
 
 def _too_large(path: str) -> FormatError:
     return FormatError(
-        f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is unpacked, "
-        f"the most that is read"
+        f"{path}: the file is larger than {size_text(MOST_TEXT)} when unpacked, "
+        f"which is the limit"
     )
 
 
@@ -140,8 +140,8 @@ def _check_type(path: str, name: str, kind: Any) -> None:
         if types.is_duration(kind):
             advice = f"convert it, as in {SECONDS}, or {advice}"
         raise FormatError(
-            f"{path}: the column {name!r} is of the type {kind}, which holds no single "
-            f"text, number, date or truth value; {advice}"
+            f"{path}: the column {name!r} has the type {kind}; expected "
+            f"texts, numbers, dates or Booleans; {advice}"
         )
 
 
@@ -156,8 +156,8 @@ def _plain(path: str, name: str, array: Any) -> list[Any]:
             array = array.cast(arrow.timestamp("us", array.type.tz))
         except arrow.ArrowInvalid:
             raise FormatError(
-                f"{path}: the column {name!r} has times to the nanosecond, expected "
-                f"microseconds at most"
+                f"{path}: the column {name!r} has times in nanoseconds; expected "
+                f"microseconds or coarser"
             ) from None
     cells = array.to_pylist()
     if arrow.types.is_decimal(array.type):

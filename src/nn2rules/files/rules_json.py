@@ -9,9 +9,10 @@
                 "then": "ripe", "probability": [0.73, 0.73], "support": 12}],
      "default": "unripe", "certificate": {}}
 
-The first rule whose conditions hold answers; a feature that is absent is unrestricted;
-`default` answers the rest. A feature that is a range of numbers has conditions such as
-``"age": [[25, 39], null]``, with pairs of numbers, both included.
+The first rule whose conditions are true determines the class; a feature that is absent
+is unrestricted; `default` is the class of the rest. A feature that is a range of
+numbers has conditions such as ``"age": [[25, 39], null]``, with pairs of numbers, both
+inclusive.
 """
 
 import json
@@ -52,6 +53,7 @@ _WHOLE = (
     "rows_different",
     "labels_agree",
     "fewest_rules",
+    "scorecard_lines",
 )
 
 
@@ -74,9 +76,9 @@ def rules_from_node(document: Node) -> RuleList:
 
 
 def _certificate(document: Node) -> dict[str, Any]:
-    """Read a certificate, which says which rules it belongs to.
+    """Read a certificate, which names the rules it belongs to.
 
-    One of an older version does not, and so belongs to none.
+    One of an older version names none, and so belongs to none.
     """
     if "certificate" not in document:
         return {}
@@ -107,15 +109,15 @@ def certificate_from_node(certificate: Node) -> dict[str, Any]:
 
 
 def _check_influence(node: Node) -> None:
-    """Refuse what does not say on how many rows features turn an answer."""
+    """Refuse an influence without the number of rows for each feature."""
     most = _whole(node, "rows")
     for _, number in node["of"].entries():
         if not 0 <= number.integer() <= (most or 0):
-            raise number.error("expected a number of rows, from 0 to all of them")
+            raise number.error("expected a number of rows, at most all of them")
 
 
 def _check_impossible(node: Node) -> None:
-    """Refuse what is neither boxes, from features to values, nor a remark."""
+    """Refuse anything but boxes, from features to values, or a remark."""
     if isinstance(node.value, str):
         return
     for box in node.items():
@@ -126,7 +128,7 @@ def _check_impossible(node: Node) -> None:
 
 def _rule(item: Node, domain: Domain) -> Rule:
     item.only(("if", "then", "name", *FACTS))
-    if "name" in item:  # for readers: it follows from the place of the rule
+    if "name" in item:  # for readers; it follows from the position of the rule
         item["name"].string()
     conditions = {}
     for name, values in item["if"].entries():

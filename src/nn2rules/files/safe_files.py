@@ -14,20 +14,20 @@ from typing import BinaryIO
 from nn2rules.errors import FormatError
 
 MOST_BYTES = 1 << 31
-"""No file of a model is larger, packed or unpacked."""
+"""The limit of a model file, packed or unpacked, in bytes."""
 
 MOST_TEXT = 1 << 29
-"""No file of text, JSON or CSV, is larger, packed or unpacked."""
+"""The limit of a text file, JSON or CSV, packed or unpacked, in bytes."""
 
 MOST_ROWS = 4_000_000
-"""No table has more rows: each takes far more memory than in its file."""
+"""The limit of rows in a table: each takes far more memory than in its file."""
 
 MOST_CELLS = 1 << 24
-"""No table in an Excel or a Parquet file has more cells."""
+"""The limit of cells in an Excel or Parquet file."""
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file; every way it can fail gets one sentence.
+    """Return the content of a file; every failure becomes one sentence.
 
     A file of more than `most` bytes is refused, and so is a device without an end.
     """
@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         data = stream.read(most + 1)
     if len(data) > most:
         raise FormatError(
-            f"{path}: the file is larger than {size_text(most)}, the most that is read"
+            f"{path}: the file is larger than {size_text(most)}, which is the limit"
         )
     return data
 
@@ -63,7 +63,7 @@ def leads_out_of(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to read; every way that can fail gets one sentence."""
+    """Open a file to read; every failure becomes one sentence."""
     try:
         with open(path, "rb") as stream:
             yield stream
@@ -93,7 +93,7 @@ def size_text(n_bytes: int) -> str:
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a file; every way it can fail gets one sentence."""
+    """Return the text of a file; every failure becomes one sentence."""
     return decoded(path, read_small(path))
 
 
@@ -120,7 +120,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         raise FormatError(
-            f"{path}: cannot be written: a name or value holds half a character"
+            f"{path}: cannot be written: a name or value contains half a character (a "
+            f"lone surrogate)"
         ) from None
     write_bytes(path, data)
 
@@ -171,24 +172,24 @@ def replacing_file(path: str | os.PathLike[str]) -> Iterator[str]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until something short that must be whole is done."""
+    """Delay Ctrl-C until something short that must be complete is done."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals come to the main thread only
         return
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    signals: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: signals.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if came:
+    if signals:
         signal.raise_signal(signal.SIGINT)
 
 
 def check_writable(
     path: str | os.PathLike[str], *, keep: Iterable[str | os.PathLike[str] | None] = ()
 ) -> None:
-    """Refuse a path that cannot be written to, before the work that fills it.
+    """Refuse a path that cannot be written to, before the work is done.
 
     Files to `keep` are those that the same command reads, or writes.
     """
@@ -261,7 +262,7 @@ class Results:
     mark: str
 
     def check(self, folder: str | os.PathLike[str]) -> Path:
-        """Refuse a folder that cannot be written to, or that holds others' files.
+        """Refuse a folder that cannot be written to, or that has other files.
 
         Returns
         -------
@@ -280,8 +281,8 @@ class Results:
         foreign = self._foreign(target) if target.is_dir() else None
         if foreign is not None:
             raise FormatError(
-                f"{folder}: the folder holds {foreign}, which is not a result of this "
-                f"command; give a new or an empty folder"
+                f"{folder}: the folder contains {foreign}, which is not a result of "
+                f"this command; use a new or an empty folder"
             )
         return target
 
@@ -322,8 +323,8 @@ class Results:
         temporary = None
         with uninterrupted():
             try:
-                made = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.")
-                temporary = Path(made)
+                name = tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.")
+                temporary = Path(name)
                 _fill(temporary, files)
                 if target.exists():
                     self._replace(temporary, target, files)

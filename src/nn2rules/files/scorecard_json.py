@@ -19,7 +19,6 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from nn2rules.engine import Affine
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.files.domain_json import (
     domain_from_node,
@@ -29,7 +28,7 @@ from nn2rules.files.domain_json import (
 from nn2rules.files.json_node import Node
 from nn2rules.files.network_json import layer_from_node, layer_to_object
 from nn2rules.files.rules_json import certificate_from_node
-from nn2rules.network import ACTIVATIONS, Layer
+from nn2rules.network import ACTIVATIONS, Affine, Layer
 from nn2rules.scorecards import Card, CardRegion, Profile, Scale, Scorecard
 from nn2rules.space import Domain, Feature, Value, special_values
 

@@ -40,11 +40,11 @@ _OTHER_SHEETS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
 Columns: TypeAlias = tuple[list[str], list[list[Any]], Sequence[int]]
 """The names of columns, their cells, and the number of each row in its file."""
 
-MOST_CELLS = 32_000_000
-"""A table in a CSV file has no more cells: each takes more memory than there."""
+MOST_CSV_CELLS = 32_000_000
+"""The limit of cells in a CSV file: each takes more memory than in the file."""
 
 _MOST_SHARED = 1 << 16
-"""So many different rows are kept while a file is read, to notice equal ones."""
+"""The number of different rows that are kept, to share equal ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Table:
         """
         if self.is_typed:
             return self.rows
-        columns = [_spelt(self.texts(name)) for name in self.header]
+        columns = [_parsed_cells(self.texts(name)) for name in self.header]
         return list(_shared_rows(self.header, zip(*columns, strict=True)))
 
 
@@ -182,13 +182,13 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         return _typed_table(path, sheet_columns(path))
     if suffix in _OTHER_SHEETS:
         raise FormatError(
-            f"{path}: of spreadsheets, .xlsx files are read; save it as one, or as CSV"
+            f"{path}: only .xlsx spreadsheets are read; save it as .xlsx or CSV"
         )
     return _read_csv(path)
 
 
-def _typed_table(path: str | os.PathLike[str], found: Columns) -> Table:
-    names, columns, numbers = found
+def _typed_table(path: str | os.PathLike[str], contents: Columns) -> Table:
+    names, columns, numbers = contents
     check_header(str(path), names, "")
     cells = [typed_cells(column) for column in columns]
     rows = list(_shared_rows(names, zip(*cells, strict=True)))
@@ -211,9 +211,11 @@ def typed_cells(cells: Sequence[Any]) -> list[Value]:
     >>> typed_cells([1, "NA"]), typed_cells([1, "x"]), typed_cells([True, 2])
     ([1, None], ['1', 'x'], ['True', '2'])
     """
-    found = [_canonical(cell) for cell in _dates_as_text(cells)]
-    kinds = {_kind(cell) for cell in found if cell is not None}
-    return found if len(kinds) < 2 else _spelt([cell_text(cell) for cell in found])
+    values = [_canonical(cell) for cell in _dates_as_text(cells)]
+    kinds = {_kind(value) for value in values if value is not None}
+    if len(kinds) < 2:
+        return values
+    return _parsed_cells([cell_text(value) for value in values])
 
 
 def _dates_as_text(cells: Sequence[Any]) -> list[Any]:
@@ -253,7 +255,7 @@ def _read_csv(path: str | os.PathLike[str]) -> Table:
             return _parse(str(path), stream)
     except (OSError, EOFError, zlib.error):
         raise FormatError(
-            f"{path}: this is not a gzip file, or it is damaged or cut short"
+            f"{path}: this is not a gzip file, or it is damaged or truncated"
         ) from None
     except UnicodeDecodeError:
         raise FormatError(f"{path}: this is not a text file (UTF-8)") from None
@@ -285,27 +287,27 @@ def _check_unpacked(path: str | os.PathLike[str], data: BinaryIO) -> None:
             n_bytes += len(part)
             if n_bytes > MOST_TEXT:
                 raise FormatError(
-                    f"{path}: the file is larger than {size_text(MOST_TEXT)} once it "
-                    f"is unpacked, the most that is read"
+                    f"{path}: the file is larger than {size_text(MOST_TEXT)} when "
+                    f"unpacked, which is the limit"
                 )
     data.seek(0)
 
 
 def _parse(path: str, stream: TextIO) -> Table:
-    header, found = read_rows(path, stream)
+    header, rows = read_rows(path, stream)
     lines = array("q")
-    n_rows = min(MOST_ROWS, MOST_CELLS // len(header))
+    n_rows = min(MOST_ROWS, MOST_CSV_CELLS // len(header))
 
     def cells() -> Iterator[list[str]]:
-        for own, line in found:
+        for row, line in rows:
             if len(lines) == n_rows:
                 raise FormatError(
                     f"{path}, line {line}: more than {n_rows:,} rows of "
-                    f"{count(len(header), 'cell')}, the most that is read at once; "
-                    f"give fewer rows, such as a sample of them"
+                    f"{count(len(header), 'cell')}, which is the limit; use a "
+                    f"sample of the rows"
                 )
             lines.append(line)
-            yield own
+            yield row
 
     return Table(path, header, list(_shared_rows(header, cells())), lines)
 
@@ -349,7 +351,7 @@ def _rows(path: str, header: list[str], reader: Any) -> Iterator[tuple[list[str]
 
 
 def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
-    """Refuse a file that is split at other signs, in its header and its first row."""
+    """Refuse a file with another separator, by its header and its first row."""
     hint = separator_hint(header)
     if hint and separator_hint([",".join(cells)]) == hint:
         raise FormatError(f"{path}: {hint.removeprefix('; ')}")
@@ -358,11 +360,11 @@ def _refuse_separator(path: str, header: list[str], cells: list[str]) -> None:
 _TRUTHS = {"true": True, "false": False}
 
 
-def _spelt(cells: list[str]) -> list[Value]:
-    """Return what texts spell: numbers if all of them do, or true and false."""
+def _parsed_cells(cells: list[str]) -> list[Value]:
+    """Return numbers if all texts are numbers, or true and false; else the texts."""
     gaps = [is_missing_text(cell, among_numbers=True) for cell in cells]
-    spelt = {cell: number_of(cell) for cell in set(cells)}
-    numbers = [spelt[cell] for cell in cells]
+    parsed = {cell: number_of(cell) for cell in set(cells)}
+    numbers = [parsed[cell] for cell in cells]
     if numbers.count(None) == sum(gaps) < len(cells):
         return list(numbers)
     truths = [_TRUTHS.get(cell.lower()) for cell in cells]

@@ -1,7 +1,7 @@
-"""Excel files: their cells, read with suspicion, and a sheet as a table of rows.
+"""Excel files: their cells, validated, and a sheet as a table of rows.
 
-Nothing in a workbook is run. A formula is refused, since what it showed last, and to
-whom, is nothing to rely on.
+Nothing in a workbook is executed. Formulas are refused, because the last value that one
+showed is not reliable.
 """
 
 import io
@@ -32,7 +32,7 @@ def workbook_of(path: str, data: bytes) -> Any:
     """Open the workbook in the content of a file; its rows are read when asked for."""
     openpyxl = openpyxl_for("reading an .xlsx file")
     broken = FormatError(
-        f"{path}: this is not a whole Excel file (.xlsx); save it anew"
+        f"{path}: this Excel file (.xlsx) is damaged or truncated; save it again"
     )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -41,8 +41,8 @@ def workbook_of(path: str, data: bytes) -> Any:
         raise broken from None
     if n_bytes > MOST_TEXT:
         raise FormatError(
-            f"{path}: the file is larger than {size_text(MOST_TEXT)} once it is "
-            f"unpacked, the most that is read"
+            f"{path}: the file is larger than {size_text(MOST_TEXT)} when "
+            f"unpacked, which is the limit"
         )
     try:
         return openpyxl.load_workbook(io.BytesIO(data), read_only=True)
@@ -60,7 +60,7 @@ def bounded_rows(place: str, sheet: Any) -> Iterator[Sequence[Any]]:
             row = next(rows, None)
         except Exception:  # noqa: BLE001  a damaged sheet raises anything
             raise FormatError(
-                f"{place}: this sheet is damaged; save the file anew"
+                f"{place}: this sheet is damaged; save the file again"
             ) from None
         if row is None:
             return
@@ -68,13 +68,13 @@ def bounded_rows(place: str, sheet: Any) -> Iterator[Sequence[Any]]:
         n_rows += 1
         if n_rows > _MOST_ROWS:
             raise FormatError(
-                f"{place}: the sheet has more than {_MOST_ROWS:,} rows, which Excel "
-                f"itself cannot open; delete what lies below the table"
+                f"{place}: the sheet has more than {_MOST_ROWS:,} rows, more than "
+                f"Excel can open; delete everything below the table"
             )
         if n_cells > MOST_CELLS:
             raise FormatError(
-                f"{place}: the sheet has more than {MOST_CELLS:,} cells, most of which "
-                f"must be empty; delete what lies beyond the table"
+                f"{place}: the sheet has more than {MOST_CELLS:,} cells, most of them "
+                f"probably empty; delete everything beyond the table"
             )
         yield row
 
@@ -113,7 +113,7 @@ def sheet_columns(
         listed = ", ".join(repr(title) for title in found)
         raise FormatError(
             f"{path}: there are several sheets, {listed}, expected one; save the sheet "
-            f"with the rows in a file of its own, or as CSV"
+            f"with the rows in a separate file, or as CSV"
         )
     for title, rows in found.items():
         place = f"{path}, sheet {title!r}"
@@ -142,7 +142,7 @@ def _refuse_merged(place: str, sheet: Any, data: bytes) -> None:
     if merged is not None:
         raise FormatError(
             f"{place}: the cells {merged[1].decode(errors='replace')} are merged; "
-            f"unmerge them, so that every row has its own"
+            f"unmerge them, so that every row has its own cell"
         )
 
 

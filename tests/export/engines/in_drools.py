@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from export.executing import needs
-from nn2rules.export.program import NOTHING, Answer, Program
+from nn2rules.export.program import NO_PREDICTION, Prediction, Program
 
 ENGINES = Path(__file__).parents[3] / ".venv" / "engines" / "node_modules"
 _BINARY = ENGINES / "@kie-tools/jitexecutor-native/dist/linux/jitexecutor"
@@ -115,7 +115,7 @@ def variables_of(model: str) -> dict[str, str]:
     return json.loads(text.partition("columns, by variable: ")[2])
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run a decision table."""
     assert errors_of(_columns_apart(made)) == []
     columns = variables_of(made)
@@ -169,7 +169,7 @@ def _looped(model: str) -> str:
 </literalExpression></decision></definitions>"""
 
 
-def _answer(result: Any, program: Program, row: Any) -> Answer:
+def _answer(result: Any, program: Program, row: Any) -> Prediction:
     """Return what a table says of a row.
 
     Of all rules that hold, the first of the program is told. A table that tells the
@@ -182,8 +182,8 @@ def _answer(result: Any, program: Program, row: Any) -> Answer:
         found = [is_held[name] for name in names if name in is_held] or result
         result = found[0] if found else None
     if result is None:
-        return NOTHING
+        return NO_PREDICTION
     if isinstance(result, dict):
-        return Answer(result["class"], result["rule"])
-    expected = program.answer(row)
-    return Answer(result, expected.rule if expected is not None else None)
+        return Prediction(result["class"], result["rule"])
+    expected = program.predict(row)
+    return Prediction(result, expected.rule if expected is not None else None)

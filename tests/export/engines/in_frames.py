@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 Answers = Callable[[dict[str, Any], Any], list[tuple[Any, Any]]]
 
@@ -15,12 +15,12 @@ def imported(made: str) -> dict[str, Any]:
     return module
 
 
-def answers(module: Any, rows: Any, run: Answers) -> list[Answer | None]:
+def answers(module: Any, rows: Any, run: Answers) -> list[Prediction | None]:
     """Return the answers of a module; where it fails, those to each row alone."""
     try:
-        return [Answer(label, rule) for label, rule in run(module, rows)]
+        return [Prediction(label, rule) for label, rule in run(module, rows)]
     except ValueError as error:
-        if not str(error).startswith(("unknown value: row ", "no rule decides this")):
+        if not str(error).startswith(("unknown value: row ", "no rule covers this")):
             raise
         if len(rows) == 1:
             return [None]

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from export.executing import needs
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 _LABEL, _RULE = "prediction", "rule"
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run a rule set in both engines."""
     needs_java()
     names = [column.name for column in program.columns]
@@ -30,7 +30,7 @@ def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
     for row, one, other in zip(rows, by_jpmml, by_pmml4s, strict=True):
         told = _told(one.get(label), program)
         assert _told(other.get(label), program) == told, row
-        found.append(Answer(told, _told(one.get(rule), None)))
+        found.append(Prediction(told, _told(one.get(rule), None)))
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from export.engines.in_nn2rules import answers
 from export.engines.in_words import rules_of_rows
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 _COMMANDS = {
     "textbackslash": "\\",
@@ -25,7 +25,7 @@ _PIECE = re.compile(
 _SIGNS = {"leq": "≤", "geq": "≥", "neq": "≠"}
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Apply the rules that the first long table says."""
     return answers(rules_of_rows(table_of(made), program), program, rows)
 

@@ -6,10 +6,10 @@ from markdown_it import MarkdownIt
 
 from export.engines.in_nn2rules import answers
 from export.engines.in_words import rules_of_rows
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Apply the rules that the first table says."""
     return answers(rules_of_rows(table_of(made), program), program, rows)
 

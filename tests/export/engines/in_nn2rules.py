@@ -6,11 +6,17 @@ from typing import Any
 
 import nn2rules
 from nn2rules import RuleList
-from nn2rules.export.program import DEFAULT, NOTHING, UNPROVED, Answer, Program
+from nn2rules.export.program import (
+    DEFAULT,
+    NO_PREDICTION,
+    UNPROVED,
+    Prediction,
+    Program,
+)
 from nn2rules.rules import OUTSIDE
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Read an export back from a file, and apply it."""
     return answers(read_back(made), program, rows)
 
@@ -24,21 +30,21 @@ def read_back(made: str | bytes) -> RuleList:
         return nn2rules.load_rules(path)
 
 
-def answers(rules: RuleList, program: Program, rows: Any) -> list[Answer | None]:
+def answers(rules: RuleList, program: Program, rows: Any) -> list[Prediction | None]:
     """Return what rules answer, with the policies of a program for all other rows."""
     is_text = program.label_kind == "text"
     labels = [str(label) if is_text else label for label in rules.classes]
     default = labels[rules.classes.index(rules.default)]
     is_open = rules.scope == "support"
-    proved = Answer(default, DEFAULT)
-    unproved = Answer(default, UNPROVED)
-    ends = {"none": NOTHING, "default": proved, "error": None}
-    found: list[Answer | None] = []
+    proved = Prediction(default, DEFAULT)
+    unproved = Prediction(default, UNPROVED)
+    ends = {"none": NO_PREDICTION, "default": proved, "error": None}
+    found: list[Prediction | None] = []
     for index in rules.apply(rows, unknown="none").tolist():
         if index == OUTSIDE:
             found.append(ends[program.unknown])
         elif index >= 0:
-            found.append(Answer(labels[rules.answers[index]], rules.names[index]))
+            found.append(Prediction(labels[rules.answers[index]], rules.names[index]))
         elif is_open:
             found.append({**ends, "default": unproved}[program.uncovered])
         else:

@@ -9,16 +9,16 @@ from functools import cache
 from typing import Any
 
 from export.executing import needs
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 _DRIVER = """
 import { createInterface } from "node:readline";
 const special = { nan: NaN, inf: Infinity, "-inf": -Infinity, undefined: undefined };
 const cell = (made) => (Array.isArray(made) ? special[made[0]] : made);
-const ask = (decide, predict, row) => {
+const ask = (predictWithRule, predict, row) => {
   for (const name of Object.keys(row)) row[name] = cell(row[name]);
   try {
-    const found = decide(row);
+    const found = predictWithRule(row);
     return [found.class, found.rule, predict(row) === found.class];
   } catch (error) {
     return { name: error.name, message: error.message };
@@ -29,8 +29,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const url = "data:text/javascript;base64," + Buffer.from(source).toString("base64");
   let answers;
   try {
-    const { decide, predict } = await import(url);
-    answers = rows.map((row) => ask(decide, predict, row));
+    const { predictWithRule, predict } = await import(url);
+    answers = rows.map((row) => ask(predictWithRule, predict, row));
   } catch (error) {
     answers = { name: error.name, message: error.message };
   }
@@ -71,17 +71,17 @@ def _sent(cell: Any) -> Any:
     return cell
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module."""
     found = ask(made, rows)
     assert isinstance(found, list), found
     return [_answer(each) for each in found]
 
 
-def _answer(found: Any) -> Answer | None:
+def _answer(found: Any) -> Prediction | None:
     if isinstance(found, dict):
         assert found["name"] == "RangeError", found
         return None
     label, rule, is_same = found
     assert is_same
-    return Answer(label, rule)
+    return Prediction(label, rule)

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 
 def session_of(made: bytes) -> onnxruntime.InferenceSession:
@@ -20,7 +20,7 @@ def session_of(made: bytes) -> onnxruntime.InferenceSession:
     )
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported model on the columns of rows."""
     session = session_of(made)
     facts = session.get_modelmeta().custom_metadata_map
@@ -36,7 +36,7 @@ def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
     return answers_of(session, program, feed)
 
 
-def execute_codes(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute_codes(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported model on codes."""
     session = session_of(made)
     codes = program.rules.domain.encode(rows, unknown="mark").astype(np.int64)
@@ -45,15 +45,15 @@ def execute_codes(made: Any, program: Program, rows: Any) -> list[Answer | None]
 
 def answers_of(
     session: onnxruntime.InferenceSession, program: Program, feed: dict[str, Any]
-) -> list[Answer | None]:
+) -> list[Prediction | None]:
     """Return the answers, by the signs that the model's text speaks of."""
     labels, rules = session.run(None, feed)
-    found: list[Answer | None] = []
+    found: list[Prediction | None] = []
     for label, rule in zip(labels.tolist(), rules.tolist(), strict=True):
         if rule == "":
             assert label == "" or np.isnan(label)
-            found.append(Answer(None, None))
+            found.append(Prediction(None, None))
         else:
             is_truth = program.label_kind == "truth"
-            found.append(Answer(bool(label) if is_truth else label, rule))
+            found.append(Prediction(bool(label) if is_truth else label, rule))
     return found

@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 
 from export.engines.in_frames import answers, imported, typed
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module."""
 
     def run(module: Any, given: Any) -> list[tuple[Any, Any]]:
@@ -16,7 +16,7 @@ def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
         for column in program.columns:
             if column.kind == "number":
                 frame[column.name] = frame[column.name].astype(float)
-        found = module["decide"](frame)
+        found = module["predict"](frame)
         assert found.index.equals(frame.index)
         return list(zip(found["prediction"], found["rule"], strict=True))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from export.executing import needs
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 _DRIVER = r"""
 :- use_module(library(http/json)).
@@ -25,7 +25,7 @@ answer(Place, Dict) :-
     ->  Row = Dict
     ;   dict_pairs(Dict, _, Row)
     ),
-    (   catch(decide(Row, Class, Rule), error(Error, _), true)
+    (   catch(predict(Row, Class, Rule), error(Error, _), true)
     ->  true
     ;   Error = failed
     ),
@@ -70,14 +70,14 @@ def _run(source: str, driver: str, given: str) -> str:
     return done.stdout
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module."""
     return [_answer(found) for found in ask(made, rows)]
 
 
-def _answer(found: Any) -> Answer | None:
+def _answer(found: Any) -> Prediction | None:
     if isinstance(found, dict):
         is_asked_for = found["error"] == "domain_error" or "(rule," in found["text"]
         assert is_asked_for, found
         return None
-    return Answer(*found)
+    return Prediction(*found)

@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an exported module."""
     module: dict[str, Any] = {}
     exec(compile(made, "exported.py", "exec"), module)
     return [_answer(module, row) for row in rows]
 
 
-def _answer(module: dict[str, Any], row: Any) -> Answer | None:
+def _answer(module: dict[str, Any], row: Any) -> Prediction | None:
     try:
-        found = Answer(*module["decide"](row))
+        found = Prediction(*module["predict_with_rule"](row))
     except ValueError:
         return None
     assert module["predict"](row) == found.label

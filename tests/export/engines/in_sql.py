@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from export.executing import needs
-from nn2rules.export.program import Answer, Program
+from nn2rules.export.program import Prediction, Program
 from nn2rules.language.text import unused
 
 NAN = float("nan")
 Query = Callable[[list[list[Any]]], list[tuple[Any, ...]]]
 
 
-def execute(made: Any, program: Program, rows: Any) -> list[Answer | None]:
+def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Run an export in DuckDB."""
     return answers(program, rows, lambda cells: in_duckdb(made, program, cells))
 
 
 def answers(
     program: Program, rows: Any, query: Query, *, has_nan: bool = True
-) -> list[Answer | None]:
+) -> list[Prediction | None]:
     """Return the answers of a query; where it fails, those to each row alone."""
     cells = [
         [
@@ -66,11 +66,11 @@ def _cell(cell: Any, kind: str, as_nan: Any) -> Any:
     return cell
 
 
-def _answer(program: Program, found: tuple[Any, ...]) -> Answer:
+def _answer(program: Program, found: tuple[Any, ...]) -> Prediction:
     label, rule = found
     if program.label_kind == "truth" and label is not None:
         label = bool(label)
-    return Answer(label, rule)
+    return Prediction(label, rule)
 
 
 def row_number(program: Program) -> str:
@@ -93,7 +93,7 @@ def in_duckdb(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
 def duckdb_table(program: Program, cells: list[list[Any]]) -> Any:
     """Fill a table of DuckDB, the one of all tests."""
     base = _duckdb()
-    base.execute("DROP VIEW IF EXISTS cases_decided")
+    base.execute("DROP VIEW IF EXISTS cases_predicted")
     base.register("given", arrow_table(program, cells))
     base.execute("CREATE OR REPLACE TABLE cases AS SELECT * FROM given")
     base.unregister("given")

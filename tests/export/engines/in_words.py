@@ -16,7 +16,7 @@ def rules_of_rows(rows: list[list[str]], program: Program) -> RuleList:
     header, *body, last = rows
     assert header[:3] == ["rule", "if", "then"]
     assert last[0] == "default"
-    is_open = last[1] == "otherwise (open: not proved)"
+    is_open = last[1] == "otherwise (not proved)"
     assert is_open or last[1] == "otherwise"
     found = [
         Rule(read_conditions(row[1], rules.domain.uncut), labels[row[2]])

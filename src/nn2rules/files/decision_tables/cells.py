@@ -1,15 +1,14 @@
-"""What stands in a cell of a decision table: read, written, and safe from spreadsheets.
+"""Cells of a decision table: read, written, and safe from spreadsheets.
 
-The grammar is small, so that a cell can be read in one way only::
+The grammar is small, so that a cell has only one meaning::
 
     cell  =  part ("," part)*   |  part ("or" part)*   |  "all but" part ("," part)*
     part  =  VALUE  |  SIGN VALUE ("and" SIGN VALUE)*  |  "between" VALUE "and" VALUE
 
-A text of the user's stands as it is where it cannot be misread, and in quotation marks,
-as JSON has them, where it could: by whoever reads the table back, or by a spreadsheet.
-That takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and in a
-CSV file ``1-2`` for a date and ``007`` for a number. What begins with a quotation mark
-it leaves alone.
+A text of the user is written as it is if it cannot be misread, and otherwise in
+quotation marks, as in JSON. A spreadsheet takes a cell that begins with ``=``, ``+``,
+``-`` or ``@`` for a formula, and in a CSV file ``1-2`` for a date and ``007`` for a
+number. It does not change a cell that begins with a quotation mark.
 """
 
 import difflib
@@ -45,7 +44,7 @@ from nn2rules.space import (
 )
 
 Token = tuple[str, bool]
-"""A piece of a cell, and whether it stood in quotation marks."""
+"""A part of a cell, and whether it was in quotation marks."""
 
 _PIECE = re.compile(r'\s*("(?:[^"\\]|\\.)*"|,|\bor\b|(?:(?!\bor\b)[^",])+|")')
 _BUT = re.compile(r"\s*(all\s+but|not\s+in|≠|!=|<>)\s*", re.IGNORECASE)
@@ -56,7 +55,7 @@ _MOST_SHOWN = 12
 
 
 def read_cell(feature: Feature, text: str) -> Condition | None:
-    """Return the condition that a cell says; None if it allows everything.
+    """Return the condition in a cell; None if it allows everything.
 
     Raises
     ------
@@ -69,10 +68,10 @@ def read_cell(feature: Feature, text: str) -> Condition | None:
     >>> read_cell(size, ">= medium"), read_cell(size, "all but big")
     (Condition(feature='size', values=('medium', 'big')),
      Condition(feature='size', values=('small', 'medium')))
-    >>> read_cell(size, "smal")
+    >>> read_cell(size, "bi")
     Traceback (most recent call last):
     ...
-    nn2rules.errors.DomainError: 'smal' is no value of this column; did you mean small?
+    nn2rules.errors.DomainError: 'bi' is not a value of this column; did you mean big?
     """
     if text.strip() in ("", "anything"):
         return None
@@ -94,7 +93,7 @@ def read_cell(feature: Feature, text: str) -> Condition | None:
 
 
 def _without_braces(text: str) -> str:
-    """Return what stands in braces, as rules print lists of values."""
+    """Return the text in braces, as rules print lists of values."""
     found = re.fullmatch(r"\s*(?:in\s*)?\{(.*)\}\s*", text, re.DOTALL)
     return found[1] if found else text
 
@@ -108,13 +107,13 @@ def _refuse_decimal_comma(text: str) -> None:
     number = re.search(r"[\d.]*\d,\d[\d,.]*", bare)
     shown = number[0] if number else found[0]
     raise DomainError(
-        f"{shown!r} is read in two ways; write a number with a point, as in 1.5, and "
-        f"a list with a space behind each comma"
+        f"{shown!r} is ambiguous; write a number with a point, as in 1.5, and "
+        f"a list with a space after each comma"
     )
 
 
 def _tokens(text: str) -> list[Token]:
-    """Part a cell at commas, or at the word "or", outside of quotation marks."""
+    """Split a cell at commas, or at the word "or", outside of quotation marks."""
     tokens: list[Token] = []
     place = 0
     piece: list[str] = []
@@ -124,7 +123,7 @@ def _tokens(text: str) -> list[Token]:
             break
         place = found.end()
         if found[1] == '"':
-            raise DomainError("a quotation mark is never closed")
+            raise DomainError("a quotation mark is not closed")
         if found[1] in (",", "or"):
             tokens.append(_token(piece))
             piece = []
@@ -137,8 +136,8 @@ def _tokens(text: str) -> list[Token]:
 def _token(pieces: Sequence[str]) -> Token:
     if not pieces:
         raise DomainError(
-            "a value is missing beside a comma, or beside the word 'or'; a value that "
-            "holds these stands in quotation marks"
+            "a value is missing next to a comma, or next to the word 'or'; put a value "
+            "that contains these in quotation marks"
         )
     if len(pieces) == 1 and pieces[0].startswith('"'):
         return _unquoted(pieces[0]), True
@@ -150,7 +149,7 @@ def _unquoted(text: str) -> str:
         return str(json.loads(text, strict=False))
     except ValueError:
         raise DomainError(
-            f"{text} cannot be read; in quotation marks a backslash is written twice, "
+            f"{text} cannot be read; in quotation marks, write a backslash twice, "
             f'and a quotation mark as \\"'
         ) from None
 
@@ -163,9 +162,9 @@ def _part(feature: Feature, token: Token) -> Allowed:
         return Allowed(codes=frozenset([code]))
     if is_quoted:
         raise _unknown(feature, text)
-    said = re.sub(r"^(=|==|is)\s+", "", text)
-    if said != text:
-        return _part(feature, _operand(said))
+    operand = re.sub(r"^(=|==|is)\s+", "", text)
+    if operand != text:
+        return _part(feature, _operand(operand))
     if text == "a number":
         return plain_values(feature)
     if text.startswith("between "):
@@ -244,25 +243,25 @@ def _code(feature: Feature, token: Token) -> int | None:
 
 
 def _unknown(feature: Feature, text: str) -> DomainError:
-    """Say that a text is no value, and which there are."""
+    """Return the error for a text that is not a value; it lists the values."""
     if feature.limits is not None:
         return DomainError(
-            f"{text!r} is no number of this column: {limits_text(feature)}"
+            f"{text!r} is not a number of this column: {limits_text(feature)}"
         )
     if has_bins(feature):
         return DomainError(
-            f"{text!r} is no value of this column, which has bins; write ≥ and < with "
-            f"the numbers at which they begin"
+            f"{text!r} is not a value of this column, which has bins; write ≥ and < "
+            f"with the edges of the bins"
         )
     texts = [value_text(feature, value) for value in feature.values]
     near = difflib.get_close_matches(text, texts, n=1)
     if near:
         return DomainError(
-            f"{text!r} is no value of this column; did you mean {near[0]}?"
+            f"{text!r} is not a value of this column; did you mean {near[0]}?"
         )
     more = ", …" if len(texts) > _MOST_SHOWN else ""
     return DomainError(
-        f"{text!r} is no value of this column; it has "
+        f"{text!r} is not a value of this column; it has "
         f"{', '.join(texts[:_MOST_SHOWN])}{more}"
     )
 
@@ -273,27 +272,27 @@ _OR = re.compile(rf"((?:{_QUOTED}|(?! or )[^\"])+)(?: or |$)")
 _SIGNS = ("<", "≤", "≥", ">", "between")
 
 
-def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return the values that a condition allows, as they stand in a cell.
+def condition_cell(feature: Feature, values: Sequence[Value | Span]) -> str:
+    """Return the values that a condition allows, as the text of a cell.
 
-    What is written is read back before it is handed out.
+    The text is read back before it is returned.
 
     Examples
     --------
     >>> color = Feature("color", ("red", "=1", "blue", "green", "a, b"))
-    >>> cell_text(color, ("red",)), cell_text(color, ("red", "=1"))
+    >>> condition_cell(color, ("red",)), condition_cell(color, ("red", "=1"))
     ('red', 'red, "=1"')
-    >>> cell_text(color, ("red", "blue", "green", "=1"))
+    >>> condition_cell(color, ("red", "blue", "green", "=1"))
     'all but "a, b"'
     >>> age = Feature.real("age", 17, 90, whole=True, missing=True)
-    >>> cell_text(age, ((17, 24), (40, 59), None))
+    >>> condition_cell(age, ((17, 24), (40, 59), None))
     '≤ 24 or ≥ 40 and ≤ 59 or missing'
     """
     wanted = frozenset(values)
     for text in (_friendly(feature, values), _named(values)):
         try:
             found = read_cell(feature, text)
-        except DomainError:  # it would be misread, and is said in another way
+        except DomainError:  # it would be misread, so it is written in another way
             continue
         is_same = found is not None and frozenset(found.values) == wanted
         if is_same and not is_formula(text):
@@ -304,30 +303,30 @@ def cell_text(feature: Feature, values: Sequence[Value | Span]) -> str:
 
 
 def _friendly(feature: Feature, values: Sequence[Value | Span]) -> str:
-    """Return what rules print, without braces and signs where none are needed."""
+    """Return what rules print, without braces and signs if they are not needed."""
     text = allowed_text(feature, values)
     for begin, instead in (("in {", ""), ("all but {", "all but ")):
         if text.startswith(begin):
             inner = text[len(begin) : -1]
-            return instead + ", ".join(map(_respelt, _COMMA.findall(inner)))
+            return instead + ", ".join(map(_part_text, _COMMA.findall(inner)))
     for begin, instead in (("= ", ""), ("≠ ", "all but ")):
         if text.startswith(begin) and len(_OR.findall(text)) == 1:
-            return instead + _respelt(text[len(begin) :])
+            return instead + _part_text(text[len(begin) :])
     parts = [part.removeprefix("is ") for part in _OR.findall(text)]
-    return " or ".join(map(_respelt, parts))
+    return " or ".join(map(_part_text, parts))
 
 
-def _respelt(part: str) -> str:
-    """Return a part of what rules print as it stands in a cell."""
+def _part_text(part: str) -> str:
+    """Return a part of what rules print, as the text of a cell."""
     if part.startswith('"'):
         return in_quotes(json.loads(part))
     part = part.removeprefix("= ")
-    is_said = part.partition(" ")[0] in _SIGNS
-    return part if is_said or part in ("missing", "a number") else spelt_value(part)
+    has_sign = part.partition(" ")[0] in _SIGNS
+    return part if has_sign or part in ("missing", "a number") else value_cell(part)
 
 
 def _named(values: Sequence[Value | Span]) -> str:
-    """Return the values by their own texts, one by one."""
+    """Return the values one by one."""
     texts = [
         f"≥ {value[0]} and ≤ {value[1]}"
         if isinstance(value, tuple)
@@ -355,7 +354,7 @@ _PARTS_OF_NUMBERS = frozenset(("e", "am", "pm", "a", "p"))
 
 
 def in_quotes(text: str) -> str:
-    r"""Return a text in quotation marks, on one line; `unspelt` undoes it.
+    r"""Return a text in quotation marks, on one line; `text_in_cell` undoes it.
 
     A semicolon before a sign is written by its number: a spreadsheet that parts a file
     at semicolons would else begin a formula there.
@@ -382,12 +381,12 @@ def json_cell(value: object) -> str:
     return _HIDDEN.sub(r"\\u003b", text)
 
 
-def spelt(text: str) -> str:
+def name_cell(text: str) -> str:
     """Return a name or a label as it stands in a cell of its own.
 
     Examples
     --------
-    >>> spelt("age, in years"), spelt("=1+1"), spelt(" x")
+    >>> name_cell("age, in years"), name_cell("=1+1"), name_cell(" x")
     ('age, in years', '"=1+1"', '" x"')
     """
     is_plain = text.isprintable() and text == text.strip() and text[:1] not in ("", '"')
@@ -396,12 +395,12 @@ def spelt(text: str) -> str:
     return in_quotes(text)
 
 
-def spelt_value(text: str) -> str:
+def value_cell(text: str) -> str:
     """Return a value as it stands in a cell, where it may be one of several.
 
     Examples
     --------
-    >>> spelt_value("car (new)"), spelt_value("a, b"), spelt_value("-2+3")
+    >>> value_cell("car (new)"), value_cell("a, b"), value_cell("-2+3")
     ('car (new)', '"a, b"', '"-2+3"')
     """
     if quoted(text) == text and not may_change(text):
@@ -409,7 +408,7 @@ def spelt_value(text: str) -> str:
     return in_quotes(text)
 
 
-def unspelt(cell: str) -> str:
+def text_in_cell(cell: str) -> str:
     """Return the text that a cell spells.
 
     Raises

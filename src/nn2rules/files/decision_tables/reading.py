@@ -1,11 +1,11 @@
-"""From a decision table to rules; whatever is wrong gets one error with its place."""
+"""From a decision table to rules; every error names its place."""
 
 import difflib
 import warnings
 from typing import Any
 
 from nn2rules.errors import CertificateWarning, DomainError, FormatError, Nn2RulesError
-from nn2rules.files.decision_tables.cells import read_cell, spelt, unspelt
+from nn2rules.files.decision_tables.cells import name_cell, read_cell, text_in_cell
 from nn2rules.files.decision_tables.sheets import Row, Sheets
 from nn2rules.files.decision_tables.writing import (
     BOOK,
@@ -37,8 +37,8 @@ from nn2rules.space import (
 def rules_of_book(sheets: Sheets) -> RuleList:
     """Return the rules of a decision table.
 
-    What was proved belongs to the rules as they were written. Once a cell was edited,
-    the certificate is left out, and what was said of each rule, with a warning.
+    The proof is for the rules as they were written. If a cell was edited, the
+    certificate and the facts of each rule are dropped, with a warning.
     """
     book = _part(sheets, BOOK)
     try:
@@ -60,13 +60,13 @@ def rules_of_book(sheets: Sheets) -> RuleList:
 
 
 def _part(sheets: Sheets, key: str) -> Node:
-    """Return what stands beside the table under a key."""
+    """Return the entry with a key, beside the table."""
     found = sheets.parts.get(key)
     if not found:
         raise FormatError(
-            f"{sheets.path}: this is no decision table of nn2rules, as there is no "
-            f"entry {key!r}, which says how to read it; rules.export writes one, and "
-            f"what it writes below the table, or on other sheets, must stay"
+            f"{sheets.path}: this is not a decision table of nn2rules: there is no "
+            f"entry {key!r}, which is needed to read it; keep what rules.export writes "
+            f"below the table, or on other sheets"
         )
     text, place = found[0]
     if len(found) > 1:
@@ -85,8 +85,8 @@ def _domain(sheets: Sheets) -> Domain:
     entries = sheets.parts.get(FEATURE, [])
     if not entries:
         raise FormatError(
-            f"{sheets.path}: there is no entry 'feature', one of which says what each "
-            f"column can be; export the rules again, and put your table in its place"
+            f"{sheets.path}: there is no entry 'feature', which lists the values of a "
+            f"column; export the rules again, and replace their table with yours"
         )
     features: list[Any] = []
     for text, place in entries:
@@ -109,19 +109,19 @@ def _domain(sheets: Sheets) -> Domain:
 
 
 def _check_words(described: tuple[str, ...], feature: Feature, place: str) -> None:
-    """Refuse words that say something else than the definition, which is read."""
-    meant = spelt(feature.name), kind_text(feature), values_text(feature)
-    for said, text in zip(described, meant, strict=True):
-        if said.strip() not in ("", text.strip()):
+    """Refuse a description that contradicts the definition, which is read."""
+    meant = name_cell(feature.name), kind_text(feature), values_text(feature)
+    for written, text in zip(described, meant, strict=True):
+        if written.strip() not in ("", text.strip()):
             raise FormatError(
-                f"{place}: it says {said.strip()[:60]!r}, but its definition, at the "
-                f"end of the row, says {text[:60]!r}; change the definition, and clear "
-                f"what it is in words"
+                f"{place}: {written.strip()[:60]!r} contradicts the definition at the "
+                f"end of the row, {text[:60]!r}; change the definition, and clear this "
+                f"cell"
             )
 
 
 def _columns(sheets: Sheets, domain: Domain) -> dict[str, int]:
-    """Return where the columns stand; those of features by their names in braces."""
+    """Return the positions of the columns; those of features by their names."""
     own = column_names(domain.names)
     if not sheets.rows:
         raise FormatError(f"{sheets.path}: the table is empty; expected a header")
@@ -151,22 +151,22 @@ def _columns(sheets: Sheets, domain: Domain) -> dict[str, int]:
 def _no_feature(name: str, domain: Domain, own: dict[str, str]) -> str:
     near = difflib.get_close_matches(name, [*domain.names, *own.values()], n=1)
     if near:
-        return f"this column is no feature; did you mean {near[0]!r}?"
+        return f"this column is not a feature; did you mean {near[0]!r}?"
     return (
-        f"this column is no feature; a column for your own notes is called "
+        f"this column is not a feature; name a column for your own notes "
         f"{own['remarks']!r}"
     )
 
 
 def _column_name(sheets: Sheets, row: Row, index: int, cell: str) -> str:
     try:
-        return unspelt(cell)
+        return text_in_cell(cell)
     except ValueError:
-        raise sheets.error(row, index, "the quotation mark is never closed") from None
+        raise sheets.error(row, index, "the quotation mark is not closed") from None
 
 
 Read = dict[tuple[int, str], Condition | None]
-"""What each text means in a column, so that it is read once."""
+"""The conditions of texts, by column, so that each is read once."""
 
 
 def _rules(
@@ -179,7 +179,7 @@ def _rules(
     for row in (row for row in sheets.rows[1:] if not row.is_empty):
         _refuse_beyond(sheets, row)
         if default:
-            reason = "this row stands below the default, which comes last"
+            reason = "this row is below the default, which must be the last row"
             raise sheets.error(row, columns["rule"], reason)
         label = _label(sheets, row, columns["class"], classes)
         conditions = _conditions(sheets, row, domain, columns, read)
@@ -193,8 +193,8 @@ def _rules(
             raise sheets.error(row, index, reason)
     if not default:
         raise FormatError(
-            f"{sheets.path}: there is no row called {DEFAULT!r}; the last row of the "
-            f"table is the default, with the class of what no rule decides"
+            f"{sheets.path}: there is no row named {DEFAULT!r}; the last row of the "
+            f"table is the default, with the class of inputs that match no rule"
         )
     return rules, default[0]
 
@@ -202,7 +202,7 @@ def _rules(
 def _conditions(
     sheets: Sheets, row: Row, domain: Domain, columns: dict[str, int], read: Read
 ) -> tuple[Condition, ...]:
-    """Return the conditions that a row says."""
+    """Return the conditions of a row."""
     found = []
     for feature in domain.features:
         index = columns[f"={feature.name}"]
@@ -225,13 +225,13 @@ def _refuse_beyond(sheets: Sheets, row: Row) -> None:
             raise sheets.error(
                 row,
                 index,
-                f"{cell.strip()[:40]!r} stands under no header; a cell that holds "
-                f"commas must be in quotation marks in the file",
+                f"{cell.strip()[:40]!r} has no header above it; a cell that "
+                f"contains commas must be in quotation marks in the file",
             )
 
 
 def _label(sheets: Sheets, row: Row, index: int, classes: tuple[Value, ...]) -> Value:
-    """Return the class that a cell names."""
+    """Return the class in a cell."""
     cell = row.cell(index).strip()
     known = ", ".join(label_text(label) for label in classes)
     if not cell:
@@ -252,7 +252,7 @@ def _label(sheets: Sheets, row: Row, index: int, classes: tuple[Value, ...]) -> 
 
 
 def _with_proof(sheets: Sheets, made: RuleList) -> RuleList:
-    """Return rules with what is known of them, if they are as they were written."""
+    """Return rules with their facts and certificate, if they were not edited."""
     facts, certificate = None, {}
     if FACTS_KEY in sheets.parts:
         node = _part(sheets, FACTS_KEY)
@@ -268,7 +268,7 @@ def _with_proof(sheets: Sheets, made: RuleList) -> RuleList:
         return known.replace(certificate=certificate) if certificate else known
     warnings.warn(
         f"{sheets.path}: the table was edited after it was written, so its "
-        f"certificate is left out, with what was said of each rule",
+        f"certificate and the facts of each rule are dropped",
         CertificateWarning,
         stacklevel=2,
     )

@@ -42,7 +42,7 @@ class Row:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing stands in it."""
+        """Whether it has no text."""
         return not any(cell.strip() for cell in self.cells)
 
     def cell(self, index: int) -> str:
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sheets:
-    """A decision table as it stands in a file.
+    """A decision table as it is in a file.
 
     Attributes
     ----------
@@ -60,11 +60,11 @@ class Sheets:
     rows : list of Row
         The table; the first is the header.
     parts : mapping from keys to pairs of a text and its place
-        What stands beside it.
+        The entries beside it.
     letters : bool
         Whether cells are called by letters and numbers, as in Excel files.
     described : list of tuples of texts
-        For each feature what is said of it in words, if anything: name, kind, values.
+        For each feature its description, if there is one: name, kind, values.
     """
 
     path: str
@@ -74,7 +74,7 @@ class Sheets:
     described: list[tuple[str, ...]] = field(default_factory=list)
 
     def place(self, row: Row, index: int) -> str:
-        """Return where a cell stands, as people find it."""
+        """Return the place of a cell, as people find it."""
         title = self.rows[0].cell(index).strip()
         named = f" ({title})" if title else ""
         if self.letters:
@@ -83,7 +83,7 @@ class Sheets:
         return f"{self.path}, line {row.number}, {called}"
 
     def error(self, row: Row, index: int, message: str) -> FormatError:
-        """Return the error that says a message about a cell."""
+        """Return an error with a message about a cell."""
         return FormatError(f"{self.place(row, index)}: {message}")
 
 
@@ -107,7 +107,7 @@ _SEPARATORS = (",", ";", "\t")
 
 
 def csv_of_book(book: Book, about: Sequence[tuple[str, str]]) -> str:
-    """Return a book, and what it says of itself, as the text of a CSV file."""
+    """Return a book, and facts about it, as the text of a CSV file."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(book.header)
@@ -180,12 +180,12 @@ _LINE, _HIGHEST = 15, 405  # points
 
 
 def xlsx_of_book(book: Book, about: Sequence[tuple[str, str]]) -> bytes:
-    """Return a book, and what it says of itself, as an Excel file."""
+    """Return a book, and facts about it, as an Excel file."""
     openpyxl = openpyxl_for("writing an .xlsx file")
     if len(book.rows) >= _MOST_ROWS or len(book.header) > _MOST_COLUMNS:
         raise OptionError(
-            f"an Excel sheet has {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns, "
-            f"and this table more; export to csv"
+            f"this table is larger than an Excel sheet ({_MOST_ROWS:,} rows, "
+            f"{_MOST_COLUMNS:,} columns); export to csv"
         )
     workbook = openpyxl.Workbook()
     rules = workbook.active
@@ -337,8 +337,8 @@ def _sheet_rows(place: str, sheet: Any) -> list[Row]:
 
 
 def _text(place: str, cell: Any) -> str:
-    """Return what stands in a cell, as text."""
-    expected = "text; format the cell as text, and write it again"
+    """Return the text of a cell."""
+    expected = "text; format the cell as text, and enter it again"
     value = cell_value(place, cell, expected)
     if isinstance(value, str | None):
         return value or ""

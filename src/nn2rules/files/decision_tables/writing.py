@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nn2rules.errors import OptionError
-from nn2rules.files.decision_tables.cells import cell_text, json_cell, spelt
+from nn2rules.files.decision_tables.cells import condition_cell, json_cell, name_cell
 from nn2rules.files.domain_json import domain_to_object
 from nn2rules.language import (
     allowed_text,
@@ -29,13 +29,13 @@ FORMAT = "nn2rules-book/1"
 DEFAULT = "default"
 BOOK, FEATURE, FACTS_KEY, CERTIFICATE = "book", "feature", "facts", "certificate"
 MORE = "…"
-"""How a cell begins that goes on with the text of the one before it."""
+"""The beginning of a cell that continues the text of the one before it."""
 
 COLUMNS = (
     *("rule", "class", "rows", "inputs", "probability", "labels agree"),
     *("covered", "covered agree", "unless", "remarks"),
 )
-"""The columns that are no features; all but the first two are for readers alone."""
+"""The columns that are not features; all but the first two are only for readers."""
 
 _MOST = 16_000  # so many characters are in a cell: Excel holds 32,767 of 16 bits
 _MOST_EXACT = 10**15
@@ -45,7 +45,7 @@ CellValue = str | int
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A feature as the book shows it: in words, and as it is read back."""
+    """A feature in a book: its description, and its definition to be read back."""
 
     name: str
     kind: str
@@ -69,7 +69,7 @@ def book_of(rules: RuleList) -> Book:
     names = column_names(rules.domain.names)
     header = [
         names["rule"],
-        *(spelt(name) for name in rules.domain.names),
+        *(name_cell(name) for name in rules.domain.names),
         names["class"],
         *(names[column] for column in known),
     ]
@@ -77,23 +77,23 @@ def book_of(rules: RuleList) -> Book:
     rows: list[tuple[CellValue, ...]] = []
     for index, rule in enumerate(rules.rules):
         facts = (column[index] for column in known.values())
-        label = spelt(text_of(rule.then))
+        label = name_cell(text_of(rule.then))
         rows.append((rule.name, *_cells(rules, rule, made), label, *facts))
-    default = spelt(text_of(rules.default))
+    default = name_cell(text_of(rules.default))
     empty = [""] * len(rules.domain.names)
     rows.append((DEFAULT, *empty, default, *([""] * len(known))))
     return Book(tuple(header), tuple(rows), _features(rules), _parts(rules))
 
 
 def column_names(taken: Iterable[str]) -> dict[str, str]:
-    """Return what the columns are called that are no features: by no feature's name.
+    """Return the names of columns that are not features: none is that of a feature.
 
     Examples
     --------
     >>> column_names(["class", "age"])["class"]
     'class_'
     """
-    spelt_names = {spelt(name) for name in taken}
+    spelt_names = {name_cell(name) for name in taken}
     return {name: unused(name, spelt_names) for name in COLUMNS}
 
 
@@ -101,22 +101,22 @@ def _cells(
     rules: RuleList, rule: Rule, made: dict[tuple[str, object], str]
 ) -> list[str]:
     """Return the cells of a rule; equal conditions are put into words once."""
-    said = {condition.feature: condition.values for condition in rule.conditions}
+    conditions = {condition.feature: condition.values for condition in rule.conditions}
     cells = []
     for feature in rules.domain.features:
-        values = said.get(feature.name)
+        values = conditions.get(feature.name)
         if values is None:
             cells.append("")
             continue
         key = feature.name, values
         if key not in made:
-            made[key] = cell_text(feature, values)
+            made[key] = condition_cell(feature, values)
         cells.append(made[key])
     return cells
 
 
 def _known(rules: RuleList) -> dict[str, list[CellValue]]:
-    """Return what is known of rules, in words, by column; only what is known of any."""
+    """Return the facts of rules as texts, by column; only those of any rule."""
     columns: dict[str, list[CellValue]] = {
         "rows": [_number(rule.support) for rule in rules.rules],
         "inputs": [_number(rule.inputs) for rule in rules.rules],
@@ -126,10 +126,12 @@ def _known(rules: RuleList) -> dict[str, list[CellValue]]:
         "covered agree": [_number(rule.covered_agree) for rule in rules.rules],
         "unless": [_unless(rules, rule) for rule in rules.rules],
     }
-    return {name: cells for name, cells in columns.items() if any(map(_is_said, cells))}
+    return {
+        name: cells for name, cells in columns.items() if any(map(_is_filled, cells))
+    }
 
 
-def _is_said(cell: CellValue) -> bool:
+def _is_filled(cell: CellValue) -> bool:
     return cell != ""
 
 
@@ -164,7 +166,7 @@ def _features(rules: RuleList) -> tuple[Described, ...]:
     objects = domain_to_object(rules.domain)
     return tuple(
         Described(
-            spelt(feature.name),
+            name_cell(feature.name),
             kind_text(feature),
             values_text(feature),
             json_cell(definition),
@@ -174,7 +176,7 @@ def _features(rules: RuleList) -> tuple[Described, ...]:
 
 
 def kind_text(feature: Feature) -> str:
-    """Return what a feature is, in a few words.
+    """Return the kind of a feature in a few words.
 
     Examples
     --------
@@ -189,30 +191,30 @@ def kind_text(feature: Feature) -> str:
     if feature.edges is not None:
         return f"bins of {whole}numbers"
     if feature.groups is not None:
-        return "groups of words"
+        return "groups of categories"
     return "values in order" if feature.ordered else "values"
 
 
 def values_text(feature: Feature) -> str:
-    """Return what a feature can be, in words.
+    """Return the values of a feature in words.
 
     Examples
     --------
     >>> values_text(Feature.real("age", 17, 90, missing=True))
     '17 to 90, or missing'
     >>> values_text(Feature("color", ("red", "rest"), other="rest"))
-    'red, rest; rest stands for all others'
+    'red, rest; rest means all others'
     >>> values_text(Feature.bins("age", (25, 40), missing=True))
     '< 25; ≥ 25 and < 40; ≥ 40; missing'
     """
     if feature.limits is not None:
         return limits_text(feature).removeprefix(f"{quoted(feature.name)} ")
     if feature.edges is not None:
-        said = (allowed_text(feature, (value,)) for value in feature.values)
-        return "; ".join(text.removeprefix("= ") for text in said)
+        texts = (allowed_text(feature, (value,)) for value in feature.values)
+        return "; ".join(text.removeprefix("= ") for text in texts)
     text = ", ".join(value_text(feature, value) for value in feature.values)
     if feature.other is not None and feature.groups is None:
-        text += f"; {label_text(feature.other)} stands for all others"
+        text += f"; {label_text(feature.other)} means all others"
     return text if len(text) <= _MOST else f"{text[:_MOST]}{MORE}"
 
 
@@ -236,21 +238,21 @@ def _parts(rules: RuleList) -> tuple[tuple[str, str], ...]:
 
 
 def chunks(text: str) -> list[str]:
-    """Return a text in pieces that cells can hold; `joined` undoes it."""
+    """Return a text in pieces that fit into cells; `joined` undoes it."""
     pieces = [text[start : start + _MOST] for start in range(0, len(text), _MOST)]
     return [pieces[0], *(MORE + piece for piece in pieces[1:])] if pieces else [""]
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Return the text that stands in pieces."""
+    """Return the text of pieces."""
     first, *rest = pieces
     return first + "".join(piece.removeprefix(MORE) for piece in rest)
 
 
 def check_width(cell: str, rule: str, column: str) -> None:
-    """Refuse a cell that no spreadsheet holds."""
+    """Refuse a cell that is too long for a spreadsheet."""
     if len(cell.encode("utf-16-le")) // 2 > 32_767:
         raise OptionError(
-            f"rule {rule} says so much of {column} that no cell of Excel holds it "
+            f"rule {rule} has more text on {column} than an Excel cell can have "
             f"(32,767 characters); export to csv or json"
         )

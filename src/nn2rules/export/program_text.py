@@ -1,4 +1,4 @@
-"""What exporters of programs share: names, remarks, and numbers that doubles hold."""
+"""What exporters of programs share: names, remarks, and a check of numbers."""
 
 import re
 import textwrap
@@ -39,10 +39,10 @@ def variables(
 
 
 def remark(text: str) -> str:
-    r"""Return a text that can stand in a comment of any language: ASCII, on one line.
+    r"""Return a text for a comment in any language: ASCII, on one line.
 
-    Signs of rules are spelt, and what else is not ASCII is escaped; so is a ``<`` that
-    might end a script on a web page.
+    Signs of rules are spelled out, and other characters beyond ASCII are escaped; so is
+    a ``<`` that might end a script on a web page.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def remark(text: str) -> str:
 
 
 def remarks(program: RuleProgram, mark: str) -> Iterator[list[str]]:
-    """Yield what each rule says, as lines of comments that begin with a mark."""
+    """Yield the text of each rule, as lines of comments that begin with a mark."""
     rules = program.rules
     for name, rule in zip(rules.names, rules.rules, strict=True):
         text = remark(f"{name}: {rules.rule_text(rule)}")
@@ -83,7 +83,7 @@ def selective_tests(program: RuleProgram) -> Iterator[list[tuple[int, Cells]]]:
 
 
 def check_doubles(program: RuleProgram, engine: str) -> None:
-    """Refuse rules with numbers that an engine of 64-bit numbers cannot hold.
+    """Refuse rules with numbers that 64-bit floating point cannot represent.
 
     A whole number beyond 2**53 may lie between two of them.
     """
@@ -100,8 +100,8 @@ def check_doubles(program: RuleProgram, engine: str) -> None:
 def _check_double(number: Value, where: str, engine: str) -> None:
     if is_number(number) and not _is_double(number):  # type: ignore[arg-type]
         raise UnsupportedModelError(
-            f"{where}: {number} is no 64-bit floating point number, and {engine} has "
-            f"no others; give it as a text"
+            f"{where}: {number} is not a 64-bit floating point number, and {engine} "
+            f"has no others; use a text"
         )
 
 
