@@ -119,7 +119,7 @@ def test_extracted_rules_pass(name):
     assert report.ok
     assert report.method == "every input"
     assert report.checked == network.domain.n_inputs
-    assert report.different == report.undecided == report.open_inputs == 0
+    assert report.different == report.undecided == report.uncovered == 0
     assert report.counterexamples == ()
     assert f"all {network.domain.n_inputs:,} inputs" in str(report)
 
@@ -171,7 +171,7 @@ def test_a_flipped_default_is_found():
     report = check(TOMATO, rules)
     assert_true_counterexamples(report, TOMATO, rules)
     assert report.different == 4
-    assert "the network says 'unripe', the default says 'ripe'" in str(report)
+    assert "the network predicts 'unripe', the default 'ripe'" in str(report)
 
 
 def test_a_swapped_order_is_found():
@@ -188,13 +188,13 @@ def test_a_swapped_order_is_found():
     assert_true_counterexamples(report, TOMATO, swapped)
     assert report.different == 2
     assert str(report).splitlines() == [
-        "DIFFERENT: the rules do not answer as the network does.",
+        "DIFFERENT: the rules do not predict as the network does.",
         "Method: every input. Compared: all 6 inputs of the domain.",
-        "Answers compared: 6. Different: 2.",
-        "  color = 'yellow', size = 'medium': the network says 'unripe', "
-        "rule 1 says 'ripe'",
-        "  color = 'yellow', size = 'big': the network says 'unripe', "
-        "rule 1 says 'ripe'",
+        "Predictions compared: 6. Different: 2.",
+        "  color = 'yellow', size = 'medium': the network predicts 'unripe', "
+        "rule 1 'ripe'",
+        "  color = 'yellow', size = 'big': the network predicts 'unripe', "
+        "rule 1 'ripe'",
     ]
     ordered = variant(rules, form="set")
     assert check(TOMATO, ordered).different == 2, "in a set both rules must be right"
@@ -262,17 +262,17 @@ def test_a_declared_exclusion_is_counted_and_said():
     assert report.ok
     assert (report.checked, report.impossible) == (5, 1)
     assert str(report).splitlines() == [
-        "EQUAL: the rules answer as the network does on every input but the 1 declared "
-        "impossible.",
+        "EQUAL: the rules predict as the network does on every input but the 1 "
+        "declared impossible.",
         "Method: every input but those named below. Compared: 5 of the 6 inputs of the "
         "domain.",
-        "Answers compared: 5. Different: 0.",
+        "Predictions compared: 5. Different: 0.",
         "Not compared, declared impossible: 1.",
     ]
     assert check(TOMATO, rules, impossible=[{"size": "small"}]).impossible == 2
     nothing = check(TOMATO, rules, impossible=[{"color": ("red", "yellow")}])
     assert not nothing.ok
-    assert str(nothing).startswith("NOT SHOWN")
+    assert str(nothing).startswith("INCONCLUSIVE")
 
 
 def test_what_the_rules_call_impossible_is_mentioned():
@@ -309,7 +309,7 @@ def test_a_sample_without_impossible_inputs():
     declared = [{"f0": "v9"}]
     assert check(WIDE_NETWORK, rules, samples=1000, impossible=declared).is_proved
     report = check(WIDE_NETWORK, rules, samples=1000, impossible=declared, time=0)
-    assert report.is_open
+    assert report.is_undecided
     assert report.checked + report.impossible == 2000
     assert "% of the inputs not declared impossible differ" in report.confidence
     assert "every" not in str(report)
@@ -350,7 +350,7 @@ def test_cells_that_mean_other_values_are_a_difference(changed):
 
 def test_a_sample_states_its_confidence():
     report = check(WIDE_NETWORK, WIDE_RULES, samples=1000, time=0)
-    assert report.is_open
+    assert report.is_undecided
     assert report.method == "sample"
     assert report.checked == 2000
     assert "fewer than 0.30% of all inputs differ" in report.confidence
@@ -428,9 +428,9 @@ def test_support_claims_nothing_of_the_default():
     report = check(CAR, rules)
     undecided = int((rules.apply_codes(next(CAR.domain.inputs())) < 0).sum())
     assert report.ok
-    assert report.open_inputs == undecided
+    assert report.uncovered == undecided
     assert report.checked == CAR.domain.n_inputs - undecided
-    assert f"Not compared, open: {undecided:,}." in str(report)
+    assert f"Not compared, not covered: {undecided:,}." in str(report)
     assert check(CAR, rules, rows=CAR_ROWS[:300]).ok
     assert not check(CAR, variant(rules, scope="domain")).ok
 
@@ -458,7 +458,7 @@ def test_support_rules_must_be_right_where_they_answer():
     rules = variant(TOMATO_RULES, scope="support", rules=(wrong,))
     report = check(TOMATO, rules)
     assert_true_counterexamples(report, TOMATO, rules)
-    assert report.open_inputs == 3
+    assert report.uncovered == 3
 
 
 def test_a_set_with_rules_for_every_class_leaves_nothing():
@@ -490,12 +490,12 @@ def test_nothing_compared_is_no_pass():
     assert report.different == 0
     assert report.checked == 0
     assert not report.ok
-    assert str(report).startswith("NOT SHOWN")
+    assert str(report).startswith("INCONCLUSIVE")
 
 
 def test_support_confidence_speaks_of_decided_inputs():
     report = check(WIDE_NETWORK, variant(WIDE_RULES, scope="support"), samples=100)
-    assert "are decided by a rule and differ" in report.confidence
+    assert "are covered by a rule and differ" in report.confidence
 
 
 # The network, answered again.
@@ -865,13 +865,13 @@ def moved_ends():
 def test_rules_about_numbers_are_compared_where_they_end():
     assert check(RANGED, RANGED_RULES, rows=RANGED_ROWS, samples=4000).is_proved
     report = check(RANGED, RANGED_RULES, rows=RANGED_ROWS, samples=4000, time=0)
-    assert report.is_open, report
+    assert report.is_undecided, report
     assert report.method == "sample"
     text = str(report)
     assert (
         "4,000 inputs drawn from the domain, numbers evenly spread; 1,000 with" in text
     )
-    assert "% of all inputs, numbers evenly spread, are decided by a rule and" in text
+    assert "% of all inputs, numbers evenly spread, are covered by a rule and" in text
     assert f"{RANGED.domain.n_inputs:,} of the domain" not in text
 
 

@@ -140,7 +140,7 @@ def test_the_verdict_on_each_rule_is_that_of_every_input(seed):
     for some in (rules, edited(rules, rng) if len(rules) else rules):
         report = searched(network, some, impossible=impossible)
         wrong = wrong_rules(network, some, impossible)
-        assert report.search.open == ()
+        assert report.search.undecided == ()
         assert report.search.ties == 0
         listed = {k for k in report.search.refuted if not report.untrue}
         assert listed == wrong or report.untrue
@@ -192,7 +192,7 @@ def test_an_emptied_cell_is_found_however_few_inputs_it_concerns():
     )
     report = searched(network, emptied)
     assert not report.ok
-    assert not report.is_open
+    assert not report.is_undecided
     assert report.search.refuted == (0,)
     assert report.counterexamples[0].row == dict.fromkeys(domain.names, 63)
 
@@ -202,16 +202,16 @@ def test_a_sample_alone_is_no_pass():
     report = check(network, rules, time=0)
     assert report.different == 0
     assert not report.ok
-    assert report.is_open
-    assert "This is no proof." in str(report)
+    assert report.is_undecided
+    assert "This is not a proof." in str(report)
 
 
 def test_what_time_leaves_is_open():
     network, rules = credit()
     report = check(network, rules, time=1e-9)
-    assert report.search.open == tuple(range(len(rules)))
-    assert report.is_open
-    assert "Open, as the time ended first: rules " in str(report)
+    assert report.search.undecided == tuple(range(len(rules)))
+    assert report.is_undecided
+    assert "Undecided, because time ran out: rules " in str(report)
 
 
 def test_an_interrupt_leaves_what_was_established():
@@ -226,8 +226,8 @@ def test_an_interrupt_leaves_what_was_established():
     report = check(network, rules, progress=stop)
     assert report.search.proved == (0, 1)
     assert report.search.stopped
-    assert report.is_open
-    assert "Open, as Ctrl-C came first: rules " in str(report)
+    assert report.is_undecided
+    assert "Undecided, because of Ctrl-C: rules " in str(report)
     assert shares[0] == ("proving rule by rule", 1 / len(rules))
 
 

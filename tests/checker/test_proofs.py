@@ -97,8 +97,9 @@ def test_rules_of_ranges_are_proved_one_by_one(proved, tmp_path):
     assert report.ok
     assert report.is_proved
     assert str(report).splitlines()[:2] == [
-        "PROVED: the rules answer as the network does where a rule decides.",
-        f"Proved anew: {len(rules)} of {len(rules)} rules.",
+        "PROVED: the rules predict as the network does on every input that a rule "
+        "covers.",
+        f"Proofs verified: {len(rules)} of {len(rules)} rules.",
     ]
     assert len(data) < 120 * len(rules) + 400
 
@@ -124,7 +125,7 @@ def test_the_default_of_the_whole_domain_is_proved_too(form, engine, tmp_path):
     assert report.proofs.proved == len(rules)
     assert report.proofs.default == "proved"
     assert str(report).startswith(
-        "PROVED: the rules answer as the network does on every input.\n"
+        "PROVED: the rules predict as the network does on every input.\n"
     )
 
 
@@ -151,9 +152,10 @@ def test_a_rule_without_a_proof_is_counted(tmp_path):
     n_missing = len(report.proofs.missing)
     verb = "has" if n_missing == 1 else "have"
     assert str(report).splitlines()[:2] == [
-        "PROVED: the rules answer as the network does where a rule decides.",
-        f"Proved anew: {n_proved} of {len(rules)} rules; {n_missing} {verb} no proof "
-        f"in the file.",
+        "PROVED: the rules predict as the network does on every input that a rule "
+        "covers.",
+        f"Proofs verified: {n_proved} of {len(rules)} rules; {n_missing} {verb} no "
+        f"proof in the file.",
     ]
 
 
@@ -267,7 +269,7 @@ def test_proofs_of_other_rules_prove_nothing(proved, tmp_path):
         assert [rule for rule, _ in found.refused] == [large]
         report = check(NETWORK, rules, proofs=path, samples=100)
         assert not report.ok
-        assert str(report).startswith("NOT PROVED: a proof in the file does not hold.")
+        assert str(report).startswith("NOT PROVED: a proof in the file is not valid.")
 
 
 def wider(rules: RuleList) -> Any:
@@ -376,7 +378,7 @@ def test_steps_that_cannot_be_followed_are_refused(steps, reason, tmp_path):
 
 def test_a_stop_leaves_no_file(tmp_path):
     def stop(what: str, share: float) -> None:
-        if "again" in what:
+        if "proofs" in what:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as stopped:

@@ -12,7 +12,7 @@ import pytest
 
 import nn2rules
 from nn2rules import datasets
-from nn2rules.datasets import DATASETS, NETWORKS, RAW, LabelledRows, prepare
+from nn2rules.datasets import DATASETS, NETWORKS, RAW, LabelledRows, surveys
 from nn2rules.errors import MissingExtraError, OptionError
 from nn2rules.language.text import condition_text
 
@@ -325,7 +325,7 @@ def test_bins_say_which_numbers_they_hold(name):
     dataset = load(name)
     for before, after in zip(raw(name), (dataset.train, dataset.test), strict=True):
         for feature in dataset.domain.features:
-            if feature.values != prepare.BINS:
+            if feature.values != surveys.BINS:
                 continue
             ends = [tuple(map(int, label.split("–"))) for label in feature.labels]
             found = zip(
@@ -393,10 +393,10 @@ def test_raw_contraception_is_as_published():
 
 
 def test_cut_points():
-    assert prepare.cut_points([0, 1, 2]) == (0.66, 1.34)  # a third is not more than it
-    assert prepare.cut_points([0, 0, 100, 200]) == (133.0, 167.0)
-    assert prepare.cut_points([0, 100, 200, 200]) == (33.0, 67.0)
-    assert prepare.cut_points([0, 0, 1, 1]) == (1.0, 1.0)  # the smallest comes first
+    assert surveys.cut_points([0, 1, 2]) == (0.66, 1.34)  # a third is not more than it
+    assert surveys.cut_points([0, 0, 100, 200]) == (133.0, 167.0)
+    assert surveys.cut_points([0, 100, 200, 200]) == (33.0, 67.0)
+    assert surveys.cut_points([0, 0, 1, 1]) == (1.0, 1.0)  # the smallest comes first
 
 
 def test_loading_again_gives_fresh_rows():

@@ -306,7 +306,7 @@ def _judge_example(old: Network, new: Network, found: Comparison, shown: str) ->
         for network, side in ((old, "old"), (new, "new"))
     )
     assert pair[0] != pair[1], f"{found.counterexample} gets {pair}\n{shown}"
-    assert pair == found.answers, f"{found.answers}, not {pair}\n{shown}"
+    assert pair == found.predictions, f"{found.predictions}, not {pair}\n{shown}"
 
 
 def _judge_rules(

@@ -55,7 +55,8 @@ def edit_certificates(rng: Generator) -> int:
     network = judge.network
     if None in judge.truth:
         return 0
-    document = json.loads(nn2rules.files.to_json(nn2rules.extract(network, effort=0)))
+    rules = nn2rules.extract(network, form="rules", effort=0)
+    document = json.loads(nn2rules.files.to_json(rules))
     if rng.integers(0, 2):
         _edit(rng, document)
     certificate = document.get("certificate", {})

@@ -23,7 +23,7 @@ def explain_rows(rng: Generator) -> int:
             found = explain(network, values, reasons=99, smallest=True, engine=engine)
         except UndecidedError:
             continue
-        if found.open:
+        if found.undecided:
             continue
         _judge(judge, row, found)
         n_asked += 1
@@ -32,14 +32,14 @@ def explain_rows(rng: Generator) -> int:
 
 def _judge(judge: Judge, row: tuple[int, ...], found: Any) -> None:
     network = judge.network
-    names, answer = network.domain.names, network.classes.index(found.answer)
+    names, answer = network.domain.names, network.classes.index(found.prediction)
     truth = dict(zip(judge.inputs, judge.truth, strict=True))
     if None in truth.values():
         return
     turned = [one for one in judge.inputs if truth[one] != answer]
     moved = [tuple(i for i, c in enumerate(one) if c != row[i]) for one in turned]
     fewest = min(map(len, moved), default=None)
-    demand(truth[row] == answer, f"the answer is {found.answer}", network)
+    demand(truth[row] == answer, f"the answer is {found.prediction}", network)
     demand(found.cost == fewest, f"fewest changes: {found.cost}", network)
     radius = len(row) if fewest is None else fewest - 1
     demand(found.radius == radius, f"radius {found.radius}", network)
@@ -47,7 +47,7 @@ def _judge(judge: Judge, row: tuple[int, ...], found: Any) -> None:
         one for one, some in zip(turned, moved, strict=True) if len(some) == fewest
     }
     [base] = network.domain.decode(np.array([row]))
-    changed = [{**base, **change} for change in found.changes]
+    changed = [{**base, **change} for change in found.counterfactuals]
     codes = network.domain.encode(changed) if changed else []
     demand({tuple(c.tolist()) for c in codes} == expected, "the changes", network)
     reasons: list[set[int]] = []
@@ -82,11 +82,11 @@ def explain_numbers(rng: Generator) -> int:
         found = explain(network, row, budget=Budget(boxes=2000))
     except UndecidedError:
         return 0
-    answer, n_asked = network.classes.index(found.answer), 0
-    for change, outcome in zip(found.changes, found.outcomes, strict=True):
+    answer, n_asked = network.classes.index(found.prediction), 0
+    for change, outcome in zip(found.counterfactuals, found.outcomes, strict=True):
         turned = _class_of(network, {**row, **change})
         expected = {None, network.classes.index(outcome)}
-        demand(turned in expected and outcome != found.answer, f"{change}", network)
+        demand(turned in expected and outcome != found.prediction, f"{change}", network)
         n_asked += 1
     for _ in range(20):
         reason, one = found.reasons[0], {}

@@ -44,9 +44,9 @@ def _rows_command(rng: Generator, folder: Path, name: str) -> list[str]:
     if kind == "explain":
         return ["explain", model, name, "--time", "5"]
     if kind == "verify":
-        return ["verify", model, "--book", name]
+        return ["verify", model, "--claims", name]
     if kind == "train":
-        return ["train", name, "--target", "size", "-o", "out"]
+        return ["train", name, "--labels", "size", "-o", "out"]
     return [kind, model, "--data", name, "--time", "5"]
 
 
@@ -67,7 +67,7 @@ def json_file(rng: Generator, folder: Path) -> list[str]:
                 ["predict", "hostile.json", "rows.csv"],
                 ["check", model, "hostile.json"],
                 ["compare", "hostile.json", model],
-                ["verify", model, "--book", "hostile.json"],
+                ["verify", model, "--claims", "hostile.json"],
                 ["explain", model, "rows.csv", "--impossible", "hostile.json"],
                 ["export", "hostile.json", "--format", "python"],
             ],
@@ -301,7 +301,7 @@ def book_file(rng: Generator, folder: Path) -> list[str]:
         (folder / "book.csv").write_text(
             f'claim\n"{claim.replace(chr(34), chr(34) * 2)}"\n'
         )
-        return ["verify", model, "--book", "book.csv"]
+        return ["verify", model, "--claims", "book.csv"]
     table = folder / "table.csv"
     header = "rule,color,size,then\n"
     table.write_text(header + f'1,"{claim[: 10**5].replace(chr(34), "")}",big,yes\n')

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nn2rules import Domain, Feature, Layer, Network, audit, compare, explain, verify
 from nn2rules.language import read_conditions
 from nn2rules.questions.explain.page import reason_text
-from nn2rules.questions.explain.result import several
+from nn2rules.questions.explain.result import as_list
 
 DOMAIN = Domain(
     (
@@ -56,12 +56,12 @@ def test_changes_are_read_again(network, place):
         assert meant(now) == {name: (row[name],) for name in new}
         single = [dict(zip(new, values, strict=True)) for values in product(new)]
         read += [(each, outcome) for each in single]
-    both = zip(found.changes, found.outcomes, strict=True)
+    both = zip(found.counterfactuals, found.outcomes, strict=True)
     expected = [(change, f"({label})") for change, label in both]
     assert sorted(read, key=str) == sorted(expected, key=str)
     for reason in found.reasons if found.reasons[0] else []:
         assert meant(reason_text(found, reason)) == {
-            name: tuple(several(allowed)) for name, allowed in reason.items()
+            name: tuple(as_list(allowed)) for name, allowed in reason.items()
         }
 
 
@@ -77,8 +77,8 @@ def product(new):
 def example_of(text):
     """Return the lines of a verdict's counterexample, as one text each."""
     lines = text.split("\n")
-    [start] = [n for n, line in enumerate(lines) if re.search(r" here(, .*)?:$", line)]
-    return [line.strip() for line in lines[start + 1 :]]
+    starts = [n for n, line in enumerate(lines) if line.startswith("  counterexample")]
+    return [line.strip() for line in lines[starts[0] + 1 :]]
 
 
 @given(random_networks())
@@ -100,7 +100,7 @@ def test_counterexamples_are_read_again(network):
 def test_examples_of_comparisons_are_read_again(one, other):
     found = compare(one, other)
     if found.counterexample is not None:
-        [said] = re.findall(r"For example (.*?): \w+ → \w+\.", joined(str(found)))
+        [said] = re.findall(r"For example, (.*?): \w+ → \w+\.", joined(str(found)))
         expected = {name: (v,) for name, v in found.counterexample.items()}
         assert meant(said) == expected
 
@@ -123,7 +123,10 @@ ROW = {"income": 2000, "job": "cook", "size": "big", "age": "low"}
 def test_no_text_shows_the_names_of_bins(network):
     found = explain(network, ROW)
     assert "  income < 2800 → income ≥ 2800   (yes)" in str(found)
-    assert found.changes == [{"income": "[2800, 5000)"}, {"income": "[5000, inf)"}]
+    assert found.counterfactuals == [
+        {"income": "[2800, 5000)"},
+        {"income": "[5000, inf)"},
+    ]
     independent = verify(network, "independent of income", [ROW])
     texts = [
         str(found),

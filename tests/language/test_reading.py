@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nn2rules import Condition, Domain, Feature, OptionError, ParseError
-from nn2rules.language import conditions_for, read_conditions
-from nn2rules.language.input_text import input_conditions
+from nn2rules.language import conditions_for, input_conditions, read_conditions
 from nn2rules.language.text import allowed_text, condition_text, quoted
 from nn2rules.space.conditions import boxes_of, conditions_of
 from nn2rules.space.feature import Lookup
@@ -205,7 +204,7 @@ PEOPLE = Domain(
         ("age between 25 to 40", 15, "expected 'and'"),
         ("(size = big", 11, "expected 'or', or ')'"),
         ('education = "School', 12, "the quotation mark is never closed"),
-        ("age < 40 and age ≥ 65", 20, "no value of feature 'age' meets all that"),
+        ("age < 40 and age ≥ 65", 20, "no value of feature 'age' meets all cond"),
     ],
 )
 def test_mistakes_are_pointed_at(text, place, reason):

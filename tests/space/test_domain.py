@@ -272,8 +272,8 @@ def test_an_empty_cell_is_no_number(cell):
         grid.encode([{"age": cell}])
     assert str(error.value) == (
         "row 0: feature 'age' has an empty cell, and no value for missing; it has 20, "
-        "21, 22, 23, 24, 25, 26, 27, 28, 29; fill the cell, or give the feature the "
-        "value None, for missing"
+        "21, 22, 23, 24, 25, 26, 27, 28, 29; fill the cell, or add None (missing) to "
+        "the values of the feature"
     )
 
 

@@ -95,7 +95,7 @@ def test_features_survive_files(edges, has_missing):
 
 def test_an_unknown_number_of_a_grid_gets_a_hint():
     grid = Domain((Feature("age", range(20, 80, 10), ordered=True),))
-    with pytest.raises(UnknownValueError, match=r"make the feature a range, \(low, hi"):
+    with pytest.raises(UnknownValueError, match=r"as a range, \(low, hi"):
         grid.encode([{"age": 33}])
     few = Domain((Feature("code", (0, 1, 2)),))
     with pytest.raises(UnknownValueError) as caught:

@@ -297,7 +297,7 @@ def test_rules_answer_every_word_as_the_network_does(options):
             assert list(rules.predict(given_rows)) == expected
         assert from_json(to_json(rules)) == rules
         assert nn2rules.check(network, from_json(to_json(rules))).ok
-        report = nn2rules.evaluate(rules, network, rows)
+        report = nn2rules.evaluate(network, rules, rows)
         assert report.domain.low == 1
 
 
@@ -436,13 +436,13 @@ def test_models_are_not_read_at_one_word_of_a_group():
     model.fit(data, [0, 1, 0] * 3)
     jobs = Feature.grouped("job", [["judge", "clerk"], ["cook"]])
     for domain in ({"job": jobs}, Domain((jobs,))):
-        with pytest.raises(UnsupportedModelError, match="groups of words, which this"):
+        with pytest.raises(UnsupportedModelError, match="groups of categories, whose"):
             nn2rules.read_network(model, data=data, domain=domain)
     rules = RuleList(Domain((jobs,)), (), 0, (0, 1))
-    found = nn2rules.evaluate(rules, model, data).domain  # read word by word
+    found = nn2rules.evaluate(model, rules, data).domain  # read word by word
     assert (found.how, found.same, found.inputs) == ("counted", 2, 3)
     unread = SimpleNamespace(predict=model.predict)
-    assert nn2rules.evaluate(rules, unread, data).domain is None
+    assert nn2rules.evaluate(unread, rules, data).domain is None
     with pytest.raises(OptionError, match="has groups of words, which the oracle may"):
         Trepan(model, domain=Domain((jobs,))).fit(data)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from nn2rules import Domain, DomainError, Feature, OptionError, SpecialValueWarning
 from nn2rules.datasets import raw
 from nn2rules.space.feature_spec import MOST_VALUES, Column
-from nn2rules.space.observed import feature_of, said_of
+from nn2rules.space.observed import checked_specs, feature_of
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_special_values_stand_beside_a_range():
             "a range goes from a finite number to one that is not",
         ),
         ([1, 2], (0, math.inf), "a range goes from a finite number to one"),
-        (["x"], (0, 1), "the column 'f' is no range: it has words"),
-        ([None], "range", r"the column 'f' has no numbers; say \(low, high\)"),
+        (["x"], (0, 1), "column 'f' is not a range: it has words"),
+        ([None], "range", "column 'f' has no numbers; specify the range"),
     ],
 )
 def test_ranges_that_are_none(cells, said, message):
@@ -177,7 +177,9 @@ def test_bins_and_features_are_taken_as_they_are():
     assert bins == Feature.bins("f", (2, 3.5))
     given_ = Feature("f", ("a",), labels=("A",))
     assert feature_of("f", Column(["b"]), given_) is given_
-    with pytest.raises(OptionError, match="the column 'g' is given a feature 'f'"):
+    with pytest.raises(
+        OptionError, match="column 'g': the specification is a feature named 'f'"
+    ):
         feature_of("g", Column(["b"]), given_)
 
 
@@ -207,7 +209,7 @@ def test_quantiles_are_numbers_of_the_rows_by_their_rank(cells, count):
 )
 def test_texts_that_say_nothing(said):
     told = (
-        f"'f' is said to be {said!r}; expected 'range:18,100', "
+        f"feature 'f': invalid specification {said!r}; expected 'range:18,100', "
         f"'range:18,100,missing,special:999', 'observed', '17..90', '0..100:2.5', "
         f"'quantiles:10', 'bins:25,40,65' or 'ordered:low,medium,high'"
     )
@@ -224,11 +226,9 @@ def test_what_is_neither_text_nor_list(said):
 
 
 def test_quantiles_of_words():
-    with pytest.raises(
-        DomainError, match="the column 'f' has no quantiles: it has val"
-    ):
+    with pytest.raises(DomainError, match="column 'f' has no quantiles: it has val"):
         feature_of("f", Column(["x", 1]), "quantiles:3")
-    with pytest.raises(DomainError, match="or none at all"):
+    with pytest.raises(DomainError, match="or no values"):
         feature_of("f", Column([None]), "quantiles:3")
 
 
@@ -237,16 +237,16 @@ def test_too_many_values():
     with pytest.raises(DomainError) as caught:
         feature_of("f", Column(many), listed=True)
     assert str(caught.value) == (
-        "the column 'f' has 1,001 different numbers, and the model does not read them "
-        "along a straight line, so that they are no range; put them into bins in the "
-        "model, leave out the step that bends them, or say which are to be told apart, "
-        "by domain={'f': 'quantiles:20'} (--values f=quantiles:20)"
+        "column 'f' has 1,001 distinct numbers, and cannot be a range, because the "
+        "model is not linear in it; put them into bins in the model, leave out the "
+        "non-linear step, or choose a few of them, by domain={'f': 'quantiles:20'} "
+        "(--values f=quantiles:20)"
     )
     with pytest.raises(DomainError) as caught:
         feature_of("f", Column(map(str, many)))
     assert str(caught.value) == (
-        "the column 'f' has 1,001 different values, like a name or the number of a "
-        "case; train without it, or list its values by domain= (--values)"
+        "column 'f' has 1,001 distinct values, like a name or an id; train without it, "
+        "or list its values by domain= (--values)"
     )
     assert len(feature_of("f", Column(many), "observed")) == MOST_VALUES + 1
     assert len(feature_of("f", Column(many), many)) == MOST_VALUES + 1
@@ -263,16 +263,16 @@ def test_cells_that_cannot_be_values(cell):
 
 
 def test_an_empty_column():
-    with pytest.raises(DomainError, match="the column 'f' has no values; there are no"):
+    with pytest.raises(DomainError, match="column 'f' has no values; there are no"):
         feature_of("f", Column([]))
 
 
 def test_names_that_are_no_column():
     with pytest.raises(OptionError, match="no column 'b'; the columns are 'a', 'c'"):
-        said_of({"b": [1]}, ["a", "c"])
+        checked_specs({"b": [1]}, ["a", "c"])
     with pytest.raises(OptionError, match="by a dict from names to values, not a list"):
-        said_of(["a"], ["a"])
-    assert said_of(None, ["a"]) == {}
+        checked_specs(["a"], ["a"])
+    assert checked_specs(None, ["a"]) == {}
 
 
 def test_a_domain_of_a_frame():
@@ -299,8 +299,8 @@ def test_words_that_are_another_in_every_row():
     with pytest.raises(DomainError) as caught:
         Domain.from_data(rows)
     assert str(caught.value) == (
-        "the column 'case' has another value in nearly every row (400 in 400), like a "
-        "name or the number of a case; train without it, or, if it is none, say so by "
+        "column 'case' has a different value in nearly every row (400 in 400), like a "
+        "name or an id; train without it, or, if it is not one, declare this by "
         "domain={'case': 'observed'} (--values case=observed)"
     )
     with pytest.raises(DomainError, match="in nearly every row"):

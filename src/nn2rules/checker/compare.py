@@ -108,7 +108,7 @@ def check(
     -------
     CheckReport
         Its `ok` is the verdict: whether the rules were shown to be right. It is false
-        where no difference was found, but only a sample was compared (`is_open`).
+        where no difference was found, but only a sample was compared (`is_undecided`).
 
     Raises
     ------
@@ -128,9 +128,9 @@ def check(
     >>> import nn2rules
     >>> network = nn2rules.load(nn2rules.datasets.network_file("tomato"))
     >>> print(check(network, nn2rules.extract(network)))
-    EQUAL: the rules answer as the network does on every input.
+    EQUAL: the rules predict as the network does on every input.
     Method: every input. Compared: all 6 inputs of the domain.
-    Answers compared: 6. Different: 0.
+    Predictions compared: 6. Different: 0.
     """
     _check_types(network, rules)
     if proofs is not None:
@@ -246,7 +246,7 @@ class _Comparison:
         self.is_two_sided = rules.form == "set" and answers[-1] in answers[:-1]
         self.reached = np.zeros(len(self.read.boxes), dtype=np.bool_)
         self.inputs = self.checked = self.different = self.undecided = 0
-        self.open_inputs = self.impossible = self.rows_left = self.unmet = 0
+        self.uncovered = self.impossible = self.rows_left = self.unmet = 0
         self.examples: list[Counterexample] = []
         self.unless = read_unless(rules)
         self.pair = Pair(
@@ -271,7 +271,7 @@ class _Comparison:
             raise InternalError(
                 f"{self.inputs:,} of {domain.n_inputs:,} inputs were compared"
             )
-        number, left = f"{domain.n_inputs:,}", self.impossible + self.open_inputs
+        number, left = f"{domain.n_inputs:,}", self.impossible + self.uncovered
         if left:
             self.method = "every input but those named below"
             number = f"{domain.n_inputs - left:,} of the {number}"
@@ -319,7 +319,7 @@ class _Comparison:
         self.confidence = confidence_text(
             n_possible,
             of="the inputs not declared impossible" if self.left_out else "all inputs",
-            differ="differ" if self.is_whole else "are decided by a rule and differ",
+            differ="differ" if self.is_whole else "are covered by a rule and differ",
             spread=", numbers evenly spread," if domain.has_ranges else "",
         )
 
@@ -369,10 +369,10 @@ class _Comparison:
 
     def add_rows(self, codes: Codes, numbers: Floats | None) -> None:
         """Compare given rows."""
-        before = self.open_inputs, self.impossible, self.checked + self.undecided
+        before = self.uncovered, self.impossible, self.checked + self.undecided
         self._add(codes, numbers)
         self.rows_left = len(codes) - (self.checked + self.undecided - before[2])
-        self.open_inputs, self.impossible = before[:2]
+        self.uncovered, self.impossible = before[:2]
         self.compared += f"; and {len(codes):,} given rows"
 
     def _add(self, codes: Codes, numbers: Floats | None = None) -> None:
@@ -395,7 +395,7 @@ class _Comparison:
             self.different += seen.different
             self.undecided += seen.undecided
             self.impossible += seen.impossible
-            self.open_inputs += seen.open_inputs
+            self.uncovered += seen.uncovered
             self.unmet += seen.unmet
             self.reached[seen.reached] = True
             found = list(seen.wrong)
@@ -416,7 +416,7 @@ class _Comparison:
             different=self.different,
             undecided=self.undecided,
             impossible=self.impossible,
-            open_inputs=self.open_inputs,
+            uncovered=self.uncovered,
             unmet=self.unmet,
             rows_left=self.rows_left,
             unreached=int((~self.reached).sum()),

@@ -40,7 +40,7 @@ class Seen(NamedTuple):
     different: int
     undecided: int
     impossible: int
-    open_inputs: int
+    uncovered: int
     unmet: int
     reached: Codes
     wrong: list[Counterexample]
@@ -123,7 +123,7 @@ class Pair:
             different=int(wrong.sum()),
             undecided=int(undecided.sum()),
             impossible=int((~possible).sum()),
-            open_inputs=int(left.sum()),
+            uncovered=int(left.sum()),
             unmet=int((fired == _DEFAULT).sum()) if is_unmet else 0,
             reached=np.unique(fired[(fired != _DEFAULT) & ~undecided]),
             wrong=[example(index, int(fired[index])) for index in shown],

@@ -1,4 +1,4 @@
-"""What came of a check, as numbers and in plain English."""
+"""The result of a check, as numbers and as text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from nn2rules.checker.search import Search
 from nn2rules.output import Document, Paragraph, Result
 from nn2rules.space import Value
 
-_NAMED = 10  # rules that are named in a line
+_MOST_NAMED = 10  # rules that are named in a line
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """An input on which the two differ, and what each says.
+    """An input for which network and rules differ, and what each predicts.
 
-    `rule` is the position, from 0, of the rule that answers; None for the default.
-    `name` is what it is called; see `RuleList.names`.
+    `rule` is the position (from 0) of the rule that determines the prediction, None for
+    the default. `name` is its name; see `RuleList.names`.
     """
 
     row: dict[str, Value]
@@ -30,7 +30,7 @@ class Counterexample:
     def __str__(self) -> str:
         row = ", ".join(f"{name} = {value!r}" for name, value in self.row.items())
         who = "the default" if self.rule is None else f"rule {self.name}"
-        return f"{row}: the network says {self.network!r}, {who} says {self.rules!r}"
+        return f"{row}: the network predicts {self.network!r}, {who} {self.rules!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class ProofReport:
     Attributes
     ----------
     rules, proved : int
-        How many rules there are, and of how many a proof was followed to its end.
+        The number of rules, and of those whose proof was followed to its end.
     missing : tuple of int
         The positions, from 0, of rules without a proof in the file.
     refused : tuple of (int or None, str)
         The positions of rules whose proof does not prove them, None for the default,
-        and why not.
+        and the reason.
     default : {"", "missing", "proved"}
-        Of the default; nothing in the scope "support", where it claims nothing.
+        For the default; empty in the scope "support", where it claims nothing.
     names : tuple of str
-        What the rules are called.
+        The names of the rules.
     """
 
     rules: int
@@ -71,7 +71,7 @@ class ProofReport:
         return self.proved == self.rules and self.default in ("", "proved")
 
     def __str__(self) -> str:
-        text = f"Proved anew: {self.proved:,} of {self.rules:,} rules"
+        text = f"Proofs verified: {self.proved:,} of {self.rules:,} rules"
         if self.default:
             text += f"; the default is {'' if self.default == 'proved' else 'not '}"
             text += "proved"
@@ -81,11 +81,11 @@ class ProofReport:
         return f"{text}."
 
     def lines(self) -> list[str]:
-        """Return the report in lines; of proofs that are refused, the first few."""
+        """Return the lines of the report, with the first few refused proofs."""
         found = [str(self)]
         for rule, reason in self.refused[:5]:
             who = "the default" if rule is None else f"rule {self.names[rule]}"
-            found.append(f"  the proof of {who} does not hold: {reason}")
+            found.append(f"  the proof of {who} is not valid: {reason}")
         return found
 
 
@@ -95,22 +95,22 @@ class SearchReport:
 
     Attributes
     ----------
-    proved, refuted, open : tuple of (int or None)
+    proved, refuted, undecided : tuple of (int or None)
         The positions, from 0, of the rules that were searched; None for the default.
-        What a file of proofs proves is not searched again.
+        Rules that a file of proofs proves are not searched again.
     ties : int
         Inputs that stayed too close to a tie to tell.
     boxes : int
-        How many boxes were looked at.
+        The number of boxes that were examined.
     stopped : bool
         Whether Ctrl-C ended the search.
     names : tuple of str
-        What the rules are called.
+        The names of the rules.
     """
 
     proved: tuple[int | None, ...]
     refuted: tuple[int | None, ...]
-    open: tuple[int | None, ...]
+    undecided: tuple[int | None, ...]
     ties: int
     boxes: int
     stopped: bool
@@ -120,19 +120,19 @@ class SearchReport:
     def of(
         cls, searches: Sequence[Search], names: tuple[str, ...], *, is_stopped: bool
     ) -> "SearchReport":
-        """Sum up searches; a rule is proved if all that it claims is."""
-        found: dict[int | None, set[str]] = {}
+        """Summarise searches; a rule is proved if all its claims are."""
+        statuses_of: dict[int | None, set[str]] = {}
         for search in searches:
-            found.setdefault(search.claim.rule, set()).add(search.status)
+            statuses_of.setdefault(search.claim.rule, set()).add(search.status)
 
         def those(*statuses: set[str]) -> tuple[int | None, ...]:
-            return tuple(rule for rule, has in found.items() if has in statuses)
+            return tuple(rule for rule, each in statuses_of.items() if each in statuses)
 
-        refuted = tuple(rule for rule, has in found.items() if "refuted" in has)
+        refuted = tuple(rule for rule, each in statuses_of.items() if "refuted" in each)
         return cls(
             those({"proved"}),
             refuted,
-            those({"open"}, {"open", "proved"}),
+            those({"undecided"}, {"undecided", "proved"}),
             sum(search.ties for search in searches),
             sum(search.boxes for search in searches),
             is_stopped,
@@ -142,30 +142,30 @@ class SearchReport:
     @property
     def is_complete(self) -> bool:
         """Whether everything that was searched is proved."""
-        return not self.refuted and not self.open
+        return not self.refuted and not self.undecided
 
     def lines(self) -> list[str]:
-        """Return the report in lines."""
-        found = []
+        """Return the lines of the report."""
+        lines = []
         if self.proved or not self.is_complete:
-            found.append(f"Proved by search: {self._those(self.proved)}.")
+            lines.append(f"Proved by search: {self._those(self.proved)}.")
         if self.refuted:
-            found.append(f"Refuted: {self._those(self.refuted, named=True)}.")
-        if self.open:
-            why = "Ctrl-C came" if self.stopped else "the time ended"
-            text = f"Open, as {why} first" if not self.ties else "Open"
-            found.append(f"{text}: {self._those(self.open, named=True)}.")
-        return found
+            lines.append(f"Refuted: {self._those(self.refuted, named=True)}.")
+        if self.undecided:
+            why = "because of Ctrl-C" if self.stopped else "because time ran out"
+            text = "Undecided" if self.ties else f"Undecided, {why}"
+            lines.append(f"{text}: {self._those(self.undecided, named=True)}.")
+        return lines
 
     def _those(self, rules: tuple[int | None, ...], *, named: bool = False) -> str:
-        """Say which rules, by number or by name."""
+        """Return which rules, by number or by name."""
         numbers = [rule for rule in rules if rule is not None]
         of = len(self.names)
         plural = "rule" if (len(numbers) if named else of) == 1 else "rules"
         text = f"{len(numbers):,} of {of:,} {plural}"
         if named and numbers:
-            shown = ", ".join(self.names[rule] for rule in numbers[:_NAMED])
-            more = ", …" if len(numbers) > _NAMED else ""
+            shown = ", ".join(self.names[rule] for rule in numbers[:_MOST_NAMED])
+            more = ", …" if len(numbers) > _MOST_NAMED else ""
             text = f"{plural} {shown}{more}"
         if None not in rules:
             return text
@@ -174,41 +174,41 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport(Result):
-    """What was compared, and what came of it; as text, a report in plain English.
+    """What was compared, and the verdict.
 
     Attributes
     ----------
     method : {"every input", "every input but those named below", "sample"}
     scope : {"domain", "support"}
-        What the rules were held to: every answer, or those of a rule.
+        Which inputs were compared: all, or those that a rule covers.
     checked, different : int
-        Answers compared, and those that differ. A sample may hold an input twice.
+        Predictions compared, and those that differ. A sample may hold an input twice.
     undecided : int
-        Inputs too near to a tie for the arithmetic of this module; not compared.
+        Inputs too close to a tie for the arithmetic of this module; not compared.
     impossible : int
         Inputs that the caller declared impossible; not compared.
-    open_inputs : int
-        Inputs of which rules of scope "support" claim nothing; not compared.
+    uncovered : int
+        Inputs about which rules of scope "support" claim nothing; not compared.
     unmet : int
         Inputs that get the default of a set for the whole domain that has rules for
-        every class, and so should leave nothing to it.
+        every class, so that no input should be left to the default.
     rows_left : int
-        Given rows that were not compared, because they are one or the other.
+        Given rows that were not compared, because they are impossible or not covered.
     unreached : int
-        Rules that answered none of the inputs: of these nothing was compared.
+        Rules that determine the prediction of none of the inputs: untested.
     counterexamples : tuple of Counterexample
         The first few differences.
     compared, confidence : str
         Which inputs were compared, and what follows for the others.
     claims : tuple of str
-        What the rules say of themselves; no part of the verdict.
+        What the rules file claims about itself; not part of the verdict.
     proofs : ProofReport or None
-        What came of the proofs, if a file of them was given.
+        The result for the proofs, if a file of them was given.
     untrue : tuple of int
-        The positions, from 0, of rules that are wrong where they say that they are
-        true: on their own, or unless some rules above hold.
+        The positions, from 0, of rules that are wrong on an input for which they claim
+        to be true by themselves, or unless some rules above cover it.
     search : SearchReport or None
-        What came of the search, where inputs could not all be compared.
+        The result of the search, where inputs could not all be compared.
     """
 
     _json: ClassVar[Mapping[str, Any]] = {"indent": 1, "default": str}
@@ -219,7 +219,7 @@ class CheckReport(Result):
     different: int
     undecided: int
     impossible: int
-    open_inputs: int
+    uncovered: int
     unmet: int
     rows_left: int
     unreached: int
@@ -233,22 +233,22 @@ class CheckReport(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the rules were shown to be right: on every input, or by proofs.
+        """Whether the rules were shown to be right, on every input or by proofs.
 
-        Then none differs, none was undecided, and no rule says wrongly what it leans
-        on. A proof that does not hold is no proof of a difference, but not ok either;
-        nor is a sample without a difference.
+        Then no prediction differs, none was undecided, and every rule states correctly
+        which rules it depends on. An invalid proof does not prove a difference, but is
+        not ok either; nor is a sample without a difference.
         """
         return self._has_no_fault and (self.method != "sample" or self._all_proved)
 
     @property
-    def is_open(self) -> bool:
-        """Whether nothing speaks against the rules, but they were not proved either."""
+    def is_undecided(self) -> bool:
+        """Whether no fault was found, but the rules were not proved either."""
         return self._has_no_fault and not self.ok
 
     @property
     def is_proved(self) -> bool:
-        """Whether proofs show all that the rules were held to."""
+        """Whether every claim of the rules is proved."""
         return self._has_no_fault and self._all_proved
 
     @property
@@ -267,46 +267,49 @@ class CheckReport(Result):
 
     def _verdict(self) -> str:
         if self.different:
-            return "DIFFERENT: the rules do not answer as the network does."
+            return "DIFFERENT: the rules do not predict as the network does."
         if self.untrue:
-            return "NOT TRUE ALONE: a rule is wrong where it says that it is true."
+            return "NOT TRUE ALONE: a rule is wrong although it claims to hold alone."
         if self.proofs is not None and self.proofs.refused:
-            return "NOT PROVED: a proof in the file does not hold."
+            return "NOT PROVED: a proof in the file is not valid."
         if not self._has_no_fault:
-            return "NOT SHOWN: no difference was found, but too little was compared."
-        where = "on every input" if self.scope == "domain" else "where a rule decides"
+            return (
+                "INCONCLUSIVE: no difference found, but too few inputs were compared."
+            )
+        every = "on every input"
+        where = every if self.scope == "domain" else f"{every} that a rule covers"
         if self.is_proved and self.method == "sample":
             left = " but those declared impossible" if self.impossible else ""
-            return f"PROVED: the rules answer as the network does {where}{left}."
+            return f"PROVED: the rules predict as the network does {where}{left}."
         if self.method == "sample":
-            return "NO DIFFERENCE FOUND, in a sample of the inputs. This is no proof."
+            return "NO DIFFERENCE FOUND in a sample of the inputs. This is not a proof."
         if self.impossible:
             where += f" but the {self.impossible:,} declared impossible"
-        return f"EQUAL: the rules answer as the network does {where}."
+        return f"EQUAL: the rules predict as the network does {where}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, with its verdict."""
         return {"verdict": self._verdict(), "ok": self.ok, **asdict(self)}
 
     def document(self) -> Document:
-        """Return the report in lines, the verdict first."""
+        """Return the lines of the report, the verdict first."""
         verdict = Paragraph(self._verdict(), "title" if self.ok else "warning")
         return Document(((verdict, *map(Paragraph, self._details())),))
 
     def _details(self) -> list[str]:
-        """Return the report in lines, without the verdict."""
+        """Return the lines of the report without the verdict."""
         remarks = {
             "Not compared, too close to a tie to tell: {:,}.": self.undecided,
             "Not compared, declared impossible: {:,}.": self.impossible,
-            "Not compared, open: {:,}. No rule decides these, and rules of scope "
-            "'support' claim nothing about them.": self.open_inputs,
-            "Inputs that no rule of this set decides, though it has rules for every "
+            "Not compared, not covered: {:,}. No rule covers these, and rules of scope "
+            "'support' claim nothing about them.": self.uncovered,
+            "Inputs that no rule of this set covers, although it has rules for every "
             "class: {:,}.": self.unmet,
             "Given rows that were not compared, for the same reason: {:,}.": (
                 self.rows_left
             ),
             "Rules that no compared input reached: {:,}.": self.unreached,
-            "Rules that are wrong alone, or lean on more than they say: {:,}.": (
+            "Rules that are wrong alone, or depend on more rules than stated: {:,}.": (
                 len(self.untrue)
             ),
         }
@@ -314,7 +317,7 @@ class CheckReport(Result):
             *([] if self.proofs is None else self.proofs.lines()),
             *([] if self.search is None else self.search.lines()),
             f"Method: {self.method}. Compared: {self.compared}.",
-            f"Answers compared: {self.checked:,}. Different: {self.different:,}.",
+            f"Predictions compared: {self.checked:,}. Different: {self.different:,}.",
             *(text.format(number) for text, number in remarks.items() if number),
             "" if self.is_proved else self.confidence,
             *self.claims,
@@ -324,7 +327,7 @@ class CheckReport(Result):
 
 
 def confidence_text(drawn: int, *, of: str, differ: str, spread: str = "") -> str:
-    """Say what no difference among `drawn` inputs means: 1 - 0.05 ** (1 / drawn)."""
+    """Return what no difference among `drawn` inputs means: 1 - 0.05 ** (1 / drawn)."""
     if not drawn:
         return ""
     percent = -100 * math.expm1(math.log(0.05) / drawn)

@@ -25,7 +25,7 @@ _AT_ONCE = 256  # boxes that are bounded together
 _CLOSE = 4  # near ties that are worked out in fractions each time
 _FIRST = 512  # boxes that each claim gets at first; then four times as many, and so on
 
-Status = Literal["proved", "refuted", "open"]
+Status = Literal["proved", "refuted", "undecided"]
 
 
 class Point(NamedTuple):
@@ -68,7 +68,7 @@ class Search:
     claim: Claim
     leads: Leads
     is_refuted: Callable[[Point], bool]
-    status: Status = "open"
+    status: Status = "undecided"
     boxes: int = 0
     ties: int = 0
     _open: list[Part] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Search:
     @property
     def is_over(self) -> bool:
         """Whether more time would not help."""
-        return self.status != "open" or not self._open
+        return self.status != "undecided" or not self._open
 
     def go_on(self, boxes: int, is_late: Callable[[], bool]) -> None:
         """Look at some boxes more, until it is late."""

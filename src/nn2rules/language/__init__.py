@@ -16,7 +16,6 @@ from nn2rules.language.allowed import (
     union,
     without,
 )
-from nn2rules.language.input_text import input_conditions, value_condition, value_words
 from nn2rules.language.operands import codes_of_words, longest_first
 from nn2rules.language.parsing import (
     ConditionReader,
@@ -39,6 +38,7 @@ from nn2rules.language.text import (
     allowed_text,
     condition_text,
     count,
+    input_conditions,
     label_text,
     limits_text,
     number_text,
@@ -46,7 +46,9 @@ from nn2rules.language.text import (
     quoted,
     share,
     unused,
+    value_condition,
     value_text,
+    value_words,
 )
 
 __all__ = [

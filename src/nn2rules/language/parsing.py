@@ -1,4 +1,4 @@
-"""Conditions in whichever form a user says them."""
+"""Conditions in every form that a user may write: text, mapping or `Condition`s."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -74,7 +74,7 @@ class ConditionReader:
             both = common(told[index], allowed) if index in told else allowed
             if not both:
                 feature = self.domain.features[index]
-                fact = f"no value of feature {feature.name!r} meets all that is said"
+                fact = f"no value of feature {feature.name!r} meets all conditions"
                 if feature.limits is not None:
                     fact += f"; it goes from {feature.limits[0]} to {feature.limits[1]}"
                 self.scanner.fail(place - 1, fact)
@@ -325,7 +325,7 @@ def conditions_for(domain: Domain, said: Said, what: str) -> tuple[Condition, ..
 
 def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Allowed]:
     if not isinstance(name, str):
-        raise OptionError(f"{what}: {name!r} is no name of a feature")
+        raise OptionError(f"{what}: {name!r} is not the name of a feature")
     feature, allowed = domain.feature(name), Allowed()
     is_span = feature.limits is not None and isinstance(values, tuple)
     is_one = values is None or isinstance(values, str | int | float) or is_span

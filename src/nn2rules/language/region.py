@@ -121,7 +121,7 @@ def region_of(
     if found is None:
         texts = [premise(domain, each) for each in conditions if each]
         raise OptionError(
-            f"no input is left: these cannot hold together: {'; '.join(texts)}"
+            f"no input is left: these conditions exclude each other: {'; '.join(texts)}"
         )
     boxes, is_impossible = read_impossible(domain, impossible)
     return Region(domain, found, boxes_for(domain, found), boxes, is_impossible)

@@ -1,11 +1,10 @@
-"""What inputs are: values, features, domains, conditions, boxes, and the user's rows.
+"""Features, domains, conditions and boxes, and the user's rows as inputs.
 
-Everything else is built on this package. A `Domain` is a set of `Feature` objects. It
-encodes rows (`frames`) as codes and numbers; a condition of a rule is a set of values
-or a range of numbers of one feature (`conditions`, `spans`). `boxes` has inputs and
-boxes as arrays, and what can be said of them; `sampling` draws inputs. ``_kernels``
-holds the compiled operations on boxes; nothing else here imports numba. Imports nothing
-but `nn2rules.errors`.
+Every other package uses this one, which imports only `nn2rules.errors`. A `Domain`
+holds the features and encodes rows (`frames`) as codes and numbers. A condition is a
+set of values, or spans of numbers, of one feature (`conditions`, `spans`); `boxes` has
+inputs and boxes as arrays, and `sampling` draws inputs. Only ``_kernels``, compiled
+operations on boxes, imports numba.
 """
 
 from nn2rules.space.bins import Cut, cut_above, cut_below, has_bins, has_odd_bins
@@ -35,6 +34,7 @@ from nn2rules.space.conditions import (
     boxes_of,
     conditions_of,
     intersecting,
+    refuse_parts,
     without_idle_edges,
 )
 from nn2rules.space.curve import KINDS, Curve, Shape
@@ -51,19 +51,18 @@ from nn2rules.space.frames import (
     picked_rows,
     separator_hint,
 )
-from nn2rules.space.intervals import wilson
 from nn2rules.space.observed import (
     are_whole,
+    checked_specs,
     feature_of,
-    said_of,
     special_value_warnings,
 )
-from nn2rules.space.parts import refuse_parts
 from nn2rules.space.sampling import (
     inputs_by_volume,
     inputs_in_boxes,
     random_inputs,
     readable_inputs,
+    wilson,
 )
 from nn2rules.space.spans import (
     Span,
@@ -126,6 +125,7 @@ __all__ = [
     "cells_of",
     "cells_of_spans",
     "checked_spans",
+    "checked_specs",
     "checked_values",
     "column_names",
     "columns_for",
@@ -173,7 +173,6 @@ __all__ = [
     "refuse_curves",
     "refuse_parts",
     "refuse_ranges",
-    "said_of",
     "separator_hint",
     "spans_of",
     "special_value_warnings",

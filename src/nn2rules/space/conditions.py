@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.errors import DomainError
+from nn2rules.errors import DomainError, OptionError
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature
+from nn2rules.space.feature import Feature, Lookup
 from nn2rules.space.spans import (
     Span,
     checked_spans,
@@ -181,3 +181,34 @@ def intersecting(domain: Domain, boxes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         block = boxes[:, domain.offsets[index] : domain.offsets[index + 1]]
         common &= (block.astype(np.float32) @ block.T.astype(np.float32)) > 0
     return common
+
+
+def refuse_parts(feature: Feature, values: Sequence[object], option: str) -> None:
+    """Refuse a part of what a value stands for: a number of a bin, a word of a group.
+
+    The model does not distinguish the part from the rest. A group is named by its value
+    or by all of its words.
+
+    Examples
+    --------
+    >>> job = Feature.grouped("job", [["clerk", "cook"], ["judge"]])
+    >>> refuse_parts(job, ["clerk", "cook"], "impossible")
+    """
+    if feature.limits is not None:
+        return
+    lookup, groups = Lookup(feature), feature.groups
+    words = Lookup(Feature(feature.name, feature.words or ("",)))
+    named = {words[value] for value in values}
+    for value in values:
+        code = lookup[value]
+        name = feature.values[code]
+        is_other = feature.other is not None and name == feature.other
+        is_bin = feature.edges is not None and code < feature.n_plain
+        rest = () if groups is None else groups[code]
+        is_part = is_other or is_bin or not {words[word] for word in rest} <= named
+        if is_part and value != name:
+            raise OptionError(
+                f"{option}: {value!r} is only a part of what the value {name!r} of "
+                f"feature {feature.name!r} stands for, and the model does not "
+                f"distinguish it from the rest; name all of it, or the value"
+            )

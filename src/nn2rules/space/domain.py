@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
 from nn2rules.space.feature import UNKNOWN, Feature, Lookup
-from nn2rules.space.feature_spec import Said
+from nn2rules.space.feature_spec import FeatureSpec
 from nn2rules.space.frames import (
     Rows,
     cells_of,
@@ -27,7 +27,7 @@ from nn2rules.space.frames import (
     listed_rows,
     observed_columns,
 )
-from nn2rules.space.observed import feature_of, said_of, special_value_warnings
+from nn2rules.space.observed import checked_specs, feature_of, special_value_warnings
 from nn2rules.space.values import Value, did_you_mean
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
@@ -69,7 +69,7 @@ class Domain:
     def from_data(
         cls,
         data: Any,
-        features: Mapping[str, Said] | None = None,
+        features: Mapping[str, FeatureSpec] | None = None,
         *,
         columns: Sequence[str] | None = None,
     ) -> "Domain":
@@ -100,13 +100,13 @@ class Domain:
         Feature('age', ('(-inf, 29.5)', '[29.5, inf)'), ordered=True, edges=(29.5,))
         """
         names = column_names(data) if columns is None else list(columns)
-        said = said_of(features, names)
+        specs = checked_specs(features, names)
         observed = observed_columns(data, names)
         made = tuple(
-            feature_of(name, column, said.get(name))
+            feature_of(name, column, specs.get(name))
             for name, column in zip(names, observed, strict=True)
         )
-        for hint in special_value_warnings(made, observed, said):
+        for hint in special_value_warnings(made, observed, specs):
             warnings.warn(hint, stacklevel=2)
         return cls(made)
 

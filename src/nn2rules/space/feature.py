@@ -190,7 +190,7 @@ class Feature:
                 f"smaller, not from {limits[0]} to {limits[1]}"
             )
         if (low, high) != limits:
-            raise DomainError(f"{kind}: the ends of its range are no 64-bit numbers")
+            raise DomainError(f"{kind}: the ends of its range are not 64-bit numbers")
         if self.whole and not (float(low).is_integer() and float(high).is_integer()):
             raise DomainError(f"{kind}: a range of whole numbers has whole ends")
         if self.edges is None or self.labels is not None:

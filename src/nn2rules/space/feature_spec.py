@@ -1,4 +1,4 @@
-"""What a user says of a feature in words: texts such as ``"bins:25,40"``."""
+"""Specifications of features as the user writes them, such as ``"bins:25,40"``."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,11 +12,11 @@ from nn2rules.errors import DomainError, OptionError
 from nn2rules.space.feature import Feature
 from nn2rules.space.values import Value, is_number, number_of, plain_number, value_of
 
-Said: TypeAlias = Any
-"""What a user says of a feature: a `Feature`, values, or one of the texts below."""
+FeatureSpec: TypeAlias = Any
+"""How a user specifies a feature: a `Feature`, values, or one of the texts below."""
 
 MOST_VALUES = 1000
-"""A column with more different values must be said to have fewer."""
+"""A column with more distinct values needs a specification."""
 
 TEXTS = (
     "'range:18,100', 'range:18,100,missing,special:999', 'observed', '17..90', "
@@ -29,7 +29,7 @@ _RANGE = re.compile(r"range(:.*|(,\s*(missing|special:[^,]*))*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Column:
-    """What the data say of a column.
+    """What the data show about a column.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ def values_of(name: str, cells: Iterable[object]) -> list[Value]:
         raise DomainError(f"column {name!r}: {error}") from None
 
 
-def is_range(said: Said) -> bool:
-    """Tell whether a user says that a feature is a range."""
-    if isinstance(said, str):
-        return _RANGE.fullmatch(said) is not None
-    is_pair = isinstance(said, tuple) and len(said) == 2
-    return is_pair and all(is_number(_plain(end)) for end in said)
+def is_range(spec: FeatureSpec) -> bool:
+    """Tell whether a specification is that of a range."""
+    if isinstance(spec, str):
+        return _RANGE.fullmatch(spec) is not None
+    is_pair = isinstance(spec, tuple) and len(spec) == 2
+    return is_pair and all(is_number(_plain(end)) for end in spec)
 
 
 def _plain(end: object) -> object:
@@ -89,7 +89,7 @@ class RangeSpec:
     has_missing: bool = False
 
 
-def range_spec(name: str, said: Said) -> RangeSpec:
+def range_spec(name: str, spec: FeatureSpec) -> RangeSpec:
     """Return the range that a pair of numbers or a text describes.
 
     Examples
@@ -99,19 +99,19 @@ def range_spec(name: str, said: Said) -> RangeSpec:
     >>> range_spec("age", "range,special:999")
     RangeSpec(ends=None, special=(999,), has_missing=False)
     """
-    if not isinstance(said, str):
-        low, high = map(_plain, said)
+    if not isinstance(spec, str):
+        low, high = map(_plain, spec)
         return RangeSpec((low, high))  # type: ignore[arg-type]
-    if said == "range":
+    if spec == "range":
         return RangeSpec()
-    has_ends = said.startswith("range:")
-    parts, has_missing = _without_missing(said[len("range:") :])
+    has_ends = spec.startswith("range:")
+    parts, has_missing = _without_missing(spec[len("range:") :])
     if has_ends and len(parts) < 2:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     n_ends = 2 if has_ends else 0
-    ends = [_number(name, said, part) for part in parts[:n_ends]]
+    ends = [_number(name, spec, part) for part in parts[:n_ends]]
     special = [part.removeprefix("special:") for part in parts[n_ends:]]
-    numbers = tuple(_number(name, said, part) for part in special)
+    numbers = tuple(_number(name, spec, part) for part in special)
     return RangeSpec((ends[0], ends[1]) if has_ends else None, numbers, has_missing)
 
 
@@ -121,49 +121,51 @@ def _without_missing(text: str) -> tuple[list[str], bool]:
     return [part for part in parts if part != "missing"], "missing" in parts
 
 
-def spoken(name: str, said: str, column: Column, *, has_missing: bool) -> Feature:
-    """Return the feature that a text describes."""
-    kind, _, rest = said.partition(":")
+def feature_of_text(
+    name: str, spec: str, column: Column, *, has_missing: bool
+) -> Feature:
+    """Return the feature that a text specifies."""
+    kind, _, rest = spec.partition(":")
     if kind == "bins":
-        edges = [_number(name, said, text) for text in rest.split(",")]
+        edges = [_number(name, spec, text) for text in rest.split(",")]
         return Feature.bins(name, tuple(edges), missing=has_missing)
     if kind == "ordered":
-        return _ordered(name, said, rest, has_missing=has_missing)
+        return _ordered(name, spec, rest, has_missing=has_missing)
     numbers: Sequence[float]
     if kind == "quantiles":
-        numbers = _quantiles(name, said, rest, column)
+        numbers = _quantiles(name, spec, rest, column)
     elif ".." in kind:
         low, _, high = kind.partition("..")
         numbers = _steps(low.strip(), high.strip(), rest.strip() or "1") or []
     else:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     if not numbers:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     values = tuple(plain_number(number) for number in numbers)
     return Feature(name, (*values, None) if has_missing else values, ordered=True)
 
 
-def _ordered(name: str, said: str, rest: str, *, has_missing: bool) -> Feature:
+def _ordered(name: str, spec: str, rest: str, *, has_missing: bool) -> Feature:
     """Return categories in the order in which they are listed."""
     parts, is_missing = _without_missing(rest)
     if not all(parts) or not parts:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     numbers = [number_of(part) for part in parts]
     values: list[Value] = [*parts] if None in numbers else [*numbers]
     gaps = [None] if has_missing or is_missing else []
     return Feature(name, (*values, *gaps), ordered=True)
 
 
-def _quantiles(name: str, said: str, rest: str, column: Column) -> list[float]:
+def _quantiles(name: str, spec: str, rest: str, column: Column) -> list[float]:
     """Return the quantiles of the rows, so that common numbers count more."""
     if not re.fullmatch(r"\d+", rest) or not 1 <= int(rest) <= MOST_VALUES:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     cells = values_of(name, column.cells if column.rows is None else column.rows())
     numbers: Any = [cell for cell in cells if cell is not None]
     if not numbers or not all(is_number(number) for number in numbers):
         raise DomainError(
-            f"the column {name!r} has no quantiles: it has values that are no numbers, "
-            f"or none at all"
+            f"column {name!r} has no quantiles: it has values that are not numbers, or "
+            f"no values"
         )
     ranked, whole = sorted(numbers), int(rest)
     return sorted({quantile(ranked, part, whole) for part in range(whole + 1)})
@@ -192,12 +194,14 @@ def _steps(low: str, high: str, step: str) -> list[float] | None:
     return [int(n) if n.denominator == 1 else float(n) for n in numbers]
 
 
-def _number(name: str, said: str, text: str) -> float:
+def _number(name: str, spec: str, text: str) -> float:
     number = number_of(text.strip())
     if number is None:
-        raise _misspoken(name, said)
+        raise _invalid(name, spec)
     return number
 
 
-def _misspoken(name: str, said: str) -> OptionError:
-    return OptionError(f"{name!r} is said to be {said!r}; expected {TEXTS}")
+def _invalid(name: str, spec: str) -> OptionError:
+    return OptionError(
+        f"feature {name!r}: invalid specification {spec!r}; expected {TEXTS}"
+    )

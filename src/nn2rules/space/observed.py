@@ -1,8 +1,8 @@
-"""What each column of a table can be: features, from data and from what the user says.
+"""Derive features from the columns of a table and the user's specifications.
 
 A column of words has the words that occur. A column of numbers is a range, from the
-least to the largest that occurs, unless it has few whole numbers without gaps, or the
-user says what it has.
+minimum to the maximum, unless it has few whole numbers without gaps, or the user
+specifies it.
 """
 
 import math
@@ -18,11 +18,11 @@ from nn2rules.space.feature_spec import (
     MOST_VALUES,
     TEXTS,
     Column,
+    FeatureSpec,
     RangeSpec,
-    Said,
+    feature_of_text,
     is_range,
     range_spec,
-    spoken,
     values_of,
 )
 from nn2rules.space.values import (
@@ -53,7 +53,7 @@ _FEWEST_ROWS, _FEWEST_OTHERS, _FREQUENT = 20, 10, 5
 def feature_of(
     name: str,
     column: Column,
-    said: Said = None,
+    spec: FeatureSpec = None,
     *,
     known: Sequence[Value] = (),
     special: Sequence[float] = (),
@@ -65,7 +65,7 @@ def feature_of(
     ----------
     name : str
     column : Column
-    said : Feature, tuple of two numbers, sequence of values, or str, optional
+    spec : Feature, tuple of two numbers, sequence of values, or str, optional
         A Feature is taken as it is. Two numbers are the ends of a range. Values replace
         those observed. A text says which numbers there are: ``"range:18,100"``, with
         ``missing`` and special values such as ``special:999`` behind the ends, or
@@ -87,38 +87,40 @@ def feature_of(
     >>> feature_of("age", ages, "bins:30")
     Feature('age', ('(-inf, 30)', '[30, inf)'), ordered=True, edges=(30,), whole=True)
     """
-    if isinstance(said, Feature):
-        if said.name != name:
-            raise OptionError(f"the column {name!r} is given a feature {said.name!r}")
-        return said
+    if isinstance(spec, Feature):
+        if spec.name != name:
+            raise OptionError(
+                f"column {name!r}: the specification is a feature named {spec.name!r}"
+            )
+        return spec
     cells = values_of(name, column.cells)
     has_missing = None in cells
-    is_text = isinstance(said, str)
-    if is_range(said):
-        spec = range_spec(name, said)
-        return _range(name, cells, replace(spec, special=(*special, *spec.special)))
+    is_text = isinstance(spec, str)
+    if is_range(spec):
+        ends = range_spec(name, spec)
+        return _range(name, cells, replace(ends, special=(*special, *ends.special)))
     if (
-        said is None
+        spec is None
         and not (listed or known)
         and _is_continuous(column, cells, special)
     ):
         return _range(name, cells, RangeSpec(special=tuple(special)))
-    if is_text and said != "observed":
-        made = spoken(name, said, column, has_missing=has_missing)
+    if is_text and spec != "observed":
+        made = feature_of_text(name, spec, column, has_missing=has_missing)
         is_whole = all(isinstance(edge, int) for edge in made.edges or [""])
         return replace(made, whole=is_whole and are_whole(cells))
-    if said is None or is_text:
+    if spec is None or is_text:
         values, ordered = _observed(column, set(cells) - {None}, known)
         _refuse_too_many(name, values, asked=is_text)
         if not is_text and column.rows is not None:
             _refuse_names(name, set(cells) - {None}, column.rows)
     else:
-        values = _listed(name, said)
+        values = _listed(name, spec)
         ordered = _is_ascending(values)
         has_missing = has_missing or None in values
         values = [value for value in values if value is not None]
     if not values and not has_missing:
-        raise DomainError(f"the column {name!r} has no values; there are no rows")
+        raise DomainError(f"column {name!r} has no values; there are no rows")
     return Feature(
         name, (*values, None) if has_missing else tuple(values), ordered=ordered
     )
@@ -164,14 +166,16 @@ def _is_continuous(
 
 
 def _range(name: str, cells: Sequence[Value], spec: RangeSpec) -> Feature:
-    """Return a range of numbers: those of the data, or with the ends that are said."""
+    """Return a range of numbers: those of the data, or with the ends that are given."""
     ends = spec.ends
     beside = [plain_number(number) for number in dict.fromkeys(spec.special)]
     numbers: Any = [cell for cell in cells if cell is not None and cell not in beside]
     if not all(is_number(number) for number in numbers):
-        raise DomainError(f"the column {name!r} is no range: it has words")
+        raise DomainError(f"column {name!r} is not a range: it has words")
     if ends is None and not numbers:
-        raise DomainError(f"the column {name!r} has no numbers; say (low, high)")
+        raise DomainError(
+            f"column {name!r} has no numbers; specify the range, (low, high)"
+        )
     low, high = ends or (min(numbers), max(numbers))
     whole = are_whole([*numbers, None] if None in cells else numbers)
     if whole and math.isfinite(low) and math.isfinite(high):
@@ -183,16 +187,16 @@ def _range(name: str, cells: Sequence[Value], spec: RangeSpec) -> Feature:
 
 
 def special_value_warnings(
-    features: Iterable[Feature], columns: Iterable[Column], said: Iterable[str]
+    features: Iterable[Feature], columns: Iterable[Column], declared: Iterable[str]
 ) -> list[SpecialValueWarning]:
     """Return a warning for each range whose ends look like codes, such as 999.
 
-    Features in `said` are as the user wants them, and get none.
+    Features in `declared` were specified by the user, and get none.
     """
-    declared = set(said)
+    specified = set(declared)
     hints = []
     for feature, column in zip(features, columns, strict=True):
-        if feature.limits is None or feature.name in declared or column.rows is None:
+        if feature.limits is None or feature.name in specified or column.rows is None:
             continue
         low, high = feature.limits
         cells: Any = values_of(feature.name, column.cells)
@@ -295,35 +299,36 @@ def _special_value_warning(
     )
 
 
-def _listed(name: str, said: Said) -> list[Value]:
+def _listed(name: str, spec: FeatureSpec) -> list[Value]:
     """Return the values that a user lists."""
-    if not isinstance(said, Iterable) or isinstance(said, Mapping):
+    if not isinstance(spec, Iterable) or isinstance(spec, Mapping):
         raise OptionError(
-            f"{name!r} is said to be {said!r}; expected a list of its values, a "
+            f"feature {name!r}: invalid specification {spec!r}; expected a list of its "
+            f"values, a "
             f"Feature, or one of the texts {TEXTS}"
         )
-    return values_of(name, said)
+    return values_of(name, spec)
 
 
-def said_of(
-    said: Mapping[str, Said] | None, names: Sequence[str]
-) -> Mapping[str, Said]:
-    """Return what is said of features, refusing names that are no column."""
-    if said is None:
+def checked_specs(
+    specs: Mapping[str, FeatureSpec] | None, names: Sequence[str]
+) -> Mapping[str, FeatureSpec]:
+    """Return the specifications; refuse names that are not columns."""
+    if specs is None:
         return {}
-    if not isinstance(said, Mapping):
+    if not isinstance(specs, Mapping):
         raise OptionError(
-            f"features are said by a dict from names to values, not a "
-            f"{type(said).__name__}"
+            f"features are specified by a dict from names to values, not a "
+            f"{type(specs).__name__}"
         )
-    for name in said:
+    for name in specs:
         if name not in names:
             known = ", ".join(repr(known) for known in names)
             raise OptionError(
                 f"there is no column {name!r}; the columns are {known}"
                 f"{did_you_mean(name, names)}"
             )
-    return said
+    return specs
 
 
 def _observed(
@@ -361,15 +366,14 @@ def _refuse_too_many(name: str, values: Sequence[Value], *, asked: bool) -> None
         return
     if all(is_number(value) for value in values):
         raise DomainError(
-            f"the column {name!r} has {len(values):,} different numbers, and the model "
-            f"does not read them along a straight line, so that they are no range; put "
-            f"them into bins in the model, leave out the step that bends them, or say "
-            f"which are to be told apart, by domain={{{name!r}: 'quantiles:20'}} "
-            f"(--values {name}=quantiles:20)"
+            f"column {name!r} has {len(values):,} distinct numbers, and cannot be a "
+            f"range, because the model is not linear in it; put them into bins in the "
+            f"model, leave out the non-linear step, or choose a few of them, by "
+            f"domain={{{name!r}: 'quantiles:20'}} (--values {name}=quantiles:20)"
         )
     raise DomainError(
-        f"the column {name!r} has {len(values):,} different values, like a name or the "
-        f"number of a case; train without it, or list its values by domain= (--values)"
+        f"column {name!r} has {len(values):,} distinct values, like a name or an id; "
+        f"train without it, or list its values by domain= (--values)"
     )
 
 
@@ -382,8 +386,8 @@ def _refuse_names(
     n_rows = sum(1 for _ in rows())
     if len(words) >= _SHARE_OF_NAMES * n_rows:
         raise DomainError(
-            f"the column {name!r} has another value in nearly every row "
-            f"({len(words):,} in {n_rows:,}), like a name or the number of a case; "
-            f"train without it, or, if it is none, say so by "
+            f"column {name!r} has a different value in nearly every row "
+            f"({len(words):,} in {n_rows:,}), like a name or an id; train without it, "
+            f"or, if it is not one, declare this by "
             f"domain={{{name!r}: 'observed'}} (--values {name}=observed)"
         )

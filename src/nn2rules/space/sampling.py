@@ -1,4 +1,9 @@
-"""Inputs drawn at random: of a whole domain, evenly or by volume, and of boxes."""
+"""Draw inputs at random: from a domain, evenly or by volume, and from boxes.
+
+`wilson` bounds a share that was counted on such a sample.
+"""
+
+import math
 
 import numpy as np
 from numpy.random import Generator
@@ -11,6 +16,7 @@ from nn2rules.space.spans import cells_of_spans, volumes
 
 _DIGITS = 3  # of a number that is drawn to be read
 _AT_AN_END = 0.25  # of the numbers of a box, for each end
+_QUANTILE = 1.959963984540054  # of the normal distribution, for two-sided 95%
 
 
 def random_inputs(domain: Domain, number: int, rng: Generator) -> Inputs:
@@ -103,3 +109,22 @@ def inputs_in_boxes(
         np.vstack([each.codes for each in found]),
         np.vstack([each.numbers for each in found]),
     )
+
+
+def wilson(same: int, inputs: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval for a share: `same` of the sampled `inputs`.
+
+    Examples
+    --------
+    >>> low, high = wilson(8, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.4902, 0.9433)
+    """
+    if inputs == 0:
+        return 0.0, 1.0
+    part, square = same / inputs, _QUANTILE**2 / inputs
+    centre, scale = part + square / 2, 1 + square
+    spread = math.sqrt(part * (1 - part) * square + square**2 / 4)
+    low = 0.0 if same == 0 else (centre - spread) / scale
+    high = 1.0 if same == inputs else (centre + spread) / scale
+    return low, high
