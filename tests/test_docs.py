@@ -17,9 +17,9 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 SHOWN = {
-    "adult": "sex alone turns the answer",
-    "credit": "EQUAL: the rules answer as the network does on every input.",
-    "versions": "Proved: the rules below hold exactly the inputs that differ",
+    "adult": "sex alone flips the prediction",
+    "credit": "EQUAL: the rules predict as the network does on every input.",
+    "versions": "Proved: the rules below cover exactly the inputs that differ",
 }
 """What is in the outputs of each notebook, and not in its cells."""
 

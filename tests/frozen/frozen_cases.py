@@ -42,7 +42,7 @@ FORMAT_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("dmn", {"hit_policy": "unique"}),
     ("onnx", {"inputs": "codes"}),
     ("sql", {"dialect": "postgres", "table": "customers"}),
-    ("sql", {"dialect": "sqlite", "answer": "rule"}),
+    ("sql", {"dialect": "sqlite", "only": "rule"}),
 )
 SLOW = (
     *("list, no rows", "set", "set of one class", "paper's form", "paper's engine"),
@@ -365,10 +365,10 @@ def _reading_cases(of: Subject) -> Cases:
             "reversed": lambda r=rules: r.take(range(len(r))[::-1]),
             "saved": lambda r=rules: _saved(r),
             "evaluation": lambda r=rules: nn2rules.evaluate(
-                r, of.network, of.rows, of.labels, samples=500
+                of.network, r, of.rows, of.labels, samples=500
             ),
             "evaluation, no labels": lambda r=rules: nn2rules.evaluate(
-                r, of.network, of.rows, samples=0
+                of.network, r, of.rows, samples=0
             ),
         }
         for name, case in asked.items():
@@ -471,23 +471,23 @@ def _explain_cases(of: Subject) -> Cases:
     }
     options: dict[str, dict[str, Any]] = {
         "plain": {},
-        "smallest reasons": {"reasons": 3, "smallest": True, "changes": False},
+        "smallest reasons": {"reasons": 3, "smallest": True, "counterfactuals": False},
         "own values": {"widen": False, "reasons": 2},
         "by search": {"engine": "search", "reasons": 2},
         "immutable": {"immutable": [names[0]]},
         "increase": {"increase": ordered[:1], "decrease": ordered[1:2]},
         "costs": {"costs": {names[0]: 3, names[-1]: 0.5}},
         "forbidden": {"forbidden": _forbidden(of.domain.features[-1])},
-        "impossible": {"impossible": of.impossible, "skip": True},
+        "impossible": {"impossible": of.impossible, "skip_invalid": True},
         "codes": {
-            "codes": ends | {name: f"see {name}" for name in names},
+            "reason_codes": ends | {name: f"see {name}" for name in names},
             "adverse": of.network.classes[0],
         },
         "rules": {"rules": of.rules},
         "rules for rows": {"rules": of.selected},
         "skipped": {
             "rows": [{**rows[0], names[0]: "never seen"}, rows[1]],
-            "skip": True,
+            "skip_invalid": True,
         },
         "unseen value": {"rows": {**rows[0], names[0]: "never seen"}},
     }
@@ -518,7 +518,7 @@ def _compare_cases(of: Subject) -> Cases:
         "rules": {"new": of.rules},
         "wrong rules": {"new": _wrong(of.rules)},
         "rules for rows": {"new": of.selected},
-        "where rules decide": {"new": of.selected, "decided": True},
+        "where rules decide": {"new": of.selected, "covered_only": True},
         "other domain": {"new": _narrower(other)},
         "common": {"new": _narrower(other), "common": True},
         "common, by search": {
