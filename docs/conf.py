@@ -22,7 +22,9 @@ ROOT = DOCS.parent
 os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("KERAS_BACKEND", "torch")
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "scripts")]
+
+import command_reference  # noqa: E402
 
 project = "nn2rules"
 author = "The nn2rules developers"
@@ -113,6 +115,8 @@ def read_page(_app: Any, name: str, source: list[str]) -> None:
     at_home = {page: path for path, page in INCLUDED.items()}
     if name in at_home:
         source[0] = (ROOT / at_home[name]).read_text("utf-8")
+    if name == "reference/commands":
+        source[0] = command_reference.reference()
     home = at_home.get(name, f"docs/{name}.md")
 
     def link(match: re.Match[str]) -> str:
