@@ -29,14 +29,14 @@ def export() -> str:
         base.execute(str(rules.export("sql", table="cases")))
         part = f"WHERE id < {SLICE} ORDER BY id"
         frame = base.execute(f"SELECT * EXCLUDE (id) FROM cases {part}").df()
-        asked = base.execute(f"SELECT prediction FROM cases_decided {part}")
+        asked = base.execute(f"SELECT prediction FROM cases_predicted {part}")
         expected = pipeline.predict(frame)
         n_same = int((asked.df()["prediction"] == expected).sum())
         network, n_alike = _in_onnxruntime(pipeline, frame, expected)
         slow = best_of(lambda: pipeline.predict(frame), 1) / SLICE
-        rule = rules.export("sql", answer="rule")
+        rule = rules.export("sql", only="rule")
         plain = f"SELECT count(rule) FROM (SELECT {rule} AS rule FROM cases {part})"
-        counted = "SELECT prediction, rule, count(*) FROM cases_decided GROUP BY ALL"
+        counted = "SELECT prediction, rule, count(*) FROM cases_predicted GROUP BY ALL"
         timed = [
             ("network in scikit-learn, data frame", slow),
             ("network in onnxruntime, texts", network / SLICE),

@@ -46,7 +46,7 @@ def _measured(table: Any, hidden: tuple[int, ...], seconds: float) -> tuple[Any,
     n_train = 4 * len(frame) // 5
     train = frame.iloc[order[:n_train]].reset_index(drop=True)
     unseen = frame.iloc[order[n_train:]].reset_index(drop=True)
-    model = _pipeline(hidden)
+    model = pipeline(hidden)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some do not converge in 300 rounds
         model.fit(train, labels[order[:n_train]])
@@ -73,7 +73,8 @@ def _measured(table: Any, hidden: tuple[int, ...], seconds: float) -> tuple[Any,
     )
 
 
-def _pipeline(hidden: tuple[int, ...]) -> Any:
+def pipeline(hidden: tuple[int, ...]) -> Any:
+    """Return an untrained pipeline of default steps."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline

@@ -25,6 +25,7 @@ import bench_numbers
 import bench_predict
 import bench_reach
 import bench_readable
+import bench_regions
 import bench_rules
 import bench_spread
 
@@ -43,6 +44,7 @@ SECTIONS = {
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,
     "reach": bench_reach.reach,
+    "regions": bench_regions.regions,
     "readable": bench_readable.readable,
     "by heart": bench_readable.by_heart,
     "compare": bench_compare.compare,
