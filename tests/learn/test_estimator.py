@@ -339,7 +339,7 @@ def test_mistakes():
         UnsupportedModelError, match="DecisionTreeClassifier is not a neural network"
     ):
         tree.fit(rows[["age"]], answers(rows))
-    with pytest.raises(ValueError, match="y has a single class"):
+    with pytest.raises(ValueError, match="y has only one class"):
         RuleListClassifier(pipeline()).fit(rows, ["same"] * len(rows))
     fitted = RuleListClassifier(pipeline(), numbers=3).fit(rows, answers(rows))
     with pytest.raises(ValueError, match="feature names should match"):

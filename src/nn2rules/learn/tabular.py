@@ -39,7 +39,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except ValueError as error:
             raise OptionError(str(error)) from None
         if len(np.unique(labels)) < 2:
-            raise OptionError("y has a single class; a classifier needs at least two")
+            raise OptionError("y has only one class; a classifier needs at least two")
         return table, labels
 
     def _checked(self, X: Any, y: Any = None, *, is_new: bool = False) -> Any:  # noqa: N803
