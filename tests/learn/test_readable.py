@@ -266,7 +266,7 @@ def test_what_is_asked_for_makes_sense(options, words):
 
 def test_what_cannot_be_learnt_is_said():
     frame, labels = people(60)
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match="only one class"):
         ReadableClassifier().fit(frame, ["a"] * 60)
     with pytest.raises(OptionError, match="this is regression"):
         ReadableClassifier().fit(frame, np.arange(60))
