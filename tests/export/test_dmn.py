@@ -222,7 +222,7 @@ def test_names_of_columns_are_labels_and_told_by_variable():
 @pytest.mark.parametrize("policy", ["unknown", "uncovered"])
 def test_errors_are_refused(policy):
     rules = case("numbers, list for rows").rules
-    with pytest.raises(OptionError, match=f"{policy}: 'error', and a decision table"):
+    with pytest.raises(OptionError, match=f"{policy}: 'error', but a decision table"):
         rules.export("dmn", **{policy: "error"})
 
 

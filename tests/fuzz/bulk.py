@@ -45,7 +45,7 @@ def predict_parquet(rng: Generator) -> int:
         predict_file(rules, path, output, unknown="none")
         found = pq.read_table(output)["prediction"].to_pylist()
         assert found == expected, _shown("bulk", rules, rows, found, expected)
-        text = rules.export("sql", answer="class")
+        text = rules.export("sql", only="class")
         asked = f"SELECT {text} FROM read_parquet('{path}')"
         found = [label for (label,) in duckdb.sql(asked).fetchall()]
         assert found == expected, _shown("SQL", rules, rows, found, expected)
