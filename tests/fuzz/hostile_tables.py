@@ -323,7 +323,7 @@ def plan_file(rng: Generator, folder: Path) -> list[str]:
             f'[[model]]\nname = "{"x" * n}"\nmodel = "{model}"\n',
             f'[[model]]\nname = "x"\nmodel = "{"a/" * n}"\n',
             f'[[model]]\nname = "x"\nmodel = "{model}"\n'
-            f"time = {size(rng)}\neffort = {size(rng)}\n",
+            f"time = {size(rng)}\nseed = {size(rng)}\n",
             f'[[model]]\nname = "x"\nmodel = "{model}"\nclasses = {["a"] * n}\n',
         ],
     )
