@@ -22,7 +22,7 @@ def test_a_wrong_answer_ends_the_run_and_says_how_to_see_it_again():
     broken = (
         "import fuzz, runpy, sys\n"
         "from fuzz.questions import ask_table\n"
-        "import nn2rules.checker.evaluate as evaluate\n"
+        "import nn2rules.checker.run_network as evaluate\n"
         "evaluate.classify = lambda network, codes: codes[:, 0] * 0 + 9\n"
         "fuzz.KINDS.clear()\n"
         "fuzz.KINDS['table'] = ask_table\n"

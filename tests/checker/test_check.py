@@ -41,7 +41,7 @@ from strategies import (
 )
 
 compare = import_module("nn2rules.checker.compare")
-evaluate = import_module("nn2rules.checker.evaluate")
+evaluate = import_module("nn2rules.checker.run_network")
 read = import_module("nn2rules.checker.read")
 report_module = import_module("nn2rules.checker.report")
 draw = import_module("nn2rules.checker.draw")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nn2rules import Layer, Network
 from nn2rules.engine import Meter
-from nn2rules.engine.answer import as_boxes
+from nn2rules.engine.proof_or_counterexample import as_boxes
 from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.errors import UndecidedError
 from strategies import PIECEWISE_LINEAR, SMOOTH, boxes, networks, plain_domain

@@ -29,8 +29,8 @@ from nn2rules import (
     extract,
 )
 from nn2rules.engine import Oracle
-from nn2rules.engine.answer import as_boxes
 from nn2rules.engine.flat import empty_boxes
+from nn2rules.engine.proof_or_counterexample import as_boxes
 from nn2rules.extraction.from_search.covering import (
     Cover,
     cover_domain,

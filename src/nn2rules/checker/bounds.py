@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.checker.evaluate import FLOATS
+from nn2rules.checker.run_network import FLOATS
 from nn2rules.network import Layer, Network
 
 Floats = NDArray[np.float64]

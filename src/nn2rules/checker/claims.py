@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from nn2rules.checker.evaluate import UNDECIDED
 from nn2rules.checker.parts import (
     Part,
     n_parts_of,
@@ -12,6 +11,7 @@ from nn2rules.checker.parts import (
     whole,
 )
 from nn2rules.checker.read import Box, Codes, Read, holds
+from nn2rules.checker.run_network import UNDECIDED
 from nn2rules.checker.search import Claim, Free
 from nn2rules.network import Network
 from nn2rules.rules import RuleList

@@ -12,9 +12,9 @@ import numpy as np
 
 from nn2rules.checker.claims import untrue
 from nn2rules.checker.curves import number_from
-from nn2rules.checker.evaluate import UNDECIDED, classify
 from nn2rules.checker.read import Box, Codes, Floats, Read, holds
 from nn2rules.checker.report import Counterexample
+from nn2rules.checker.run_network import UNDECIDED, classify
 from nn2rules.network import Network
 from nn2rules.space import Value, plain_number
 

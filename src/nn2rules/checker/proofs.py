@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.checker.bounds import Floats, Leads
-from nn2rules.checker.evaluate import UNDECIDED, exact_class
 from nn2rules.checker.parts import (
     Part,
     around,
@@ -34,6 +33,7 @@ from nn2rules.checker.parts import (
 )
 from nn2rules.checker.read import Box, Read
 from nn2rules.checker.report import ProofReport
+from nn2rules.checker.run_network import UNDECIDED, exact_class
 from nn2rules.errors import FormatError, InternalError
 from nn2rules.files import to_json
 from nn2rules.network import Network

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.checker.bounds import Leads, Look
-from nn2rules.checker.evaluate import UNDECIDED, exact_class, sure_classes
 from nn2rules.checker.parts import Part, around, by_numbers, by_values, middle_of
 from nn2rules.checker.read import Codes, Floats
+from nn2rules.checker.run_network import UNDECIDED, exact_class, sure_classes
 from nn2rules.network import Network
 
 _AT_ONCE = 256  # boxes that are bounded together

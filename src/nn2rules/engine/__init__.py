@@ -9,7 +9,6 @@ few, `by_regions` settles claims by linear programs (`region_programs`,
 Imports `network`, `language`, `space`. The kernels are for `extraction`, too.
 """
 
-from nn2rules.engine.answer import Answer, as_boxes, check_box
 from nn2rules.engine.by_regions import find_classes, find_pair
 from nn2rules.engine.counting import Counts, count_classes
 from nn2rules.engine.flat import (
@@ -21,30 +20,6 @@ from nn2rules.engine.flat import (
     lead_of,
     workspace,
 )
-from nn2rules.engine.judge import (
-    COMPARED_INPUTS,
-    COUNTED_NUMBERS,
-    COVERED_INPUTS,
-    EXPLAINED_INPUTS,
-    KEPT_INPUTS,
-    ROW_LIST_INPUTS,
-    ROW_SET_INPUTS,
-    SHOWN_INPUTS,
-    VERIFIED_INPUTS,
-    Judge,
-    Judgement,
-    Point,
-    SearchJudge,
-    TableJudge,
-    check_engine,
-    compile_for,
-    engine_for,
-    judge_of,
-    table_of,
-    table_size,
-    tiny_network,
-    uses_table,
-)
 from nn2rules.engine.limits import Budget, Meter, Pace, Progress, Stop
 from nn2rules.engine.progress import (
     LogProgress,
@@ -55,6 +30,7 @@ from nn2rules.engine.progress import (
     progress_callback,
     session,
 )
+from nn2rules.engine.proof_or_counterexample import Answer, as_boxes, check_box
 from nn2rules.engine.reaching import find_class, find_twins
 from nn2rules.engine.region_programs import Settled
 from nn2rules.engine.regions import (
@@ -82,6 +58,30 @@ from nn2rules.engine.table import (
     fits_in_memory,
     fragile_margins,
     table_obstacle,
+)
+from nn2rules.engine.table_or_search import (
+    COMPARED_INPUTS,
+    COUNTED_NUMBERS,
+    COVERED_INPUTS,
+    EXPLAINED_INPUTS,
+    KEPT_INPUTS,
+    ROW_LIST_INPUTS,
+    ROW_SET_INPUTS,
+    SHOWN_INPUTS,
+    VERIFIED_INPUTS,
+    Judge,
+    Judgement,
+    Point,
+    SearchJudge,
+    TableJudge,
+    check_engine,
+    compile_for,
+    engine_for,
+    judge_of,
+    table_of,
+    table_size,
+    tiny_network,
+    uses_table,
 )
 
 __all__ = [

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels.bounds import Workspace
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP, TOUCHING, Stack
-from nn2rules.engine.answer import Answer
 from nn2rules.engine.exact_boxes import MOST_NUMBERS, Decider
+from nn2rules.engine.proof_or_counterexample import Answer
 from nn2rules.errors import BudgetExceededError
 from nn2rules.space import Boxes
 

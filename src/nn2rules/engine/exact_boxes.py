@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine.answer import Answer
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.pieces import Cell, Effort, Pieces, Region, lowered
+from nn2rules.engine.proof_or_counterexample import Answer
 from nn2rules.engine.simplex import Row, maximise
 from nn2rules.engine.table import exact_class
 from nn2rules.network import Network, certified, exceeds_logit

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.reaching import reach
 from nn2rules.engine._kernels.search import PROVED, REFUTED, TOO_DEEP
-from nn2rules.engine.answer import Answer
 from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.exact_boxes import decider_of
 from nn2rules.engine.flat import (
@@ -29,6 +28,7 @@ from nn2rules.engine.flat import (
     workspace,
 )
 from nn2rules.engine.limits import Meter
+from nn2rules.engine.proof_or_counterexample import Answer
 from nn2rules.engine.table import exact_class
 from nn2rules.language import unused
 from nn2rules.network import Layer, Network

@@ -25,11 +25,11 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.engine.answer import check_box
 from nn2rules.engine.exact_boxes import Lead, leads_of
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.linear_programs import TOLERANCE, Bound, Function, Hull
 from nn2rules.engine.pieces import Forms, WholeLayer, lowered
+from nn2rules.engine.proof_or_counterexample import check_box
 from nn2rules.engine.simplex import Row
 from nn2rules.errors import BudgetExceededError, UnsupportedModelError
 from nn2rules.network import Affine, Network

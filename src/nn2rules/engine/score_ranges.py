@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.search import minimise
-from nn2rules.engine.answer import check_box, checked_ends
 from nn2rules.engine.flat import (
     boxes_per_check,
     empty_inputs,
@@ -22,6 +21,7 @@ from nn2rules.engine.flat import (
 )
 from nn2rules.engine.limits import Meter
 from nn2rules.engine.linear_programs import Hull
+from nn2rules.engine.proof_or_counterexample import check_box, checked_ends
 from nn2rules.engine.region_programs import Near, Part, few_regions, part_of, rows_of
 from nn2rules.engine.regions import LinearRegions
 from nn2rules.errors import BudgetExceededError, OptionError

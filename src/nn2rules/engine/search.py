@@ -22,13 +22,6 @@ from nn2rules.engine._kernels.search import (
     search,
     sort_boxes,
 )
-from nn2rules.engine.answer import (
-    Answer,
-    as_boxes,
-    check_box,
-    check_question,
-    checked_ends,
-)
 from nn2rules.engine.borders import Borders, corners
 from nn2rules.engine.exact_boxes import Decider, decider_of
 from nn2rules.engine.flat import (
@@ -40,6 +33,13 @@ from nn2rules.engine.flat import (
     workspace,
 )
 from nn2rules.engine.limits import Meter
+from nn2rules.engine.proof_or_counterexample import (
+    Answer,
+    as_boxes,
+    check_box,
+    check_question,
+    checked_ends,
+)
 from nn2rules.engine.table import exact_class
 from nn2rules.errors import DomainError, UndecidedError
 from nn2rules.network import Network

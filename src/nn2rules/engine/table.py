@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from nn2rules.engine._kernels.network import FlatNetwork
 from nn2rules.engine._kernels.tabling import table_classes
-from nn2rules.engine.answer import Answer, check_question
 from nn2rules.engine.flat import flatten
 from nn2rules.engine.limits import Budget, Meter
 from nn2rules.engine.parallel import spread
+from nn2rules.engine.proof_or_counterexample import Answer, check_question
 from nn2rules.errors import BudgetExceededError, UndecidedError, UnsupportedModelError
 from nn2rules.network import UNDECIDED, Network, certified, settle
 from nn2rules.space import Domain, Value, refuse_ranges

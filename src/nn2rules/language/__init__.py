@@ -16,15 +16,7 @@ from nn2rules.language.allowed import (
     union,
     without,
 )
-from nn2rules.language.operands import codes_of_words, longest_first
-from nn2rules.language.parsing import (
-    ConditionReader,
-    Said,
-    conditions_for,
-    read_conditions,
-    together,
-)
-from nn2rules.language.region import (
+from nn2rules.language.counted_inputs import (
     Impossible,
     IsImpossible,
     Region,
@@ -32,6 +24,14 @@ from nn2rules.language.region import (
     read_impossible,
     region_of,
     told_by,
+)
+from nn2rules.language.operands import codes_of_words, longest_first
+from nn2rules.language.parsing import (
+    ConditionReader,
+    Said,
+    conditions_for,
+    read_conditions,
+    together,
 )
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import (

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.scorecards.scale import Scale
-from nn2rules.scorecards.table import (
+from nn2rules.scorecards.printed_card import (
     PointsTable,
     score_reach,
     table_of,
 )
+from nn2rules.scorecards.scale import Scale
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard

@@ -14,8 +14,8 @@ from nn2rules.language import count, label_text, quoted, share
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
 from nn2rules.rules import certificate_of, origin_warnings
 from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.printed_card import Column, PointsTable, is_one_unit
 from nn2rules.scorecards.regions import PrintedForm, PrintedRegion
-from nn2rules.scorecards.table import Column, PointsTable, is_one_unit
 
 if TYPE_CHECKING:
     from nn2rules.scorecards.scorecard import Scorecard

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import OptionError
 from nn2rules.language import label_text
+from nn2rules.scorecards.printed_card import Column, PointsTable
 from nn2rules.scorecards.sums import Block, rounded
-from nn2rules.scorecards.table import Column, PointsTable
 from nn2rules.space import Rows, Value, plain_number, whole_number
 
 if TYPE_CHECKING:

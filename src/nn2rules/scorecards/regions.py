@@ -28,7 +28,7 @@ from nn2rules.scorecards.sums import (
 
 if TYPE_CHECKING:
     from nn2rules.engine import LinearRegion
-    from nn2rules.scorecards.table import Column
+    from nn2rules.scorecards.printed_card import Column
 
 _NEAR = 1e-9
 """Floats that are nearer to each other than this share are compared as fractions."""

@@ -33,10 +33,10 @@ from nn2rules.rules import (
 from nn2rules.scorecards.digits import default_table, fitting_digits
 from nn2rules.scorecards.lines import lines_of
 from nn2rules.scorecards.page import page_of
+from nn2rules.scorecards.printed_card import PointsTable, score_reach, table_of
 from nn2rules.scorecards.reasons import Reason, reasons_of
 from nn2rules.scorecards.regions import CardRegion
 from nn2rules.scorecards.scale import Scale, wished_scale
-from nn2rules.scorecards.table import PointsTable, score_reach, table_of
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 Kind: TypeAlias = Literal["single", "classes", "parts", "regions"]
