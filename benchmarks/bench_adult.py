@@ -25,10 +25,17 @@ def adult() -> str:
     for units, times in RUNS.items():
         model = trained(HIDDEN[units], frame, train.labels)
         rows += [(units, *_measured(model, frame, unseen, time_)) for time_ in times]
-    header = ("units", "time", "took", "rules", "train decided", "test decided")
+    header = (
+        "units",
+        "time",
+        "took",
+        "rules",
+        "training rows covered",
+        "test rows covered",
+    )
     return (
         f"{len(frame):,} rows, {frame.shape[1]} columns, five of them ranges of "
-        f"numbers. Test rows with a value that no training row has are open, too. Of "
+        f"numbers. Test rows with a value that no training row has are not covered. Of "
         f"each set {ATTACKED} rules, drawn at random, were attacked with {ATTACKS:,} "
         f"inputs and 200 walks downhill each.\n\n"
         + markdown((*header, "different", "attacks survived"), rows)

@@ -16,10 +16,18 @@ SECONDS = 60.0
 def audit() -> str:
     """Time of an audit, by table and by search, and of the page with its rules."""
     rows = [_measured(name, *NETWORKS[name]()) for name in PROTECTED]
-    header = ("network", "rows", "how", "audit", "with the page", "sex turns", "open")
+    header = (
+        "network",
+        "rows",
+        "how",
+        "audit",
+        "with the page",
+        "sex flips",
+        "undecided",
+    )
     return (
-        f"The table is made anew each time. Beyond a table {SECONDS:.0f} s are given; "
-        f"directions that stay open use what is left of them.\n\n"
+        f"The table is built again each time. Beyond a table, {SECONDS:.0f} s are given; "
+        f"directions that stay undecided use what is left of them.\n\n"
         + markdown(header, rows)
     )
 
@@ -44,5 +52,5 @@ def _measured(
         f"{seconds:.2f} s",
         f"{seconds + page:.2f} s",
         f"{sex.rows:,} rows",
-        "; ".join(found.open) or "nothing",
+        "; ".join(found.undecided) or "nothing",
     )

@@ -31,8 +31,8 @@ def compare() -> str:
     header = ("networks", "inputs differ", "compare", "with rules", "rules")
     return (
         f"Networks on the {bundled.domain.n_inputs:,} inputs of Adult; one table of "
-        f"them takes {1000 * table:.0f} ms, and a comparison says how many such times "
-        f"it took. The search has {SECONDS} seconds and finds its rules in them.\n\n"
+        f"them takes {1000 * table:.0f} ms, and the time of a comparison is given in such "
+        f"tables. The search has {SECONDS} seconds, rules included.\n\n"
         + markdown((*header, "by search", "inputs differ by search"), rows)
     )
 
@@ -47,7 +47,7 @@ def _measured(old: Network, new: Network, table: float) -> tuple[Any, ...]:
     budget = Budget(seconds=SECONDS)
     searched = nn2rules.compare(old, new, engine="search", budget=budget)
     search = time.perf_counter() - started
-    counted = "open" if searched.inputs is None else f"{searched.inputs:,}"
+    counted = "undecided" if searched.inputs is None else f"{searched.inputs:,}"
     assert searched.inputs in (None, found.inputs), "both engines count the same"
     return (
         f"{found.inputs:,}",

@@ -69,7 +69,7 @@ def table() -> str:
     return (
         markdown(header, rows)
         + f"\n\nA domain of {sum(counts):,} inputs, 6-3 network, a byte each: "
-        f"{seconds:.1f} s, {sum(counts) / seconds / 1e6:.1f} million inputs a second."
+        f"{seconds:.1f} s, {sum(counts) / seconds / 1e6:.1f} million inputs per second."
     )
 
 
@@ -86,7 +86,7 @@ def oracle() -> str:
     for name, network, chance in cases:
         rows.append((name, f"{chance:g}", *_ask(network, chance, 500)[1:]))
     header = ("network", "chance of a value", "questions/s", "without branching")
-    return markdown((*header, "boxes a question", "proved"), rows)
+    return markdown((*header, "boxes per question", "proved"), rows)
 
 
 def _ask(network: nn2rules.Network, chance: float, count: int) -> tuple[object, ...]:
@@ -120,15 +120,15 @@ def growth() -> str:
             (10**k, 1000 * best_of(lambda n=n: build_table(n), 1 if k > 6 else 3))
             for k, n in ((k, random_network([10] * k, [6, 3])) for k in range(3, 9))
         ],
-        "inputs, by search (6-3 network, microseconds a question)": [
+        "inputs, by search (6-3 network, microseconds per question)": [
             (10**k, 1e6 * _ask(random_network([10] * k, [6, 3]), 0.1, 300)[0])
             for k in range(6, 16, 3)
         ],
-        "hidden units (8 features of 4 values, microseconds a question)": [
+        "hidden units (8 features of 4 values, microseconds per question)": [
             (w, 1e6 * _ask(random_network([4] * 8, [w]), 0.1, 100)[0])
             for w in (8, 16, 32, 64, 128, 256)
         ],
-        "hidden layers of 8 (8 features of 4 values, microseconds a question)": [
+        "hidden layers of 8 (8 features of 4 values, microseconds per question)": [
             (d, 1e6 * _ask(random_network([4] * 8, [8] * d), 0.1, 100)[0])
             for d in range(1, 7)
         ],

@@ -1,4 +1,4 @@
-"""Explaining single rows: reasons, smallest changes, and the same by a solver."""
+"""Explaining single rows: reasons, smallest counterfactuals, and the same by a solver."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,12 +21,18 @@ CHESS = Path(__file__).parent / "chess"
 def explain() -> str:
     """Time for a row, and how many times a mixed-integer programme takes."""
     rows = [_measured(name, *made()) for name, made in NETWORKS.items()]
-    header = ("network", "inputs", "a reason", "a smallest reason", "smallest changes")
+    header = (
+        "network",
+        "inputs",
+        "a reason",
+        "a smallest reason",
+        "smallest counterfactuals",
+    )
     return (
-        f"Medians of {ROWS} rows; the table of adult is there already. Changes are all "
-        f"of the smallest size, with the radius, and HiGHS looks for one of them, for "
-        f"{PATIENCE:.0f} s at most; times are of the sums, and what it did not finish "
-        f"counts with that.\n\n"
+        f"Medians of {ROWS} rows; the table of adult is in memory. All "
+        f"counterfactuals of the smallest size and the radius are found; HiGHS looks "
+        f"for one of them, for {PATIENCE:.0f} s at most. The ratio is that of total "
+        f"times.\n\n"
         + markdown((*header, "the same by HiGHS", "times faster", "equal sizes"), rows)
     )
 
@@ -65,8 +71,8 @@ def _measured(
     same = 0
     for row in chosen:
         options: dict[str, dict[str, Any]] = {
-            "reason": {"changes": False, "widen": False},
-            "smallest": {"changes": False, "widen": False, "smallest": True},
+            "reason": {"counterfactuals": False, "widen": False},
+            "smallest": {"counterfactuals": False, "widen": False, "smallest": True},
             "both": {"widen": False},
         }
         for kind, asked in options.items():

@@ -60,9 +60,9 @@ def export() -> str:
     ]
     return (
         f"{len(rules):,} rules, {ROWS:,} rows drawn at random; the network and the "
-        f"expression answer {SLICE:,} of them. The view gives {n_same:,} of these the "
-        f"answer of scikit-learn, and onnxruntime {n_alike:,}.\n\n"
-        + markdown(("what", "million rows a second", "times scikit-learn"), lines)
+        f"expression predict {SLICE:,} of them. On these, the view predicts as "
+        f"scikit-learn does on {n_same:,}, and onnxruntime on {n_alike:,}.\n\n"
+        + markdown(("what", "million rows per second", "times scikit-learn"), lines)
     )
 
 

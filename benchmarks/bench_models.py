@@ -45,15 +45,15 @@ def models() -> str:
         )
     return (
         f"Reading the pipeline, with its 32,561 rows, takes {reading:.2f} s, "
-        f"{reading / answering:.1f} times its own answer to them.\n\n"
+        f"{reading / answering:.1f} times the model's own prediction of them.\n\n"
         + markdown(
             (
                 "rows",
                 "rules",
                 "time",
                 "test rows outside of the ranges",
-                "test rows decided",
-                "of these as the model",
+                "test rows covered",
+                "of these predicted as by the model",
             ),
             table,
         )

@@ -19,8 +19,15 @@ TABLES = {
 }
 HIDDEN = {"6-3": (6, 3), "100": (100,)}
 HEADER = (
-    *("table", "units", "refused", "rules", "train decided", "unseen decided"),
-    *("rows a rule", "time", "different"),
+    *(
+        "table",
+        "units",
+        "refused",
+        "rules",
+        "training rows covered",
+        "unseen rows covered",
+    ),
+    *("rows per rule", "time", "different"),
 )
 
 

@@ -41,6 +41,6 @@ def predict() -> str:
         ),
     ]
     return (
-        f"{len(rules):,} rules, {ROWS:,} rows, {same:,} answers the same.\n\n"
-        + markdown(("what", "million rows a second", "times the model"), rows)
+        f"{len(rules):,} rules, {ROWS:,} rows, {same:,} predictions equal the model's.\n\n"
+        + markdown(("what", "million rows per second", "times the model"), rows)
     )

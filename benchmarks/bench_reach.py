@@ -22,7 +22,7 @@ SHARES = (0.5, 0.9)
 
 
 def reach() -> str:
-    """Tables of real numbers alone: when half, and nine of ten rows are decided."""
+    """Tables of real numbers alone: when half, and nine of ten rows are covered."""
     parts = {
         name: [(number, *_measured(**options)) for number, options in points]
         for name, points in STUDY.items()
@@ -33,7 +33,13 @@ def reach() -> str:
         f"for what is varied; {SECONDS:g} s at most."
     ]
     for name, points in parts.items():
-        header = (name, "half decided", "90% decided", "decided at the end", "rules")
+        header = (
+            name,
+            "half covered",
+            "90% covered",
+            f"covered after {SECONDS:g} s",
+            "rules",
+        )
         rows = [
             (f"{number:,}", *(_time(t) for t in times), f"{share:.0%}", f"{rules:,}")
             for number, times, share, rules in points
@@ -49,7 +55,7 @@ def _time(seconds: float | None) -> str:
 def _measured(
     n_rows: int = 1000, n_columns: int = 8, units: int = 16
 ) -> tuple[list[float | None], float, int]:
-    """Return when each share of the rows was decided, the last share, and the rules."""
+    """Return when each share of the rows was covered, the last share, and the rules."""
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -98,9 +104,9 @@ def _draw(parts: dict[str, Any]) -> None:
             plot.set_xticks(numbers, [f"{number:,}" for number in numbers])
             plot.minorticks_off()
             plot.grid(alpha=0.3)
-    axes[0, 0].set_ylabel("seconds until decided")
+    axes[0, 0].set_ylabel("seconds until covered")
     axes[0, 0].legend(title="of the rows")
-    axes[1, 0].set_ylabel(f"% decided in {SECONDS:g} s")
+    axes[1, 0].set_ylabel(f"% covered in {SECONDS:g} s")
     axes[1, 0].set_ylim(0, 105)
     figure.savefig(FIGURE, metadata={"Date": None})
     plt.close(figure)

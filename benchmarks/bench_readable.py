@@ -40,7 +40,7 @@ def readable() -> str:
         size = (
             f"{len(model.rules_)} rules, {len(model.network_.domain.features)} columns"
         )
-        measured = [("made to be read", (told == truth).mean(), size, spent)]
+        measured = [("`ReadableClassifier`", (told == truth).mean(), size, spent)]
         measured += [_peer(peer, train, y, test, truth) for peer in _peers(name)]
         rows += [
             (
@@ -54,9 +54,9 @@ def readable() -> str:
         ]
         if name == "adult, raw":
             _draw(model, measured)
-    header = ("data", "model", "right on test rows", "size", "training took")
+    header = ("data", "model", "test accuracy", "size", "training time")
     return (
-        "All models learn from the same rows; the rules of those made to be read equal "
+        "All models learn from the same rows; the rules of `ReadableClassifier` equal "
         "their networks on every input, by `check`. The tree has as many leaves as are "
         "best in cross-validation; RIPPER is that of wittgenstein, where it is "
         "installed, with two classes and up to 20,000 rows.\n\n"
@@ -153,11 +153,18 @@ def by_heart() -> str:
         for place, (how, model) in enumerate(_ways()):
             row = _by_heart(model, train, y, test, truth)
             rows.append((name if place == 0 else "", how, *row))
-    header = ("data", "network", "right, train", "right, test", "rules", "rows a rule")
+    header = (
+        "data",
+        "network",
+        "training accuracy",
+        "test accuracy",
+        "rules",
+        "rows per rule",
+    )
     return (
-        f"Rules that decide the training rows, proved in {SECONDS} s at most; for the "
+        f"Rules that cover the training rows, proved in {SECONDS} s at most; for the "
         f"last network of each table they equal it on every input.\n\n"
-        + markdown((*header, "test rows decided"), rows)
+        + markdown((*header, "test rows covered"), rows)
     )
 
 
@@ -182,13 +189,13 @@ def _ways() -> list[tuple[str, Any]]:
         ),
         ("6-3, alpha = 3", make_pipeline(encoder(), MLPClassifier(alpha=3, **small))),
         (
-            "6-3, alpha = 3, three bins a number",
+            "6-3, alpha = 3, three bins per number",
             make_pipeline(
                 encoder(KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")),
                 MLPClassifier(alpha=3, **small),
             ),
         ),
-        ("made to be read", nn2rules.ReadableClassifier()),
+        ("`ReadableClassifier`", nn2rules.ReadableClassifier()),
     ]
 
 

@@ -44,9 +44,9 @@ def lists() -> str:
                 f"{seconds:.2f} s, {seconds / plain:,.0f} ×",
             ]
         rows.append((*cells, f"{1000 * plain:.2f} ms"))
-    header = ("network", "inputs", "paper", "list", "time", "set", "time", "numpy")
+    header = ("network", "inputs", "paper", "list", "time of the list")
     return (
-        markdown(header, rows)
+        markdown((*header, "set", "time of the set", "numpy"), rows)
         + "\n\nTimes are also given as multiples of one evaluation of all inputs in "
         "plain numpy, in the same run. Every result was checked on every input by "
         "`nn2rules.check`. A set cannot have fewer rules than the number in brackets."
@@ -76,8 +76,9 @@ def support() -> str:
                 f"{100 * same.mean():.2f}%",
             )
         )
-    header = ("network", "90%", "95%", "99%", "100%", "time", "test rows decided")
-    return markdown((*header, "right where decided", "right with the default"), rows)
+    fidelity = ("fidelity where covered", "fidelity with the default")
+    header = ("network", "90%", "95%", "99%", "100%", "time", "test rows covered")
+    return markdown((*header, *fidelity), rows)
 
 
 def chess() -> str:
@@ -111,7 +112,7 @@ def chess() -> str:
         + f"\n\nOf {len(unseen)} unseen rows, {len(rules)} rules made from the other "
         f"{len(known)} decide {100 * fired.mean():.1f}%, {int(same[fired].sum())} of "
         f"{int(fired.sum())} as the network does; with the default "
-        f"{100 * same.mean():.1f}% are answered alike."
+        f"{100 * same.mean():.1f}% get the network's prediction."
     )
 
 
@@ -135,6 +136,6 @@ def wide() -> str:
     return (
         f"Adult with {len(sizes)} features, {network.domain.n_inputs:,} inputs, 6-3 "
         f"network, test accuracy {accuracy:.3f}. The share is of 100,000 inputs drawn "
-        f"at random; on those decided, rules and network agree.\n\n"
-        + markdown(("budget", "rules proved", "share of inputs decided"), rows)
+        f"at random; on those covered, rules and network agree.\n\n"
+        + markdown(("budget", "rules proved", "inputs covered"), rows)
     )

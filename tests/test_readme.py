@@ -36,6 +36,13 @@ def test_a_figure_that_was_not_measured_is_seen():
         fill_results.filled("<!-- result: adult.beauty -->1<!-- end -->")
 
 
+def test_a_table_that_was_not_measured_is_seen():
+    page = "<!-- table: growth 1: milliseconds -->\n\n| 7 |\n\n<!-- end -->"
+    assert "| 7 |" not in fill_results.filled(page)
+    with pytest.raises(KeyError):
+        fill_results.filled("<!-- result: reach / units=7 / rules -->1<!-- end -->")
+
+
 def test_the_page_can_be_read_in_five_minutes():
     words = re.findall(r"\w[^\s|]*", re.sub(r"<!--.*?-->", "", README))
     assert len(words) <= 900
