@@ -26,8 +26,8 @@ def audit() -> str:
         "undecided",
     )
     return (
-        f"The table is built again each time. Beyond a table, {SECONDS:.0f} s are given; "
-        f"directions that stay undecided use what is left of them.\n\n"
+        f"The table is built again each time. Beyond a table, {SECONDS:.0f} s are "
+        f"given; directions that stay undecided use what is left of them.\n\n"
         + markdown(header, rows)
     )
 

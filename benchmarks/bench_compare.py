@@ -31,8 +31,8 @@ def compare() -> str:
     header = ("networks", "inputs differ", "compare", "with rules", "rules")
     return (
         f"Networks on the {bundled.domain.n_inputs:,} inputs of Adult; one table of "
-        f"them takes {1000 * table:.0f} ms, and the time of a comparison is given in such "
-        f"tables. The search has {SECONDS} seconds, rules included.\n\n"
+        f"them takes {1000 * table:.0f} ms, and the time of a comparison is given in "
+        f"such tables. The search has {SECONDS} seconds, rules included.\n\n"
         + markdown((*header, "by search", "inputs differ by search"), rows)
     )
 

@@ -1,4 +1,4 @@
-"""Explaining single rows: reasons, smallest counterfactuals, and the same by a solver."""
+"""Explaining rows: reasons, smallest counterfactuals, and the same by a solver."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -41,6 +41,7 @@ def predict() -> str:
         ),
     ]
     return (
-        f"{len(rules):,} rules, {ROWS:,} rows, {same:,} predictions equal the model's.\n\n"
+        f"{len(rules):,} rules, {ROWS:,} rows, {same:,} predictions "
+        f"equal the model's.\n\n"
         + markdown(("what", "million rows per second", "times the model"), rows)
     )

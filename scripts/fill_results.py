@@ -44,10 +44,8 @@ def filled(text: str) -> str:
 
     def figure(match: re.Match[str]) -> str:
         parts = [part.strip() for part in match[2].split(" / ")]
-        if len(parts) == 1:
-            shown = _shown(headline, parts[0])
-        else:
-            shown = _cell(tables, *parts)
+        in_table = len(parts) > 1
+        shown = _cell(tables, *parts) if in_table else _shown(headline, parts[0])
         return f"{match[1]}{shown}{match[4]}"
 
     def table(match: re.Match[str]) -> str:
