@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.questions.evaluate import Evaluation, evaluate
+from nn2rules.questions.evaluate import RuleListEvaluation, evaluate
 from nn2rules.rules import RuleList
 from research.experiments.first_rules import (
     FirstRules,
@@ -168,7 +168,7 @@ def _measure_trees(
 def _list_score(trial: Trial, method: str, rules: RuleList) -> Score:
     # Beside trees, which predict every row, the default of a support list counts, too.
     whole = rules if rules.scope == "domain" else rules.replace(scope="domain")
-    found: Evaluation = evaluate(
+    found: RuleListEvaluation = evaluate(
         trial.network, whole, trial.test_rows, _labels(trial), samples=0
     )
     refuse_inexact(method, found)

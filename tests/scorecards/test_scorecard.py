@@ -105,6 +105,14 @@ def test_a_certificate_belongs_to_one_card():
     assert other.certificate == {}
 
 
+def test_rows_between_cut_offs_belong_to_a_scale():
+    profile = Profile(60, (33, None, "b"), (0.5, 0.25, 0.0), (1, 60))
+    card = mixed_card(profile=profile)
+    assert "Of 60 rows, 1 lies between them" in card.text()
+    assert card.replace(scale=Scale(1.0)).profile.between is None
+    assert "Of 60 rows" not in card.replace(scale=Scale(1.0)).text()
+
+
 def test_files_read_back(tmp_path):
     profile = Profile(60, (33, None, "b"), (0.5, 0.25, 0.0))
     card = mixed_card(

@@ -35,7 +35,7 @@ from nn2rules.engine import LogProgress, TerminalProgress
 from nn2rules.errors import BudgetExceededError, Nn2RulesError, Nn2RulesWarning
 from nn2rules.extraction import other_network
 from nn2rules.network import Network
-from nn2rules.rules import RuleList
+from nn2rules.rules import Description, RuleList
 
 
 def _plain_message(message: str) -> str:
@@ -366,9 +366,8 @@ def root(
         raise typer.Exit
 
 
-def note_other_network(rules: RuleList, network: Network) -> None:
-    """Note that rules were extracted from another network."""
+def note_other_network(rules: Description, network: Network) -> None:
+    """Note that a description was extracted from another network."""
     if difference := other_network(rules, network):
-        stderr.print(
-            f"note: the rules were extracted from another network: {difference}"
-        )
+        what = "rules were" if isinstance(rules, RuleList) else "scorecard was"
+        stderr.print(f"note: the {what} extracted from another network: {difference}")

@@ -28,6 +28,7 @@ import nn2rules
 from nn2rules.errors import FormatError, OptionError
 from nn2rules.files import Node, parse_json, read_text
 from nn2rules.models import ModelInput
+from nn2rules.rules import Description
 
 FILES = "Files"
 COMMAND = "Options"
@@ -96,6 +97,14 @@ ModelFile = Annotated[
         metavar="MODEL",
         help="A network (.json) or a model: .onnx, .keras or .skops; .pt2, .pt, "
         ".joblib and .pkl with --trust.",
+    ),
+]
+DescriptionFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULES",
+        help="A file of rules or of a scorecard (.json), or a decision table (.csv, "
+        ".xlsx).",
     ),
 ]
 RulesFile = Annotated[
@@ -237,7 +246,7 @@ class ModelOptions:
             **files,
         )
 
-    def for_rules(self, rules: nn2rules.RuleList, **files: Any) -> ModelInput:
+    def for_rules(self, rules: Description, **files: Any) -> ModelInput:
         """Return the same for the model of some rules, which has their features."""
         is_specified = self.values or self.other
         return self.given(domain=None if is_specified else rules.domain.uncut, **files)

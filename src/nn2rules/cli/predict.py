@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from nn2rules.cli.app import command, stderr
-from nn2rules.cli.options import FILES, PERFORMANCE, option
+from nn2rules.cli.options import FILES, PERFORMANCE, DescriptionFile, option
 from nn2rules.cli.output import check_printable
 from nn2rules.errors import OptionError, RowsError
 from nn2rules.export import predict_file
@@ -32,14 +32,7 @@ _LARGE = 1 << 26
 
 @command("predict rules.json rows.csv -o predictions.csv")
 def predict(
-    rules: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RULES",
-            help="A file of rules or of a scorecard (.json), or a decision table "
-            "(.csv, .xlsx).",
-        ),
-    ],
+    rules: DescriptionFile,
     rows: Annotated[
         Path,
         typer.Argument(

@@ -34,7 +34,7 @@ from nn2rules.rules.first_rules import shortened
 from nn2rules.rules.matching import NO_RULE, bit_rows, first_match
 from nn2rules.rules.page import Top, shown_rule, unless_text
 from nn2rules.rules.page_head import head_of
-from nn2rules.rules.predicting import OUTSIDE, label_positions
+from nn2rules.rules.predicting import OUTSIDE, label_positions, numbers_for
 from nn2rules.rules.rule import FACTS, Facts, Rule
 from nn2rules.rules.rule_list import RuleList
 from nn2rules.rules.volume import covered
@@ -83,6 +83,7 @@ __all__ = [
     "label_positions",
     "n_agreeing",
     "n_rows",
+    "numbers_for",
     "of_any",
     "of_some",
     "order_text",

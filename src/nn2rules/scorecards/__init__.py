@@ -21,10 +21,17 @@ keeps the network's own numbers and its exact arithmetic. It implements `Descrip
 Imports `rules`, `network`, `output`, `language` and `space`.
 """
 
+from nn2rules.scorecards.bands import PointsBand, bands_of
 from nn2rules.scorecards.boundaries import is_monotonic
 from nn2rules.scorecards.digits import default_table
 from nn2rules.scorecards.lines import CardLine, lines_of
-from nn2rules.scorecards.printed_card import Column, CutOff, PointsTable, Total
+from nn2rules.scorecards.printed_card import (
+    TOO_CLOSE,
+    Column,
+    CutOff,
+    PointsTable,
+    Total,
+)
 from nn2rules.scorecards.reasons import Reason
 from nn2rules.scorecards.regions import MOST_REGIONS, CardRegion, regions_of
 from nn2rules.scorecards.scale import Scale
@@ -32,18 +39,21 @@ from nn2rules.scorecards.scorecard import Card, Contributions, Profile, Scorecar
 
 __all__ = [
     "MOST_REGIONS",
+    "TOO_CLOSE",
     "Card",
     "CardLine",
     "CardRegion",
     "Column",
     "Contributions",
     "CutOff",
+    "PointsBand",
     "PointsTable",
     "Profile",
     "Reason",
     "Scale",
     "Scorecard",
     "Total",
+    "bands_of",
     "default_table",
     "is_monotonic",
     "lines_of",

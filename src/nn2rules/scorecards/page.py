@@ -6,7 +6,6 @@ what `Scorecard.points` gives, and the cut-offs on it are proved for exactly tha
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from nn2rules.language import count, label_text, quoted, share
 from nn2rules.output import Document, Grid, Heading, Paragraph, Part, Section
 from nn2rules.rules import certificate_of, origin_warnings
 from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.numbers import number_text
 from nn2rules.scorecards.printed_card import Column, PointsTable, is_one_unit
 from nn2rules.scorecards.regions import PrintedForm, PrintedRegion
 
@@ -77,7 +77,7 @@ class _Page:
         rows: list[tuple[str, ...]] = []
         columns = self.table.columns
         if any(column.start for column in columns):
-            starts = (_number(column.start) for column in columns)
+            starts = (number_text(column.start) for column in columns)
             rows.append(("start with", "", *starts))
         empty: list[str] = []
         for index in self._order():
@@ -140,8 +140,10 @@ class _Page:
             value, size = line.value, Fraction(1)
             if line.is_slope:
                 size = unit
-                value = f"{line.value}: per {_number(unit)}"
-            points = (_number(c.points[line.column] * size) for c in self.table.columns)
+                value = f"{line.value}: per {number_text(unit)}"
+            points = (
+                number_text(c.points[line.column] * size) for c in self.table.columns
+            )
             rows.append((name, value, *points))
         return rows
 
@@ -225,8 +227,8 @@ class _Page:
             form = PrintedForm(
                 tuple(-weight for weight in form.weights), form.start, form.error
             )
-            return f"{self._terms(form.weights, Fraction(0))} ≤ {_number(-least)}"
-        return f"{self._terms(form.weights, Fraction(0))} ≥ {_number(least)}"
+            return f"{self._terms(form.weights, Fraction(0))} ≤ {number_text(-least)}"
+        return f"{self._terms(form.weights, Fraction(0))} ≥ {number_text(least)}"
 
     def _outcome(self, region: PrintedRegion) -> str:
         """Say what is predicted in a region."""
@@ -236,15 +238,15 @@ class _Page:
         if region.at_least is not None and region.at_most is not None:
             return (
                 f"total = {self._terms(region.totals[0].weights, Fraction(0))}; at "
-                f"least {_number(region.at_least)}: {labels[1]}, at most "
-                f"{_number(region.at_most)}: {labels[0]} (proved)."
+                f"least {number_text(region.at_least)}: {labels[1]}, at most "
+                f"{number_text(region.at_most)}: {labels[0]} (proved)."
             )
         assert region.margin is not None, "several totals have a margin"
         totals = "; ".join(
             f"total of {label} = {self._terms(form.weights, form.start)}"
             for label, form in zip(labels, region.totals, strict=True)
         )
-        return f"{totals}; the largest, if it is ahead by {_number(region.margin)}."
+        return f"{totals}; the largest, if it is ahead by {number_text(region.margin)}."
 
     def _formula(self, place: int) -> str:
         """Return how a total is made of the parts."""
@@ -256,10 +258,10 @@ class _Page:
         terms = []
         for column, weight in zip(self.table.columns, weights, strict=True):
             if weight:
-                size = "" if abs(weight) == 1 else f"{_number(abs(weight))} × "
+                size = "" if abs(weight) == 1 else f"{number_text(abs(weight))} × "
                 terms.append((weight > 0, f"{size}{self._title(column)}"))
         terms.sort(key=lambda term: not term[0])
-        text = _number(start) if start or not terms else ""
+        text = number_text(start) if start or not terms else ""
         for is_plus, term in terms:
             sign = "+" if is_plus else "−"
             text += f" {sign} {term}" if text else (term if is_plus else f"−{term}")
@@ -269,7 +271,7 @@ class _Page:
         """Say which totals prove which class."""
         table, labels = self.table, self.labels
         if table.margin is not None:
-            margin = _number(table.margin)
+            margin = number_text(table.margin)
             return [
                 f"The class with the largest total is predicted if it is ahead of all "
                 f"others by at least {margin} (proved); closer totals are too close "
@@ -279,15 +281,16 @@ class _Page:
             return [f"Every total means {labels[table.lowest_class]} (proved)."]
         texts, last = [], None
         for cut in reversed(table.cut_offs):
-            upper = "" if last is None else f", at most {_number(last.at_most)}"
+            upper = "" if last is None else f", at most {number_text(last.at_most)}"
             texts.append(
-                f"Total of at least {_number(cut.at_least)}{upper}: "
+                f"Total of at least {number_text(cut.at_least)}{upper}: "
                 f"{labels[cut.above]} (proved)."
             )
             last = cut
         assert last is not None, "there are cut-offs"
         texts.append(
-            f"Total of at most {_number(last.at_most)}: {labels[last.below]} (proved)."
+            f"Total of at most {number_text(last.at_most)}: {labels[last.below]} "
+            f"(proved)."
         )
         if any(
             _is_wide(cut.at_least, cut.at_most, table.step) for cut in table.cut_offs
@@ -313,7 +316,7 @@ class _Page:
             size = 10 ** max(0, len(str(abs(int(high - low)))) - 3)
             points = Fraction(round(points / size) * size)
             if low <= points <= high:
-                rows.append((_number(points), self._chance(points)))
+                rows.append((number_text(points), self._chance(points)))
         found = list(dict.fromkeys(rows))
         if not found:
             return ()
@@ -335,10 +338,10 @@ def _counting(column: Column) -> list[str]:
     """Say what a sum counts where it is too small or too large."""
     found = []
     if column.below is not None:
-        found.append(f"below 0 counts {_number(column.below)} times itself")
+        found.append(f"below 0 counts {number_text(column.below)} times itself")
     for end, side in ((column.low, "below"), (column.high, "above")):
         if end is not None:
-            found.append(f"{side} {_number(end)} counts {_number(end)}")
+            found.append(f"{side} {number_text(end)} counts {number_text(end)}")
     return found
 
 
@@ -350,19 +353,3 @@ def _sigmoid(score: float) -> float:
 def _is_wide(high: Fraction, low: Fraction, step: Fraction) -> bool:
     """Tell whether a total of whole steps can lie between two cut-offs."""
     return high - low > step
-
-
-def _number(number: Fraction) -> str:
-    """Return a number with a finite decimal fraction, as people write it.
-
-    Examples
-    --------
-    >>> _number(Fraction(-1234567, 100)), _number(Fraction(3)), _number(Fraction(1, 8))
-    ('−12,345.67', '3', '0.125')
-    """
-    digits = 0
-    while number * 10**digits % 1 and digits < 400:
-        digits += 1
-    decimal = Decimal(int(abs(number) * 10**digits)).scaleb(-digits)
-    text = f"{decimal:,f}"
-    return f"−{text}" if number < 0 else text

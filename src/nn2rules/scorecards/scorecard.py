@@ -334,6 +334,7 @@ class Scorecard(Description):
 
         What was proved belongs to what it was proved of: the certificate goes when
         anything but the scale or the profile is replaced, unless another one is given.
+        How many rows lie between cut-offs was counted for the scale, and goes with it.
         """
         unknown = [name for name in values if name not in _FIELDS]
         if unknown:
@@ -342,6 +343,8 @@ class Scorecard(Description):
             keeps = values.keys() <= {"profile", "scale"}
             own = of_any(self.certificate, self.digest) if keeps else None
             values["certificate"] = own
+        if "scale" in values and "profile" not in values and self.profile is not None:
+            values["profile"] = replace(self.profile, between=None)
         return replace(self, **values)
 
     def predictions(

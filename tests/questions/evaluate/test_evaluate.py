@@ -999,8 +999,8 @@ def test_models_without_predict(model):
 
 def test_options_that_make_no_sense():
     assert refused(OptionError, THREE, car("network"), ROWS) == (
-        "rules: a Network, expected a RuleList; evaluate takes the model, then the "
-        "rules, then the rows"
+        "rules: a Network, expected a RuleList or a Scorecard; evaluate takes the "
+        "model, then its description, then the rows"
     )
     for name in ("samples", "seed"):
         text = refused(OptionError, MODEL, THREE, ROWS, **{name: -1})

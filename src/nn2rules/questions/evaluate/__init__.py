@@ -1,4 +1,4 @@
-"""Evaluate rules: against the model, the true labels, and the whole domain.
+"""Evaluate a description: against the model, true labels, and the whole domain.
 
 ::
 
@@ -15,6 +15,16 @@ from nn2rules.questions.evaluate.result import (
     DomainFidelity,
     Evaluation,
     RowFigures,
+    RuleListEvaluation,
+    ScorecardEvaluation,
 )
 
-__all__ = ["ClassEvaluation", "DomainFidelity", "Evaluation", "RowFigures", "evaluate"]
+__all__ = [
+    "ClassEvaluation",
+    "DomainFidelity",
+    "Evaluation",
+    "RowFigures",
+    "RuleListEvaluation",
+    "ScorecardEvaluation",
+    "evaluate",
+]

@@ -1,10 +1,10 @@
-"""The fidelity of rules to a model on the whole domain.
+"""The fidelity of a description to a model on the whole domain.
 
-Inputs that no rule covers are counted apart. The result is as certain as possible, and
+Inputs that are not covered are counted apart. The result is as certain as possible, and
 states how it is known:
 
 1. *counted*: every input was evaluated;
-2. *proved*: there is a certificate for exactly these rules and this network, and no
+2. *proved*: there is a certificate for exactly this description and network, and no
    input of a sample contradicts it;
 3. *sampled*: an estimate from random inputs.
 
@@ -34,9 +34,11 @@ from nn2rules.questions.evaluate.predictions import (
     translation,
 )
 from nn2rules.questions.evaluate.result import DomainFidelity
-from nn2rules.rules import Certificate, RuleList, certificate_of
+from nn2rules.rules import Certificate, Description, RuleList, certificate_of
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import (
     Condition,
+    Inputs,
     Rows,
     boxes_of,
     inputs_by_volume,
@@ -65,13 +67,13 @@ class ComparedInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class CertifiedRules:
-    """Rules with what is proved of them: their certificate, or an empty one.
+class CertifiedDescription:
+    """A description with what is proved of it: its certificate, or an empty one.
 
     `left_out` are the boxes of impossible inputs.
     """
 
-    rules: RuleList
+    rules: Description
     certificate: Certificate
     left_out: NDArray[np.bool_]
 
@@ -113,6 +115,7 @@ class CertifiedRules:
 
     def _determined(self, sample: ComparedInputs) -> int | None:
         """Return how many inputs the rules determine, all of them correctly."""
+        assert isinstance(self.rules, RuleList), "only rules leave inputs uncovered"
         inputs_of_rules = [facts.inputs or 0 for facts in self.rules.facts]
         if len(sample.different) or not all(inputs_of_rules):
             return None
@@ -136,16 +139,18 @@ class CertifiedRules:
         return is_known and self.rules.n_possible > 0
 
 
-def certified_rules(rules: RuleList, network: Network | None) -> CertifiedRules:
-    """Return what is proved of rules for this network; nothing for another model."""
+def with_certificate(
+    rules: Description, network: Network | None
+) -> CertifiedDescription:
+    """Return what is proved for this network; nothing for another model."""
     certificate = certificate_of(rules)
     is_theirs = network is not None and certificate.rules == rules.digest
     if not is_theirs or certificate.network != network_digest(network):  # type: ignore[arg-type]
         certificate = Certificate()
-    return CertifiedRules(rules, certificate, _impossible(rules, certificate))
+    return CertifiedDescription(rules, certificate, _impossible(rules, certificate))
 
 
-def _impossible(rules: RuleList, certificate: Certificate) -> NDArray[np.bool_]:
+def _impossible(rules: Description, certificate: Certificate) -> NDArray[np.bool_]:
     """Return the boxes of inputs that a certificate lists as impossible.
 
     No boxes if they were a function, which is not stored: then all inputs count.
@@ -176,13 +181,13 @@ _CONFIDENCE = 0.95
 
 
 def domain_fidelity(
-    rules: RuleList, model: Any, rows: Rows, *, samples: int, seed: int
+    rules: Description, model: Any, rows: Rows, *, samples: int, seed: int
 ) -> DomainFidelity | None:
-    """Measure the rules on the whole domain, with the strongest method possible.
+    """Measure a description on the whole domain, with the strongest method possible.
 
     Parameters
     ----------
-    rules : RuleList
+    rules : RuleList or Scorecard
     model : Network, or anything with predict
         A model that can be read as a network is evaluated as one.
     rows : frame or list of dicts
@@ -196,7 +201,7 @@ def domain_fidelity(
     DomainFidelity, or None if nothing is known: no inputs may be drawn, or they cannot
     be given to the model.
     """
-    if isinstance(model, RuleList) and model.scope == "support":
+    if isinstance(model, Description) and model.scope == "support":
         return None  # it may not cover every input
     random = np.random.default_rng(seed)
     network = _network_of(model)
@@ -207,7 +212,7 @@ def domain_fidelity(
         return None
     positions, certified = (
         class_positions(network, rules),
-        certified_rules(rules, network),
+        with_certificate(rules, network),
     )
     domain, n_classes = network.domain, len(network.classes)
     n_inputs = None if domain.has_ranges else domain.n_inputs
@@ -222,6 +227,8 @@ def domain_fidelity(
 
 def _network_of(model: Any) -> Network | None:
     """Return the network of a model, or None if it cannot be read as one."""
+    if isinstance(model, Scorecard):
+        return model.network
     try:
         return read_network(model)
     except Nn2RulesError:
@@ -232,13 +239,13 @@ def _network_of(model: Any) -> Network | None:
 
 
 def _compare(
-    certified: CertifiedRules, codes: Codes, predictions: Codes
+    certified: CertifiedDescription, inputs: Inputs, predictions: Codes
 ) -> ComparedInputs:
     """Compare the predictions of the rules with those of the model."""
-    rules, possible = certified.rules, certified.possible(codes)
-    n_drawn = len(codes)
-    codes, predictions = codes[possible], predictions[possible]
-    predicted, is_covered = rules.predictions(codes)
+    rules, possible = certified.rules, certified.possible(inputs.codes)
+    n_drawn = len(inputs.codes)
+    codes, predictions = inputs.codes[possible], predictions[possible]
+    predicted, is_covered = rules.predictions(codes, inputs.numbers[possible])
     wrong = (predicted != predictions) & is_covered
     n_uncovered = len(codes) - int(is_covered.sum())
     return ComparedInputs(len(codes), n_drawn - len(codes), n_uncovered, codes[wrong])
@@ -246,8 +253,8 @@ def _compare(
 
 def _every_prediction(
     network: Network, translate: Translation, positions: Codes
-) -> Iterable[tuple[Codes, Codes]]:
-    """Yield every input, in the codes of the rules, and the network's prediction."""
+) -> Iterable[tuple[Inputs, Codes]]:
+    """Yield every input, as the rules read it, and the network's prediction."""
     classes, start = table_of(network).classes, 0
     for codes in network.domain.inputs():
         stop = start + len(codes)
@@ -256,7 +263,7 @@ def _every_prediction(
 
 
 def _by_predict(
-    rules: RuleList,
+    rules: Description,
     model: Any,
     rows: Rows,
     samples: int,
@@ -270,23 +277,26 @@ def _by_predict(
     codes = np.concatenate([*domain.inputs()]) if every else None
     if codes is None:
         codes, numbers = inputs_by_volume(domain, samples, random)
-    inputs = rows_like(rows, domain, codes, numbers)
-    if inputs is None:
+    drawn = rows_like(rows, domain, codes, numbers)
+    if drawn is None:
         return None
-    predictions = model_predictions(model, rules, inputs, len(codes))
-    certified = certified_rules(rules, None)
+    predictions = model_predictions(model, rules, drawn, len(codes))
+    certified = with_certificate(rules, None)
+    inputs = Inputs(codes, np.ones(codes.shape) if numbers is None else numbers)
     if every:
-        return _counted(certified, [(codes, predictions)])
-    return _sampled(_compare(certified, codes, predictions))
+        return _counted(certified, [(inputs, predictions)])
+    return _sampled(_compare(certified, inputs, predictions))
 
 
 # Results
 
 
 def _counted(
-    certified: CertifiedRules, answered: Iterable[tuple[Codes, Codes]]
+    certified: CertifiedDescription, answered: Iterable[tuple[Inputs, Codes]]
 ) -> DomainFidelity | None:
-    parts = [_compare(certified, codes, predictions) for codes, predictions in answered]
+    parts = [
+        _compare(certified, inputs, predictions) for inputs, predictions in answered
+    ]
     inputs, same = sum(p.inputs for p in parts), sum(p.same for p in parts)
     if inputs == 0:
         return None

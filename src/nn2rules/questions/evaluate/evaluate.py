@@ -1,7 +1,7 @@
-"""Evaluate rules: compare them with a model and with true labels, row by row."""
+"""Evaluate a description: compare it with a model and true labels, row by row."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,29 +13,73 @@ from nn2rules.questions.evaluate.predictions import (
     label_positions,
     model_predictions,
 )
-from nn2rules.questions.evaluate.result import ClassEvaluation, Evaluation, RowFigures
-from nn2rules.rules import NO_RULE, RuleList, bit_rows
+from nn2rules.questions.evaluate.ranking import auc_and_ks
+from nn2rules.questions.evaluate.result import (
+    ClassEvaluation,
+    Evaluation,
+    RowFigures,
+    RuleListEvaluation,
+    ScorecardEvaluation,
+)
+from nn2rules.rules import NO_RULE, Description, RuleList, bit_rows, numbers_for
+from nn2rules.scorecards import TOO_CLOSE, Scorecard, bands_of, lines_of
 from nn2rules.space import Rows, whole_number
 
 _CHUNK = 1 << 15  # rows at a time
 
 
+@overload
 def evaluate(
     model: Any,
     rules: RuleList,
     X: Rows,  # noqa: N803 (scikit-learn's name)
     y: Any = None,
     *,
+    samples: int = ...,
+    seed: int = ...,
+) -> RuleListEvaluation: ...
+
+
+@overload
+def evaluate(
+    model: Any,
+    rules: Scorecard,
+    X: Rows,  # noqa: N803 (scikit-learn's name)
+    y: Any = None,
+    *,
+    samples: int = ...,
+    seed: int = ...,
+) -> ScorecardEvaluation: ...
+
+
+@overload
+def evaluate(
+    model: Any,
+    rules: Description,
+    X: Rows,  # noqa: N803 (scikit-learn's name)
+    y: Any = None,
+    *,
+    samples: int = ...,
+    seed: int = ...,
+) -> Evaluation: ...
+
+
+def evaluate(
+    model: Any,
+    rules: Description,
+    X: Rows,  # noqa: N803 (scikit-learn's name)
+    y: Any = None,
+    *,
     samples: int = 100_000,
     seed: int = 0,
 ) -> Evaluation:
-    """Measure the fidelity of rules to a model, and their accuracy on labels.
+    """Measure the fidelity of rules or a scorecard to a model, and their accuracy.
 
     Parameters
     ----------
     model : Network, or anything with predict
         It gets `X` unchanged, and must predict a class label for each row.
-    rules : RuleList
+    rules : RuleList or Scorecard
     X : frame or list of dicts
         Rows of data; see `Domain.encode`.
     y : sequence of class labels, optional
@@ -48,10 +92,11 @@ def evaluate(
 
     Returns
     -------
-    Evaluation
+    RuleListEvaluation or ScorecardEvaluation
         `on_covered` has the figures for the rows that the rules cover, for which
         `rules.predict` gives a class. For rules of scope "support" nothing is proved
-        about the default on other rows; only `with_unproved_default` counts it.
+        about the default on other rows; only `with_unproved_default` counts it. A
+        scorecard covers every row; `bands` has the distribution of its totals.
 
     Raises
     ------
@@ -85,31 +130,66 @@ def evaluate(
         raise RowsError("there are no rows to evaluate; give at least one")
     truth = None if y is None else label_positions(rules, y, len(codes), "y")
     expected = model_predictions(model, rules, X, len(codes))
-    fired = rules.match(codes)
-    predicted, is_covered = rules.predictions_by(fired)
+    numbers = numbers_for(rules, X)
+    predicted, is_covered = rules.predictions(codes, numbers)
     compared = _ClassesOfRows(rules, predicted, expected, truth)
-    n_covering = _n_covering(rules, codes)
-    return Evaluation(
-        scope=rules.scope,
-        n_rows=len(codes),
-        model_right=None if truth is None else int((expected == truth).sum()),
-        on_covered=compared.figures(is_covered),
-        with_unproved_default=(
+    shared: dict[str, Any] = {
+        "scope": rules.scope,
+        "n_rows": len(codes),
+        "model_right": None if truth is None else int((expected == truth).sum()),
+        "on_covered": compared.figures(is_covered),
+        "with_unproved_default": (
             None if is_covered.all() else compared.figures(np.full(len(codes), True))
         ),
-        determined=_determined(rules, fired),
-        overlapping=int((n_covering > 1).sum()),
-        covering=int(n_covering.sum()),
+        "domain": domain_fidelity(rules, model, X, samples=samples, seed=seed),
+    }
+    if isinstance(rules, RuleList):
+        return RuleListEvaluation(**shared, **_rule_figures(rules, codes))
+    if isinstance(rules, Scorecard):
+        figures = _card_figures(rules, codes, numbers, truth)
+        return ScorecardEvaluation(**shared, **figures)
+    return Evaluation(**shared)
+
+
+def _rule_figures(rules: RuleList, codes: Codes) -> dict[str, Any]:
+    """Return what is counted of single rules."""
+    n_covering = _n_covering(rules, codes)
+    return {
+        "determined": _determined(rules, rules.match(codes)),
+        "overlapping": int((n_covering > 1).sum()),
+        "covering": int(n_covering.sum()),
         **_sizes(rules),
-        domain=domain_fidelity(rules, model, X, samples=samples, seed=seed),
-    )
+    }
+
+
+def _card_figures(
+    card: Scorecard,
+    codes: Codes,
+    numbers: NDArray[np.float64] | None,
+    truth: Codes | None,
+) -> dict[str, Any]:
+    """Return what is counted of points."""
+    is_close = card.table.predict_codes(codes, numbers) == TOO_CLOSE
+    auc = ks = None
+    if len(card.classes) == 2 and truth is not None:
+        scores = card.network.scores_codes(codes, numbers).reshape(len(codes), -1)
+        score = scores[:, -1] - (scores[:, 0] if scores.shape[1] == 2 else 0.0)
+        auc, ks = auc_and_ks(score, truth == 1)
+    return {
+        "n_lines": len(lines_of(card.domain)),
+        "n_regions": len(card.regions),
+        "too_close": int(is_close.sum()),
+        "bands": bands_of(card, codes, numbers, truth),
+        "auc": auc,
+        "ks": ks,
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class _ClassesOfRows:
     """The classes that rules, model and labels give each row, as positions."""
 
-    rules: RuleList
+    rules: Description
     predicted: Codes
     expected: Codes
     truth: Codes | None
@@ -135,10 +215,10 @@ class _ClassesOfRows:
 
 
 def _check(rules: Any, samples: int, seed: int) -> None:
-    if not isinstance(rules, RuleList):
+    if not isinstance(rules, Description):
         raise OptionError(
-            f"rules: a {type(rules).__name__}, expected a RuleList; evaluate takes the "
-            f"model, then the rules, then the rows"
+            f"rules: a {type(rules).__name__}, expected a RuleList or a Scorecard; "
+            f"evaluate takes the model, then its description, then the rows"
         )
     whole_number("samples", samples)
     whole_number("seed", seed)
@@ -183,7 +263,7 @@ def _sizes(rules: RuleList) -> dict[str, int]:
 
 
 def _by_class(
-    rules: RuleList, predicted: Codes, expected: Codes, truth: Codes | None
+    rules: Description, predicted: Codes, expected: Codes, truth: Codes | None
 ) -> tuple[ClassEvaluation, ...]:
     """Count the predictions of the rules and of the model for each class."""
     classes = []
@@ -196,7 +276,11 @@ def _by_class(
         classes.append(
             ClassEvaluation(
                 label,
-                n_rules=int((rules.answers == position).sum()),
+                n_rules=(
+                    int((rules.answers == position).sum())
+                    if isinstance(rules, RuleList)
+                    else None
+                ),
                 n_rows=int(is_expected.sum()),
                 same=int((is_predicted & is_expected).sum()),
                 predicted=int(is_predicted.sum()),

@@ -1,4 +1,4 @@
-"""What a model predicts, as positions of the classes of a rule list.
+"""What a model predicts, as positions of the classes of a description.
 
 A `Network` is evaluated exactly. Any other model is called with its own `predict`, on
 rows in the same form as the user's.
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.language import count
 from nn2rules.network import Network
-from nn2rules.rules import RuleList
+from nn2rules.rules import Description, numbers_for
 from nn2rules.space import (
     UNKNOWN,
     Domain,
     Feature,
+    Inputs,
     Lookup,
     Rows,
     Value,
@@ -31,15 +32,18 @@ Codes: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64] | None
 """Numbers of inputs: those of ranges, and 1 elsewhere; None without ranges."""
 
-Translation: TypeAlias = Callable[[Codes, Numbers], Codes]
+Translation: TypeAlias = Callable[[Codes, Numbers], Inputs]
+"""From inputs of a network to the same inputs as a description reads them."""
+
+_Step: TypeAlias = Callable[[Codes, Numbers], Codes]
 
 
-def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Codes:
+def label_positions(rules: Description, labels: Any, n_rows: int, what: str) -> Codes:
     """Return the positions of the classes in `labels`; errors begin with `what`.
 
     Examples
     --------
-    >>> from nn2rules import Domain, Feature
+    >>> from nn2rules import Domain, Feature, RuleList
     >>> rules = RuleList(Domain((Feature("size", (1, 2)),)), (), 0, (0, 1))
     >>> label_positions(rules, np.array(["1", "0"]), 2, "y")
     array([1, 0])
@@ -50,19 +54,20 @@ def label_positions(rules: RuleList, labels: Any, n_rows: int, what: str) -> Cod
         raise OptionError(f"{what}: {error}") from None
 
 
-def class_positions(model: Network | RuleList, rules: RuleList) -> Codes:
+def class_positions(model: Network | Description, rules: Description) -> Codes:
     """Return the position of each class of a model among those of the rules."""
     classes = model.classes
     return label_positions(rules, classes, len(classes), "the model's predictions")
 
 
-def model_predictions(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> Codes:
+def model_predictions(model: Any, rules: Description, rows: Rows, n_rows: int) -> Codes:
     """Return the position of the class that the model predicts for each row."""
     if isinstance(model, Network):
         answers = model.predict_codes(*model.domain.inputs_of(rows))
         return class_positions(model, rules)[answers]
-    if isinstance(model, RuleList):
-        given, is_covered = model.predictions(model.domain.encode(rows))
+    if isinstance(model, Description):
+        codes = model.domain.encode(rows)
+        given, is_covered = model.predictions(codes, numbers_for(model, rows))
         n_covered = int(is_covered.sum())
         if n_covered < n_rows:
             raise OptionError(
@@ -80,14 +85,15 @@ def model_predictions(model: Any, rules: RuleList, rows: Rows, n_rows: int) -> C
     return label_positions(rules, labels, n_rows, "the model's predictions")
 
 
-def translation(network: Network, rules: RuleList) -> Translation | None:
-    """Return a function from the network's inputs to codes of the rules.
+def translation(network: Network, rules: Description) -> Translation | None:
+    """Return a function from the network's inputs to those of the rules.
 
     None if there is none: the rules have a feature, or the network a value, that the
     other lacks; only one has a range of numbers; or the network reads one along a
     curve.
     """
-    steps: list[Translation] = []
+    steps: list[_Step] = []
+    places: list[int] = []
     for feature in rules.domain.features:
         if feature.name not in network.domain.names:
             return None
@@ -96,14 +102,18 @@ def translation(network: Network, rules: RuleList) -> Translation | None:
         if step is None:
             return None
         steps.append(step)
+        places.append(place)
 
-    def translate(codes: Codes, numbers: Numbers = None) -> Codes:
-        return np.stack([step(codes, numbers) for step in steps], axis=1)
+    def translate(codes: Codes, numbers: Numbers = None) -> Inputs:
+        translated = np.stack([step(codes, numbers) for step in steps], axis=1)
+        if numbers is None:
+            return Inputs(translated, np.ones(translated.shape))
+        return Inputs(translated, numbers[:, places])
 
     return translate
 
 
-def _step(ours: Feature, theirs: Feature, place: int) -> Translation | None:
+def _step(ours: Feature, theirs: Feature, place: int) -> _Step | None:
     """Return a function from one of the network's features to codes of the rules."""
     is_same = (ours.limits, ours.whole) == (theirs.limits, theirs.whole)
     if not is_same or ours.curve is not None:

@@ -13,14 +13,21 @@ from typing import Any, ClassVar, Literal
 from nn2rules.errors import OptionError
 from nn2rules.language import count, share
 from nn2rules.output import Backend, Document, Result, frame_of
-from nn2rules.questions.evaluate.page import SHARES, document_of, steps
+from nn2rules.questions.evaluate.page import (
+    SHARES,
+    page_of,
+    page_of_card,
+    page_of_rules,
+    steps,
+)
 from nn2rules.rules import Scope
+from nn2rules.scorecards import PointsBand
 from nn2rules.space import Value, is_number, text_of, whole_number
 
 
 @dataclass(frozen=True, slots=True)
 class DomainFidelity:
-    """The share of covered inputs on which rules predict what the model predicts.
+    """The share of covered inputs on which the model predicts the same.
 
     Inputs that no rule covers do not count; `uncovered` is their number.
 
@@ -99,13 +106,13 @@ class DomainFidelity:
 
 @dataclass(frozen=True, slots=True)
 class ClassEvaluation:
-    """What rules predict for one class.
+    """What rules, or a scorecard, predict for one class.
 
     Attributes
     ----------
     label : str, int, float or bool
-    n_rules : int
-        The number of rules that predict it.
+    n_rules : int or None
+        The number of rules that predict it; None for a scorecard.
     n_rows, same : int
         The rows for which the model predicts it, and how many of them the rules do.
     predicted : int
@@ -115,7 +122,7 @@ class ClassEvaluation:
     """
 
     label: Value
-    n_rules: int
+    n_rules: int | None
     n_rows: int
     same: int
     predicted: int
@@ -201,10 +208,15 @@ class RowFigures:
         """Return all numbers as plain values."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in _ROW_NUMBERS}
         plain["by_class"] = [
-            {name: getattr(part, name) for name in ("label", *_CLASS_NUMBERS)}
+            {name: getattr(part, name) for name in ("label", *_numbers_of(part))}
             for part in self.by_class
         ]
         return plain
+
+
+def _numbers_of(part: ClassEvaluation) -> tuple[str, ...]:
+    """Return the names of the numbers of a class: of a card, there are no rules."""
+    return _CLASS_NUMBERS if part.n_rules is not None else _CLASS_NUMBERS[1:]
 
 
 def metrics_of(figures: RowFigures | None, labels: tuple[Value, ...]) -> dict[str, Any]:
@@ -252,16 +264,17 @@ def ratio(part: int | None, total: int | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation(Result):
-    """How good rules are: fidelity, accuracy, coverage and size.
+    """How good a description is: fidelity, accuracy and coverage.
 
-    A row is covered if `rules.predict` gives it a class: by a rule, or by the default
-    of rules for the whole domain. Nothing is proved about the default of rules of scope
-    "support", so figures that count it are separate and named accordingly.
+    A row is covered if `predict` gives it a class: by a rule, by the default of rules
+    for the whole domain, or by a scorecard. Nothing is proved about the default of
+    rules of scope "support", so figures that count it are separate and named
+    accordingly.
 
     Attributes
     ----------
     scope : {"domain", "support"}
-        The scope of the rules.
+        The scope of the description.
     n_rows : int
         The number of rows, covered or not.
     model_right : int or None
@@ -271,6 +284,101 @@ class Evaluation(Result):
     with_unproved_default : RowFigures or None
         The figures on all rows, if the uncovered ones get the unproved default. None if
         every row is covered.
+    domain : DomainFidelity or None
+        The fidelity on covered inputs of the whole domain.
+    """
+
+    _json: ClassVar[Mapping[str, Any]] = {"indent": 1, "allow_nan": False}
+    _numbers: ClassVar[tuple[str, ...]] = ()
+    """The names of further numbers, of one form of description."""
+
+    scope: Scope
+    n_rows: int
+    model_right: int | None
+    on_covered: RowFigures
+    with_unproved_default: RowFigures | None
+    domain: DomainFidelity | None
+
+    @property
+    def n_covered(self) -> int:
+        """The number of rows that are covered."""
+        return self.on_covered.n_rows
+
+    @property
+    def n_uncovered(self) -> int:
+        """The number of rows that are not, where `predict` returns None."""
+        return self.n_rows - self.n_covered
+
+    @property
+    def covered_share(self) -> float:
+        """The share of rows that are covered."""
+        return self.n_covered / self.n_rows
+
+    @property
+    def model_accuracy(self) -> float | None:
+        """The share of all rows, covered or not, on which the model is correct."""
+        return ratio(self.model_right, self.n_rows)
+
+    def document(self) -> Document:
+        """Return a few lines, then small tables."""
+        return page_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values."""
+        names = ("scope", *_NUMBERS, *self._numbers)
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for part in _PARTS:
+            figures = getattr(self, part)
+            plain[part] = figures and figures.as_dict()
+        plain |= self._own_dict()
+        domain = self.domain
+        plain["domain"] = domain and {
+            name: getattr(domain, name) for name in _DOMAIN_NUMBERS
+        }
+        return plain
+
+    def _own_dict(self) -> dict[str, Any]:
+        """Return what only one form of description has, as plain values."""
+        return {}
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return a data frame with the columns `metric` and `value`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The library of the frame; it must be installed.
+        """
+        return frame_of(self._columns, backend)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        metrics = self._metrics()
+        values = [None if v is None else float(v) for v in metrics.values()]
+        return {"metric": list(metrics), "value": values}
+
+    def _metrics(self) -> dict[str, float | None]:
+        """Return every number by name."""
+        metrics = {name: getattr(self, name) for name in (*_NUMBERS, *self._numbers)}
+        labels = tuple(one.label for one in self.on_covered.by_class)
+        for part in _PARTS:
+            for name, number in metrics_of(getattr(self, part), labels).items():
+                metrics[f"{part}.{name}"] = number
+        metrics |= self._own_metrics()
+        for name in ("low", "high", "confidence", "covered", "inputs"):
+            metrics[f"domain_{name}"] = self.domain and getattr(self.domain, name)
+        return metrics
+
+    def _own_metrics(self) -> dict[str, float | None]:
+        """Return the numbers by name that only one form of description has."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleListEvaluation(Evaluation):
+    """How good rules are: an `Evaluation`, and how many rules say how much.
+
+    Attributes
+    ----------
     determined : tuple of int
         The rows that the first k rules determine, for k from 0 to all.
     overlapping, covering : int
@@ -279,44 +387,25 @@ class Evaluation(Result):
     n_conditions, most_conditions, n_values : int
         The number of conditions of all rules, the largest number of a rule, and the
         number of values that all conditions allow.
-    domain : DomainFidelity or None
-        The fidelity on covered inputs of the whole domain.
     """
 
-    _json: ClassVar[Mapping[str, Any]] = {"indent": 1, "allow_nan": False}
+    _numbers: ClassVar[tuple[str, ...]] = (
+        "overlapping",
+        "overlap",
+        "rules_per_row",
+        "determined_share",
+        "n_rules",
+        "most_conditions",
+        "conditions_per_rule",
+        "values_per_condition",
+    )
 
-    scope: Scope
-    n_rows: int
-    model_right: int | None
-    on_covered: RowFigures
-    with_unproved_default: RowFigures | None
     determined: tuple[int, ...] = field(repr=False)
     overlapping: int
     covering: int
     n_conditions: int
     most_conditions: int
     n_values: int
-    domain: DomainFidelity | None
-
-    @property
-    def n_covered(self) -> int:
-        """The number of rows that the rules cover."""
-        return self.on_covered.n_rows
-
-    @property
-    def n_uncovered(self) -> int:
-        """The number of rows they do not cover, where `predict` returns None."""
-        return self.n_rows - self.n_covered
-
-    @property
-    def covered_share(self) -> float:
-        """The share of rows that the rules cover."""
-        return self.n_covered / self.n_rows
-
-    @property
-    def model_accuracy(self) -> float | None:
-        """The share of all rows, covered or not, on which the model is correct."""
-        return ratio(self.model_right, self.n_rows)
 
     @property
     def n_rules(self) -> int:
@@ -370,55 +459,71 @@ class Evaluation(Result):
 
     def document(self) -> Document:
         """Return a few lines, then small tables."""
-        return document_of(self)
+        return page_of_rules(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain values."""
-        plain: dict[str, Any] = {
-            name: getattr(self, name) for name in ("scope", *_NUMBERS)
+    def _own_dict(self) -> dict[str, Any]:
+        by_first = self.determined_by_first.items()
+        return {
+            "determined_by_first": {str(k): part for k, part in by_first},
+            "rules_for": {str(s): self.rules_for(s) for s in SHARES},
         }
-        for part in _PARTS:
-            figures = getattr(self, part)
-            plain[part] = figures and figures.as_dict()
-        plain["determined_by_first"] = {
-            str(k): part for k, part in self.determined_by_first.items()
-        }
-        plain["rules_for"] = {str(s): self.rules_for(s) for s in SHARES}
-        domain = self.domain
-        plain["domain"] = domain and {
-            name: getattr(domain, name) for name in _DOMAIN_NUMBERS
-        }
-        return plain
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
-        """Return a data frame with the columns `metric` and `value`.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}
-            The library of the frame; it must be installed.
-        """
-        return frame_of(self._columns, backend)
-
-    def _columns(self) -> dict[str, list[Any]]:
-        metrics = self._metrics()
-        values = [None if v is None else float(v) for v in metrics.values()]
-        return {"metric": list(metrics), "value": values}
-
-    def _metrics(self) -> dict[str, float | None]:
-        """Return every number by name."""
-        metrics = {name: getattr(self, name) for name in _NUMBERS}
-        labels = tuple(one.label for one in self.on_covered.by_class)
-        for part in _PARTS:
-            for name, number in metrics_of(getattr(self, part), labels).items():
-                metrics[f"{part}.{name}"] = number
+    def _own_metrics(self) -> dict[str, float | None]:
+        metrics: dict[str, float | None] = {}
         for k, determined in self.determined_by_first.items():
             metrics[f"determined_by_first[{k}]"] = determined
         for wanted in SHARES:
             metrics[f"rules_for[{wanted}]"] = self.rules_for(wanted)
-        for name in ("low", "high", "confidence", "covered", "inputs"):
-            metrics[f"domain_{name}"] = self.domain and getattr(self.domain, name)
         return metrics
+
+
+@dataclass(frozen=True, slots=True)
+class ScorecardEvaluation(Evaluation):
+    """How good a scorecard is: an `Evaluation`, and what its points tell.
+
+    Attributes
+    ----------
+    n_lines, n_regions : int
+        The lines of points, and the linear regions below them, if there are any.
+    too_close : int
+        The rows for which the printed points do not prove a class, because their total
+        is too close to a cut-off. `predict` is exact for these, too.
+    bands : tuple of PointsBand
+        How the printed totals of the rows are distributed; empty unless there is one
+        total.
+    auc, ks : float or None
+        How well the score ranks the labels: the area under the ROC curve, and the
+        statistic of Kolmogorov and Smirnov. None unless there is one score, and rows of
+        both labels.
+    """
+
+    _numbers: ClassVar[tuple[str, ...]] = (
+        "n_lines",
+        "n_regions",
+        "too_close",
+        "auc",
+        "gini",
+        "ks",
+    )
+
+    n_lines: int
+    n_regions: int
+    too_close: int
+    bands: tuple[PointsBand, ...] = field(repr=False)
+    auc: float | None
+    ks: float | None
+
+    @property
+    def gini(self) -> float | None:
+        """The Gini coefficient of the score: twice the area under the curve, less 1."""
+        return None if self.auc is None else 2 * self.auc - 1
+
+    def document(self) -> Document:
+        """Return a few lines, then small tables."""
+        return page_of_card(self)
+
+    def _own_dict(self) -> dict[str, Any]:
+        return {"bands": [band.as_dict() for band in self.bands]}
 
 
 _PARTS = ("on_covered", "with_unproved_default")
@@ -430,14 +535,6 @@ _NUMBERS = (
     "covered_share",
     "model_right",
     "model_accuracy",
-    "overlapping",
-    "overlap",
-    "rules_per_row",
-    "determined_share",
-    "n_rules",
-    "most_conditions",
-    "conditions_per_rule",
-    "values_per_condition",
 )
 
 _DOMAIN_NUMBERS = (
