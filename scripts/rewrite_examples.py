@@ -15,6 +15,7 @@ import io
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,22 @@ def _shortened(printed: str) -> str:
 _PAIR = re.compile(r"^```python\n(.*?)^```\n(\n```text\n(.*?)^```\n)?", re.M | re.S)
 
 
-def with_output(page: str) -> str:
+def with_output(page: str, folder: Path | None = None) -> str:
     """Return a page whose ``text`` blocks say what the block in front of each prints.
 
-    The blocks of a page share their names, as the cells of a notebook do.
+    The blocks of a page share their names, as the cells of a notebook do, and write
+    files to `folder`, or to one that is removed.
     """
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            return with_output(page, Path(temporary))
     names: dict[str, Any] = {"__name__": "__main__"}
 
     def run(match: re.Match[str]) -> str:
-        with contextlib.redirect_stdout(io.StringIO()) as out:
+        with (
+            contextlib.chdir(folder),
+            contextlib.redirect_stdout(io.StringIO()) as out,
+        ):
             exec(compile(match[1], "an example", "exec"), names)
         if match[2] is None:
             return match[0]
@@ -85,8 +93,9 @@ def rewrite(path: Path) -> int:
     """Rewrite one file; return how many examples were changed."""
     if path.name == "README.md":
         text = path.read_text("utf-8")
-        path.write_text(with_output(text), "utf-8")
-        return int(with_output(text) != text)
+        rewritten = with_output(text)
+        path.write_text(rewritten, "utf-8")
+        return int(rewritten != text)
     recorder = _Recorder()
     for test in _tests(path):
         recorder.run(test, clear_globs=False)

@@ -3,10 +3,14 @@
 import contextlib
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from nn2rules import cli
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -16,8 +20,13 @@ import rewrite_examples  # noqa: E402
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_examples_print_what_the_page_says():
-    assert rewrite_examples.with_output(README) == README
+def test_examples_print_what_the_page_says(tmp_path):
+    assert rewrite_examples.with_output(README, tmp_path) == README
+    with contextlib.chdir(tmp_path):
+        for command in re.findall(r"^\$ nn2rules (.*)$", README, re.MULTILINE):
+            done = CliRunner().invoke(cli.app, shlex.split(command))
+            assert done.exit_code == 0, f"{command}: {done.output}"
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_an_example_that_prints_something_else_is_seen():

@@ -1907,6 +1907,10 @@ WRONG_OPTIONS = {
         ["--data", "rows.csv", "--labels", "truth"],
         ["rows.csv", "no column 'truth'", "id, color, size"],
     ),
+    "labels are a feature": (
+        ["--data", "rows.csv", "--labels", "color"],
+        ["--labels", "'color' is a feature of the model"],
+    ),
     "no such class": (
         ["--form", "set", "--target", "rotten"],
         ["--target", "no class 'rotten'", "unripe, ripe"],

@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     PolynomialFeatures,
 )
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import nn2rules
@@ -107,6 +108,13 @@ def test_the_command_line_reads_models(folder):
     for model in (("network.json",), ("model.skops",), ("model.joblib", "--trust")):
         code, text = run(folder, "check", *model, "rules.json")
         assert (code, text.split(":")[0]) == (0, "EQUAL")
+
+
+def test_a_file_of_trees_is_refused_as_such(folder, people):
+    tree = DecisionTreeClassifier().fit(people[["age"]], people["job"])
+    skops.io.dump(tree, folder / "tree.skops")
+    with pytest.raises(UnsupportedModelError, match="holds trees, not a neural"):
+        load_model(folder / "tree.skops")
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,11 @@ def test_long_lists_of_values_are_cut():
         (["red"], "row 0 is a str, not a dict"),
         ([{"colour": ["red"], "size": 1}], "feature 'colour': a cell of this column"),
         (pd.DataFrame({"size": [1]}), "the feature 'colour' is missing; the columns"),
+        (
+            pd.DataFrame({"size": [1], "Colour": ["red"]}),
+            "the feature 'colour' is missing; the columns found are 'size', 'Colour'; "
+            "did you mean 'Colour'?",
+        ),
         (pl.DataFrame({"size": [1]}), "the feature 'colour' is missing; the columns"),
         ("red", "rows are a pandas, polars or pyarrow frame or a list"),
         ({"colour": ["red"]}, "row 0: the feature 'size' is missing; the columns"),

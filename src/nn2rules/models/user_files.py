@@ -85,6 +85,7 @@ def load_with_rows(path: Path, inputs: ModelInput) -> LoadedModel:
         return LoadedModel(_network(model, inputs, None), test=test)
     table, labels = read_table(inputs.data), None
     if inputs.labels is not None:
+        _refuse_feature(inputs.labels, model, inputs)
         labels = table.texts(inputs.labels)
         table = table.without(inputs.labels)
     rows = _rows(table, model)
@@ -95,6 +96,17 @@ def load_with_rows(path: Path, inputs: ModelInput) -> LoadedModel:
         None if labels is None else _classes_of(labels, network, table, inputs)
     )
     return LoadedModel(network, rows, true_labels, table, test)
+
+
+def _refuse_feature(labels: str, model: Any, inputs: ModelInput) -> None:
+    """Refuse a column of labels that the model reads as a feature."""
+    names = getattr(model, "feature_names_in_", ())
+    names = model.domain.names if isinstance(model, Network) else names
+    if labels in names:
+        raise OptionError(
+            f"{inputs.option('labels')} names the column with the true classes, but "
+            f"{labels!r} is a feature of the model"
+        )
 
 
 def _rows(table: Table, model: Any) -> Any:

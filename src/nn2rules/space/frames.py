@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import RowsError
 from nn2rules.space.feature_spec import Column
+from nn2rules.space.values import did_you_mean
 
 Rows: TypeAlias = Any
 """A pandas, polars or pyarrow frame, a list of dicts, or one row as a dict."""
@@ -113,14 +114,16 @@ def _refuse_missing_columns(
     names: Sequence[str], columns: Sequence[str], where: str = ""
 ) -> None:
     known = set(columns)
-    missing = [repr(name) for name in names if name not in known]
+    missing = [name for name in names if name not in known]
     if missing:
         found = ", ".join(repr(column) for column in columns) or "none"
         plural = "s" if len(missing) > 1 else ""
+        hint = separator_hint(columns)
+        if len(missing) == 1 and not hint:
+            hint = did_you_mean(missing[0], [c for c in columns if c not in names])
         raise RowsError(
-            f"{where}the feature{plural} {', '.join(missing)} "
-            f"{'are' if plural else 'is'} missing; the columns found are {found}"
-            f"{separator_hint(columns)}"
+            f"{where}the feature{plural} {', '.join(map(repr, missing))} "
+            f"{'are' if plural else 'is'} missing; the columns found are {found}{hint}"
         )
 
 

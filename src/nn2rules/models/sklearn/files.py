@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from skops import io
 
-from nn2rules.errors import FormatError
+from nn2rules.errors import FormatError, UnsupportedModelError
 from nn2rules.files import read_bytes
 from nn2rules.models.file_checks import ALLOW, first_line, members, refuse_old
 
@@ -68,6 +68,11 @@ def load_skops(path: str | PathLike[str], *, trust: bool = False) -> Any:
         raise FormatError(
             f"{path} is damaged, or is not a .skops file: {first_line(error)}"
         ) from None
+    if any(name.startswith("sklearn.tree.") for name in unknown):
+        raise UnsupportedModelError(
+            f"{path} holds trees, not a neural network. nn2rules reads neural networks "
+            f"and linear classifiers; for trees use a package such as te2rules."
+        )
     if unknown and not trust:
         raise FormatError(
             f"{path} has types that skops does not know to be harmless "
