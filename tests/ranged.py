@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import Generator
 
 from nn2rules import Domain, Feature, Layer, Network, RuleList
-from nn2rules.space.spans import cells_of_spans
 
 
 def mixed_domain() -> Domain:
@@ -70,7 +69,7 @@ def rows_at_ends(
             continue
         low, high = feature.limits
         near = {low, high}
-        for end in (end for cell in cells_of_spans(feature) for end in cell):
+        for end in (end for cell in feature.spans for end in cell):
             step = (end - 1, end + 1)
             if not feature.whole:
                 step = (math.nextafter(end, -math.inf), math.nextafter(end, math.inf))

@@ -282,7 +282,7 @@ def _fitted(transformer: Any, cells: Any) -> Any:
 
 
 def _domain(frame: Any, binned: dict[str, Binned]) -> Domain:
-    features = []
+    features: list[Feature] = []
     for name in frame.columns:
         if name in binned:
             known = binned[name]

@@ -32,7 +32,7 @@ from nn2rules.files import from_json, to_json
 from nn2rules.language.text import condition_text
 from nn2rules.rules.volume import Volume
 from nn2rules.space import parts_of
-from nn2rules.space.spans import cells_of_spans, edge_after, spans_of, volumes
+from nn2rules.space.spans import spans_of, volumes
 from research.baselines import Trepan
 
 DOMAIN = ranged.mixed_domain()
@@ -60,12 +60,12 @@ def rules_of(*conditions, **fields):
     [(AGE, 39, 40), (AMOUNT, 2.5, math.nextafter(2.5, 3)), (AMOUNT, 0, 5e-324)],
 )
 def test_the_edge_after_a_span_is_the_next_number(feature, number, edge):
-    assert edge_after(feature, number) == edge
+    assert feature.after(number) == edge
 
 
 def test_cells_and_spans_are_the_same_numbers():
     cut = AMOUNT.cut([0, math.nextafter(2.5, 3), 100])
-    cells = cells_of_spans(cut)
+    cells = cut.spans
     assert cells[0] == (-0.5, -5e-324)
     assert cells[1:] == [
         (0, 2.5),

@@ -31,7 +31,7 @@ from nn2rules.engine.parallel import in_threads, spread
 from nn2rules.engine.table import MOST_CLASSES, build_table, exact_class, fits_in_memory
 from nn2rules.errors import BudgetExceededError, DomainError, OptionError
 from nn2rules.network import Network
-from nn2rules.space import Boxes, Domain, Feature, Value, box_sizes, volumes
+from nn2rules.space import Boxes, Domain, Feature, Range, Value, box_sizes, volumes
 
 _BATCH = 4096
 _TILES, _CUTS = 64, 256
@@ -320,7 +320,7 @@ def count_classes(
 
 def _refuse_endless(domain: Domain, meter: Meter) -> None:
     """Refuse to count on ranges of real numbers without a limit."""
-    real = [f for f in domain.features if f.limits is not None and not f.whole]
+    real = [f for f in domain.features if isinstance(f, Range) and not f.whole]
     if real and meter.budget.seconds is None and meter.budget.boxes is None:
         raise OptionError(
             f"feature {real[0].name!r} is a range of real numbers, on which counting "
@@ -397,7 +397,7 @@ def masses_of(
     """Return the probability of each of `boxes`, within a relative error of 2**-41."""
     parts = boxes.allowed * chances
     for index, feature in enumerate(domain.features):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = boxes.ends[:, 0, index], boxes.ends[:, 1, index]
             parts[:, domain.ranges[index]] *= _width(feature, low, high)
     masses: NDArray[np.float64] = np.add.reduceat(
@@ -410,7 +410,7 @@ def _width(
     feature: Feature, low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the fraction of a range of numbers that lies between two ends."""
-    assert feature.limits is not None, "asked only of ranges"
+    assert isinstance(feature, Range), "asked only of ranges"
     first, last = map(float, feature.limits)
     if feature.whole:
         return (high - low + 1) / (last - first + 1)
@@ -430,7 +430,7 @@ def value_chances(
         if feature.name not in remaining:
             chances += [float(part) for part in volumes(feature)]
             continue
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             raise DomainError(
                 f"probabilities: feature {feature.name!r} is a range of numbers, which "
                 f"are always uniform"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError
-from nn2rules.space import Boxes, Domain, whole_boxes
+from nn2rules.space import Boxes, Domain, Range, whole_boxes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ def checked_ends(
             f"the minimum and the maximum of each feature"
         )
     for index, feature in enumerate(domain.features):
-        if feature.limits is None or not box[domain.ranges[index]]:
+        if not isinstance(feature, Range) or not box[domain.ranges[index]]:
             continue
         low, high = ends[:, index].tolist()
         if not feature.limits[0] <= low <= high <= feature.limits[1]:

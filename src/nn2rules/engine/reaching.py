@@ -32,7 +32,7 @@ from nn2rules.engine.proof_or_counterexample import Answer
 from nn2rules.engine.table import exact_class
 from nn2rules.language import unused
 from nn2rules.network import Layer, Network
-from nn2rules.space import Boxes, Domain, Feature
+from nn2rules.space import Boxes, Domain, Feature, Range
 from nn2rules.space._kernels.boxes import is_covered
 
 
@@ -168,7 +168,7 @@ class Twin:
 def _renamed(feature: Feature, taken: Sequence[str]) -> Feature:
     """Return a copy of a feature with an unused name."""
     name = unused(feature.name, taken)
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return Feature(name, feature.values)
     beside = feature.values[feature.n_plain :]
     return Feature.real(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nn2rules.models import GivenRows
 from nn2rules.rules import RuleList
-from nn2rules.space import UNKNOWN, Rows
+from nn2rules.space import UNKNOWN, Intervals, Range, Rows
 
 FEWEST = 50
 """With fewer rows, none are held out: the estimate would be useless."""
@@ -55,7 +55,7 @@ def on_every_input(rows: GivenRows | None, seed: int) -> dict[str, Any]:
 def _has_rare_values(rows: GivenRows) -> bool:
     """Return whether a feature lists the values of the rows, and one occurs once."""
     for index, feature in enumerate(rows.domain.features):
-        if feature.edges is not None or feature.other is not None:
+        if isinstance(feature, Intervals) or feature.other is not None:
             continue
         counts = np.bincount(rows.codes[:, index], minlength=len(feature))
         if counts.min() == 1:  # the values were listed from these rows
@@ -75,7 +75,7 @@ def is_new(rows: GivenRows, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for index, feature in enumerate(rows.domain.features):
         codes = rows.codes[:, index]
         is_new_row |= ~np.isin(codes, codes[kept])
-        if feature.limits is None or rows.numbers is None:
+        if not isinstance(feature, Range) or rows.numbers is None:
             continue
         numbers, is_number = rows.numbers[:, index], codes == 0
         others = numbers[kept & is_number]

@@ -74,6 +74,7 @@ from nn2rules.rules import (
 from nn2rules.scorecards import MOST_REGIONS
 from nn2rules.space import (
     Domain,
+    Range,
     Rows,
     Value,
     refuse_curves,
@@ -379,7 +380,7 @@ def _refuse_endless(domain: Domain, budget: Budget) -> None:
 
     Two classes may be separated by a slanted line, which boxes can only approach.
     """
-    real = [f for f in domain.features if f.limits is not None and not f.whole]
+    real = [f for f in domain.features if isinstance(f, Range) and not f.whole]
     if real and budget.seconds is None and budget.boxes is None:
         raise OptionError(
             f"rules for every number of {real[0].name!r} may never be complete; give "

@@ -20,6 +20,7 @@ from nn2rules.space import (
     Boxes,
     Domain,
     Feature,
+    Range,
     Rows,
     inside,
     no_boxes,
@@ -216,7 +217,7 @@ class _Lines:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
         """Return values to try, as codes and numbers, and whether they are all."""
         codes = np.arange(len(feature))
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             return codes, np.ones(len(codes)), True
         low, high = feature.limits
         is_all = low == high or (feature.whole and high - low < _TRIED)

@@ -14,7 +14,7 @@ from nn2rules.extraction.certifying import network_digest
 from nn2rules.language import label_text, limits_text, quoted, value_text
 from nn2rules.network import Layer, Network
 from nn2rules.rules import Description, certificate_of
-from nn2rules.space import Domain, Feature
+from nn2rules.space import Domain, Feature, Grouped, Intervals, Range
 
 _NAMED = 3
 """How many features, or values of a feature, a sentence lists."""
@@ -110,7 +110,7 @@ def _other_values(theirs: Feature, ours: Feature) -> list[str]:
     if theirs == ours:
         return []
     name = quoted(theirs.name)
-    if theirs.limits is not None and ours.limits is not None:
+    if isinstance(theirs, Range) and isinstance(ours, Range):
         return [f"{limits_text(theirs)} in the rules, {_rest(ours)} in the model"]
     kinds = [_kind(feature) for feature in (theirs, ours)]
     if kinds[0] != kinds[1]:
@@ -126,17 +126,19 @@ def _other_values(theirs: Feature, ours: Feature) -> list[str]:
     ]
 
 
-def _rest(feature: Feature) -> str:
+def _rest(feature: Range) -> str:
     """Return the limits of a range, without its name."""
     return limits_text(feature).removeprefix(quoted(feature.name)).lstrip()
 
 
 def _kind(feature: Feature) -> str:
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return "a range"
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         return "numbers in bins"
-    return "a list of values" if feature.groups is None else "groups of categories"
+    return (
+        "groups of categories" if isinstance(feature, Grouped) else "a list of values"
+    )
 
 
 def _some(texts: list[str]) -> str:
@@ -155,7 +157,7 @@ def _on_domain(network: Network, domain: Domain) -> Network | None:
         if _kind(ours) != _kind(feature) or ours.whole != feature.whole:
             return None
         start = int(network.domain.offsets[network.domain.index(feature.name)])
-        first = 0 if feature.limits is None else 1
+        first = 1 if isinstance(feature, Range) else 0
         if not all(value in ours.values for value in feature.values[first:]):
             return None
         places = [ours.values.index(value) for value in feature.values[first:]]

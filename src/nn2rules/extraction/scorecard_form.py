@@ -31,7 +31,7 @@ from nn2rules.scorecards import (
     is_monotonic,
     regions_of,
 )
-from nn2rules.space import UNKNOWN, Feature, Rows, Value, refuse_curves
+from nn2rules.space import UNKNOWN, Feature, Range, Rows, Value, refuse_curves
 
 MOST_PARTS = 8
 """A network of one hidden layer has a scorecard of parts up to this many units."""
@@ -229,7 +229,7 @@ def _typical(
     """Return the most frequent value of a feature; of a range the median number."""
     counts = np.bincount(codes, weights, minlength=len(feature))
     code = int(counts.argmax())
-    if feature.limits is None or numbers is None or code:
+    if not isinstance(feature, Range) or numbers is None or code:
         value: Value = feature.cells[code]
         return value
     own = codes == 0

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.rules import RuleList
-from nn2rules.space import Boxes, Condition, Curve, Domain, Span, Value, plain_number
+from nn2rules.space import (
+    Boxes,
+    Condition,
+    Curve,
+    Curved,
+    Domain,
+    Span,
+    Value,
+    plain_number,
+)
 
 
 def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:
@@ -27,7 +36,7 @@ def reached(domain: Domain, boxes: Boxes) -> tuple[Boxes, NDArray[np.bool_]]:
     allowed, ends = boxes.allowed.copy(), boxes.ends.copy()
     is_left = np.ones(len(allowed), dtype=np.bool_)
     for index, feature in enumerate(domain.features):
-        if feature.curve is None:
+        if not isinstance(feature, Curved):
             continue
         start, stop = domain.offsets[index : index + 2].tolist()
         for box in np.flatnonzero(allowed[:, start]).tolist():

@@ -7,12 +7,15 @@ from nn2rules.errors import DomainError
 from nn2rules.files.json_node import Node
 from nn2rules.space import (
     Curve,
+    Curved,
     Domain,
     Feature,
+    Grouped,
+    Intervals,
+    Range,
     Shape,
     Value,
     plain_number,
-    special_values,
 )
 
 _KEYS = (
@@ -80,7 +83,7 @@ def _range(item: Node) -> Feature:
     )
     if "curve" not in item:
         return feature
-    assert feature.limits is not None, "it is a range"
+    assert isinstance(feature, Range), "it is a range"
     return feature.along(Curve(_shape(item["curve"]), feature.limits, feature.whole))
 
 
@@ -125,7 +128,7 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
     """Return the features as JSON objects."""
     objects = []
     for feature in domain.features:
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             objects.append(_range_object(feature) | _refused(feature))
             continue
         document: dict[str, Any] = {
@@ -136,13 +139,13 @@ def domain_to_object(domain: Domain) -> list[dict[str, Any]]:
             document["ordered"] = True
         if feature.labels is not None:
             document["labels"] = list(feature.labels)
-        if feature.edges is not None:
+        if isinstance(feature, Intervals):
             document["edges"] = list(feature.edges)
         if feature.other is not None:
             document["other"] = feature.other
         if feature.whole:
             document["whole"] = True
-        if feature.groups is not None:
+        if isinstance(feature, Grouped):
             document["groups"] = [list(group) for group in feature.groups]
         objects.append(document | _refused(feature))
     return objects
@@ -156,13 +159,13 @@ def _refused(feature: Feature) -> dict[str, Any]:
 def _range_object(feature: Feature) -> dict[str, Any]:
     """Return a range as a JSON object; where rules cut it follows from the rules."""
     plain = feature.uncurved
-    assert plain.limits is not None, "asked only of ranges"
+    assert isinstance(plain, Range), "asked only of ranges"
     document: dict[str, Any] = {"name": feature.name, "range": list(plain.limits)}
     if plain.whole:
         document["whole"] = True
-    if special_values(feature):
-        document["values"] = list(special_values(feature))
-    if feature.curve is not None:
+    if feature.beside:
+        document["values"] = list(feature.beside)
+    if isinstance(feature, Curved):
         document["curve"] = _curve_object(feature.curve.shape)
     return document
 

@@ -27,7 +27,7 @@ from nn2rules.files.domain_json import (
 )
 from nn2rules.files.json_node import Node
 from nn2rules.rules import FACTS, Facts, Rule, RuleList
-from nn2rules.space import Condition, Domain
+from nn2rules.space import Condition, Domain, Range
 
 FORMAT = "nn2rules-rules/1"
 
@@ -134,7 +134,7 @@ def _rule(item: Node, domain: Domain) -> Rule:
     for name, values in item["if"].entries():
         if name not in domain.names:
             raise item["if"].error(f"there is no feature {name!r}")
-        is_range = domain.feature(name).limits is not None
+        is_range = isinstance(domain.feature(name), Range)
         allowed = tuple(
             _pair(value) if is_range and type(value.value) is list else value.scalar()
             for value in values.items()

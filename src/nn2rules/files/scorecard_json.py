@@ -30,7 +30,7 @@ from nn2rules.files.network_json import layer_from_node, layer_to_object
 from nn2rules.files.rules_json import certificate_from_node
 from nn2rules.network import ACTIVATIONS, Affine, Layer
 from nn2rules.scorecards import Card, CardRegion, Profile, Scale, Scorecard
-from nn2rules.space import Domain, Feature, Value, special_values
+from nn2rules.space import Domain, Feature, Range, Value
 
 FORMAT = "nn2rules-scorecard/1"
 
@@ -114,10 +114,10 @@ def _card(item: Node, domain: Domain) -> Card:
 
 def _points(node: Node, feature: Feature) -> list[float]:
     """Read the points of a feature: of its values, and before them its slope."""
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return _numbers(node, len(feature))
     node.only(("slope", "values"))
-    n_beside = len(special_values(feature))
+    n_beside = len(feature.beside)
     beside = _numbers(node["values"], n_beside) if n_beside else []
     return [node["slope"].number(), *beside]
 
@@ -233,7 +233,7 @@ def _points_object(card: Card, domain: Domain) -> dict[str, Any]:
     for index, feature in enumerate(domain.features):
         start, stop = domain.offsets[index : index + 2]
         numbers = card.points[start:stop].tolist()
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             points[feature.name] = numbers
         else:
             points[feature.name] = {"slope": numbers[0]}

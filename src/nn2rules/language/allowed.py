@@ -10,13 +10,13 @@ from nn2rules.language.text import condition_text
 from nn2rules.space import (
     Condition,
     Feature,
+    Intervals,
+    Range,
     Span,
     cut_above,
-    edge_after,
     has_bins,
     is_number,
     next_number,
-    previous_number,
 )
 
 COMPARISONS = ("<", "≤", "≥", ">")
@@ -44,7 +44,7 @@ class Allowed:
 
 def everything(feature: Feature) -> Allowed:
     """Return all values of a feature."""
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return Allowed(codes=frozenset(range(len(feature))))
     beside = frozenset(range(feature.n_plain, len(feature)))
     return Allowed((feature.limits,), beside)
@@ -52,7 +52,7 @@ def everything(feature: Feature) -> Allowed:
 
 def plain_values(feature: Feature) -> Allowed:
     """Return the values that have a place in the order: no missing, no others."""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return Allowed((feature.limits,))
     return Allowed(codes=frozenset(plain_codes(feature)))
 
@@ -60,16 +60,17 @@ def plain_values(feature: Feature) -> Allowed:
 def plain_codes(feature: Feature) -> list[int]:
     """Return the codes of values that are neither missing nor stand for others."""
     return [
-        code
-        for code, value in enumerate(feature.values)
-        if value is not None and (feature.other is None or value != feature.other)
+        code for code, value in enumerate(feature.values) if feature.is_ordinary(value)
     ]
 
 
 def union(feature: Feature, one: Allowed, other: Allowed) -> Allowed:
     """Return what either allows."""
     return Allowed(
-        _joined(feature, [*one.spans, *other.spans]), one.codes | other.codes
+        _joined(feature, [*one.spans, *other.spans])
+        if isinstance(feature, Range)
+        else (),
+        one.codes | other.codes,
     )
 
 
@@ -87,23 +88,23 @@ def common(one: Allowed, other: Allowed) -> Allowed:
 def without(feature: Feature, some: Allowed) -> Allowed:
     """Return all values but some."""
     whole = everything(feature)
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return Allowed(codes=whole.codes - some.codes)
     start, last = feature.limits
     spans: list[Span] = []
     for low, high in some.spans:
         if start < low:
-            spans.append((start, previous_number(low, whole=feature.whole)))
-        start = edge_after(feature, high)
+            spans.append((start, feature.before(low)))
+        start = feature.after(high)
     if start <= last:
         spans.append((start, last))
     return Allowed(tuple(spans), whole.codes - some.codes)
 
 
-def _joined(feature: Feature, spans: Iterable[Span]) -> tuple[Span, ...]:
+def _joined(feature: Range, spans: Iterable[Span]) -> tuple[Span, ...]:
     found: list[Span] = []
     for span in sorted(spans):
-        if found and span[0] <= edge_after(feature, found[-1][1]):
+        if found and span[0] <= feature.after(found[-1][1]):
             low, high = found.pop()
             found.append((low, max(high, span[1])))
         else:
@@ -119,7 +120,7 @@ def compared(feature: Feature, sign: str, number: float) -> Allowed:
     DomainError
         If the feature has no numbers, or the number parts one of its bins.
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return _part_of_range(feature, sign, number)
     plain = plain_codes(feature)
     if has_bins(feature):
@@ -158,14 +159,13 @@ def compared_place(feature: Feature, sign: str, code: int) -> Allowed:
     return Allowed(codes=frozenset(c for c, k in both if _holds(k, sign, key)))
 
 
-def _part_of_range(feature: Feature, sign: str, number: float) -> Allowed:
+def _part_of_range(feature: Range, sign: str, number: float) -> Allowed:
     """Return the numbers of a range, and special ones, on one side of a number."""
-    assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
     edge = _edge(sign, number, whole=feature.whole)
     spans: tuple[Span, ...] = ()
     if sign in "<≤" and edge > first:
-        spans = ((first, min(last, previous_number(edge, whole=feature.whole))),)
+        spans = ((first, min(last, feature.before(edge))),)
     elif sign in "≥>" and edge <= last:
         spans = ((max(first, edge), last),)
     beside: list[tuple[int, Any]] = [*enumerate(feature.values)][feature.n_plain :]
@@ -190,7 +190,7 @@ def _edge(sign: str, number: float, *, whole: bool) -> float:
 def _edges(feature: Feature, plain: Sequence[int]) -> tuple[list[float], bool]:
     """Return the first number of each bin but the lowest, and whether all are whole."""
     if feature.labels is None:
-        assert feature.edges is not None, "asked only of bins"
+        assert isinstance(feature, Intervals), "asked only of bins"
         return list(feature.edges), feature.whole
     lasts = [cut_above(feature, place)[0] for place in range(len(plain) - 1)]
     return [int(last) + 1 for last in lasts], True

@@ -20,6 +20,7 @@ from nn2rules.space import (
     Condition,
     Domain,
     Inputs,
+    Range,
     Value,
     boxes_of,
     inputs_in_boxes,
@@ -27,7 +28,6 @@ from nn2rules.space import (
     joined,
     no_boxes,
     parts_of,
-    special_values,
 )
 
 IsImpossible: TypeAlias = Callable[[list[dict[str, Value]]], Any]
@@ -196,9 +196,9 @@ def _impossible_boxes(domain: Domain, given: Any, *, numbers: bool) -> Boxes:
 def _refuse_numbers(domain: Domain, allowed: Mapping[str, Any]) -> None:
     """Refuse boxes that hold some of the numbers of a range."""
     for name, values in allowed.items():
-        if name not in domain.names or domain.feature(name).limits is None:
+        if name not in domain.names or not isinstance(domain.feature(name), Range):
             continue
-        beside = special_values(domain.feature(name))
+        beside = domain.feature(name).beside
         is_one = isinstance(values, str) or not isinstance(values, Iterable)
         for value in [values] if is_one else values:
             if value not in beside:

@@ -9,7 +9,17 @@ from nn2rules.errors import DomainError
 from nn2rules.language.allowed import Allowed, compared, compared_place, union
 from nn2rules.language.scanner import Scanner
 from nn2rules.language.text import condition_text, count, label_text, quoted, value_text
-from nn2rules.space import UNKNOWN, Domain, Feature, Lookup, number_of, text_of
+from nn2rules.space import (
+    UNKNOWN,
+    Domain,
+    Feature,
+    Grouped,
+    Intervals,
+    Lookup,
+    Range,
+    number_of,
+    text_of,
+)
 
 Part = frozenset[int]
 """Some words, by their places; -1 is all those that nobody listed."""
@@ -52,7 +62,7 @@ class Words:
     """
 
     def __init__(self, feature: Feature) -> None:
-        assert feature.groups is not None, "asked only of groups"
+        assert isinstance(feature, Grouped), "asked only of groups"
         self.feature = feature
         self._words = feature.words
         self._lookup = Lookup(Feature(feature.name, self._words or ("",)))
@@ -160,7 +170,7 @@ class ValueReader:
         self._values = [_spellings(feature) for feature in domain.features]
         self._lookups = [Lookup(feature) for feature in domain.features]
         self._words = [
-            None if feature.groups is None else Words(feature)
+            Words(feature) if isinstance(feature, Grouped) else None
             for feature in domain.features
         ]
 
@@ -241,7 +251,7 @@ class ValueReader:
                 continue
             code = self._lookups[index][value]
             number = number_of(value)
-            if feature.limits is not None and code == 0 and number is not None:
+            if isinstance(feature, Range) and code == 0 and number is not None:
                 yield Allowed(((number, number),)), stop
             elif code == UNKNOWN:
                 found = False
@@ -260,7 +270,7 @@ class ValueReader:
         word = self.scanner.shown(place)
         if not word:
             return f"expected a value of feature {feature.name!r}"
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = feature.limits
             kind = "whole numbers from " if feature.whole else ""
             return (
@@ -310,9 +320,9 @@ class ValueReader:
 
 def _is_part(feature: Feature, code: int, number: float | None) -> bool:
     """Tell whether a value stands for more than the text by which it was found."""
-    if feature.other is not None and feature.values[code] == feature.other:
+    if feature.is_other(feature.values[code]):
         return True
-    if feature.edges is None or number is None or code >= feature.n_plain:
+    if not isinstance(feature, Intervals) or number is None or code >= feature.n_plain:
         return False
     ends = feature.edges[max(code - 1, 0) : code + 1]
     return not (feature.whole and len(ends) == 2 and ends[1] - ends[0] == 1)
@@ -339,7 +349,7 @@ def _spellings(feature: Feature) -> tuple[dict[str, int], dict[str, int]]:
     """
     bare: dict[str, int] = {}
     inside: dict[str, int] = {}
-    first = 0 if feature.limits is None else feature.n_plain
+    first = feature.n_cells
     listed = [*enumerate(feature.values)][first:]
     for code, value in listed:
         if feature.labels is None and value is None:

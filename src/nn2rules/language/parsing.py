@@ -21,6 +21,7 @@ from nn2rules.space import (
     Domain,
     Feature,
     Lookup,
+    Range,
     boxes_of,
     is_number,
     refuse_parts,
@@ -75,7 +76,7 @@ class ConditionReader:
             if not both:
                 feature = self.domain.features[index]
                 fact = f"no value of feature {feature.name!r} meets all conditions"
-                if feature.limits is not None:
+                if isinstance(feature, Range):
                     fact += f"; it goes from {feature.limits[0]} to {feature.limits[1]}"
                 self.scanner.fail(place - 1, fact)
                 raise self.scanner.error()
@@ -327,7 +328,7 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
     if not isinstance(name, str):
         raise OptionError(f"{what}: {name!r} is not the name of a feature")
     feature, allowed = domain.feature(name), Allowed()
-    is_span = feature.limits is not None and isinstance(values, tuple)
+    is_span = isinstance(feature, Range) and isinstance(values, tuple)
     is_one = values is None or isinstance(values, str | int | float) or is_span
     is_one = is_one or not isinstance(values, Iterable)
     listed = [values] if is_one else list(values)
@@ -341,7 +342,7 @@ def _said(domain: Domain, name: object, values: Any, what: str) -> tuple[str, Al
 
 
 def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowed:
-    if feature.limits is not None and isinstance(value, tuple | list):
+    if isinstance(feature, Range) and isinstance(value, tuple | list):
         if len(value) != 2 or not all(is_number(end) for end in value):
             raise OptionError(
                 f"{what}: feature {feature.name!r} is {value!r}, expected two numbers, "
@@ -353,7 +354,7 @@ def _one_said(domain: Domain, feature: Feature, value: Any, what: str) -> Allowe
     if value not in feature.values and value in labels:
         return Allowed(codes=frozenset([labels.index(value)]))
     code = domain.code(feature.name, value)
-    if feature.limits is not None and code < feature.n_plain:
+    if code < feature.n_cells:
         number = Lookup(feature).number(value)
         return _one_number(feature, number)
     return Allowed(codes=frozenset([code]))

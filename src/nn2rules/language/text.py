@@ -12,17 +12,18 @@ from nn2rules.space import (
     Cut,
     Domain,
     Feature,
+    Grouped,
+    Intervals,
+    Range,
     Span,
     Value,
     cut_above,
     cut_below,
-    edge_after,
     edge_text,
     has_bins,
     has_odd_bins,
     is_number,
     number_of,
-    special_values,
     text_of,
 )
 
@@ -59,7 +60,7 @@ def value_text(feature: Feature, value: Value) -> str:
     >>> value_text(job, "clerk, cook"), value_text(job, "judge, other")
     ('{clerk, cook}', '{judge, other}')
     """
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         texts = _group_texts(feature, feature.values.index(value))
         return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
     if feature.labels is not None:
@@ -127,9 +128,9 @@ def _allowed(feature: Feature, values: Sequence[Value | Span]) -> tuple[str, lis
 
     There are parts only for ordered values that form a range, or several of numbers.
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return _allowed_spans(feature, values)
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         return _allowed_words(feature, values), []
     chosen = set(values)
     codes = [code for code, value in enumerate(feature.values) if value in chosen]
@@ -173,7 +174,7 @@ def _allowed_words(feature: Feature, values: Sequence[Value | Span]) -> str:
         texts += _group_texts(feature, code)
     is_shorter = len(outside) < len(inside)
     if feature.other is not None:
-        has_name = not _words(feature, feature.values.index(feature.other))
+        has_name = not _words(feature, feature.other_code)
         is_shorter = len(outside) <= len(inside) or not has_name
         is_shorter = is_shorter and feature.other in values
     if outside and is_shorter:
@@ -188,21 +189,21 @@ def _several(kind: str, texts: Sequence[str]) -> str:
 def _group_texts(feature: Feature, code: int) -> list[str]:
     """Return the words of a group as rules print them, and *other* for all others."""
     texts = [label_text(word) for word in _words(feature, code)]
-    if feature.other is not None and feature.values[code] == feature.other:
-        texts.append("other" if texts else quoted(feature.other))
+    if code == feature.other_code:
+        texts.append("other" if texts else quoted(str(feature.other)))
     return texts
 
 
 def _words(feature: Feature, code: int) -> tuple[Value, ...]:
-    return () if feature.groups is None else feature.groups[code]
+    return feature.categories_at(code)
 
 
 def _allowed_spans(
-    feature: Feature, values: Sequence[Value | Span]
+    feature: Range, values: Sequence[Value | Span]
 ) -> tuple[str, list[str]]:
     """Return what `_allowed` does, for a range of numbers."""
     spans = sorted(value for value in values if isinstance(value, tuple))
-    beside = special_values(feature)
+    beside = feature.beside
     rest = [label_text(value) for value in beside if value in values]
     if not spans:
         is_one = len(rest) == 1
@@ -217,26 +218,25 @@ def _allowed_spans(
 
 
 def _span(
-    feature: Feature, low: float, high: float, others: Sequence[Value]
+    feature: Range, low: float, high: float, others: Sequence[Value]
 ) -> tuple[str, str]:
     """Return the numbers from `low` to `high`: behind a name, and with it in it.
 
     Where one of the `others`, which are not meant, lies beyond an end, that is said.
     """
-    assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
     if low == high and first < last:
         return f"= {low}", f"\0 = {low}"
     start, stop = (str(low), False), (str(high), True)
     if not feature.whole:
-        start, stop = edge_text(low), edge_text(edge_after(feature, high))
+        start, stop = edge_text(low), edge_text(feature.after(high))
     numbers: Any = [value for value in others if is_number(value)]
     is_first = low == first and not any(number < first for number in numbers)
     is_last = high == last and not any(number > last for number in numbers)
     return _between(None if is_first else start, None if is_last else stop)
 
 
-def limits_text(feature: Feature) -> str:
+def limits_text(feature: Range) -> str:
     """Return which numbers a range has, and what else is a value of its feature.
 
     Examples
@@ -246,16 +246,15 @@ def limits_text(feature: Feature) -> str:
     >>> limits_text(Feature.real("amount", 0, 2.5, missing=True))
     'amount 0 to 2.5, or missing'
     """
-    assert feature.limits is not None, "asked only of ranges"
     low, high = feature.limits
     whole = " (whole)" if feature.whole else ""
-    rest = "".join(f", or {label_text(value)}" for value in special_values(feature))
+    rest = "".join(f", or {label_text(value)}" for value in feature.beside)
     return f"{quoted(feature.name)} {low} to {high}{whole}{rest}"
 
 
 def _is_plain(feature: Feature, value: Value) -> bool:
     """Tell whether a value has a place in the order: missing and others have none."""
-    return value is not None and (feature.other is None or value != feature.other)
+    return feature.is_ordinary(value)
 
 
 def _has_ranges(feature: Feature, plain: Sequence[int]) -> bool:
@@ -283,7 +282,7 @@ def _is_range(
 ) -> bool:
     """Tell whether values are said as ranges: of words one, of numbers several."""
     is_numeric = all(is_number(feature.values[code]) for code in plain)
-    if feature.edges is not None or has_bins(feature) or is_numeric:
+    if isinstance(feature, Intervals) or has_bins(feature) or is_numeric:
         is_long = any(first < last for first, last in runs)
         return bool(runs) and (is_long or has_bins(feature))
     return len(runs) == 1 and not rest
@@ -355,7 +354,7 @@ def value_condition(feature: Feature, values: Sequence[Any]) -> str:
     >>> value_condition(job, ["clerk, cook"])
     'job in {clerk, cook}'
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         beside = feature.values[feature.n_plain :]
         values = [v if isinstance(v, tuple) or v in beside else (v, v) for v in values]
     return condition_text(feature, values)
@@ -383,7 +382,7 @@ def value_words(feature: Feature, value: Value) -> str:
     >>> value_words(Feature("sex", ("f", "m"), labels=("Female", "Male")), "f")
     'Female'
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return label_text(value)
     is_bin = has_bins(feature) and feature.labels is None and value is not None
     return value_condition(feature, [value]) if is_bin else value_text(feature, value)

@@ -24,6 +24,7 @@ from nn2rules.space import (
     UNKNOWN,
     Domain,
     Feature,
+    Grouped,
     Lookup,
     Rows,
     Value,
@@ -281,7 +282,7 @@ def _columns(maker: RowMaker, index: int) -> list[list[Value]]:
 
 
 def _is_gap(feature: Feature, code: int) -> bool:
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         return None in feature.groups[code]
     return feature.values[code] is None
 

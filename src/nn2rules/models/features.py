@@ -12,9 +12,15 @@ from nn2rules.errors import OptionError, RowsError, UnsupportedModelError
 from nn2rules.language import unused
 from nn2rules.models.ranges import along
 from nn2rules.space import (
+    Binned,
     Column,
+    Curved,
     Domain,
     Feature,
+    Grouped,
+    Intervals,
+    Listed,
+    Range,
     Rows,
     Value,
     are_whole,
@@ -103,7 +109,7 @@ def _along_curves(
     return Domain(
         tuple(
             along(feature, column_facts[feature.name].curve)
-            if feature.name in column_facts and feature.curve is None
+            if feature.name in column_facts and not isinstance(feature, Curved)
             else feature
             for feature in domain.features
         )
@@ -113,7 +119,7 @@ def _along_curves(
 def _refuse_groups(features: Sequence[Feature]) -> None:
     """Refuse groups of categories: the model may treat their members differently."""
     for feature in features:
-        if feature.groups is not None:
+        if isinstance(feature, Grouped):
             raise UnsupportedModelError(
                 f"domain: feature {feature.name!r} has groups of categories, whose "
                 f"members this model may treat differently; give the categories "
@@ -186,7 +192,7 @@ def probed_bins(
     column_facts = column_facts if data is None else _by_position(data, column_facts)
     probed = []
     for feature in domain.features:
-        if feature.edges is None or feature.limits is not None:
+        if not isinstance(feature, Binned):
             continue
         paths = (
             column_facts[feature.name].paths
@@ -213,12 +219,12 @@ def probed_ranges(
     column_facts = column_facts if data is None else _by_position(data, column_facts)
     probed = []
     for feature in domain.features:
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             continue
         facts = column_facts.get(feature.name) if column_facts else None
         ends = facts.linear if facts is not None else None
         is_known = facts is None and not encoded
-        if feature.curve is not None:
+        if isinstance(feature, Curved):
             continue  # by the code of the model's steps
         if ends is not None:
             low, high = feature.limits
@@ -282,7 +288,9 @@ def _feature(
         _refuse_unknown(name, column, spec)
     listed = listed or facts.is_looked_up
     feature = feature_of(name, column, known=values, special=special, listed=listed)
-    return replace(feature, ordered=feature.ordered or facts.is_ordered)
+    if isinstance(feature, Listed) and facts.is_ordered:
+        return replace(feature, ordered=True)
+    return feature
 
 
 def _refuse_unknown(name: str, column: Column, spec: Any) -> None:
@@ -326,7 +334,7 @@ def value_of_or_text(cell: object) -> Value:
 def _with_other(feature: Feature, other: bool | Sequence[str], facts: Any) -> Feature:
     """Add a category for others, where it is wanted and possible."""
     is_named = not isinstance(other, bool) and feature.name in other
-    has_words = feature.edges is None and not feature.has_numbers
+    has_words = not isinstance(feature, Intervals) and not feature.has_numbers
     is_encoded = facts is not None and bool(facts.values)
     can = has_words or is_encoded
     if other is True and facts is not None:

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.space import (
     UNKNOWN,
+    Binned,
     Domain,
     Feature,
     Lookup,
+    Range,
     Rows,
     Value,
     is_missing,
@@ -87,7 +89,7 @@ class RowMaker:
     def n_unseen_values(self) -> dict[str, int]:
         """The number of cells that stand for the category for others, by feature."""
         return {
-            feature.name: len(examples[feature.values.index(feature.other)])
+            feature.name: len(examples[feature.other_code])
             for feature, examples in zip(
                 self.domain.features, self._examples, strict=True
             )
@@ -117,11 +119,11 @@ class RowMaker:
     ) -> Value:
         """Return a cell that stands for a value, a different one each time."""
         feature, examples = self.domain.features[index], self._examples[index][code]
-        if feature.other is not None and feature.values[code] == feature.other:
+        if feature.is_other(feature.values[code]):
             return examples[turn % len(examples)]
         low: Any = examples[0]
         high: Any = examples[-1]
-        if feature.limits is not None and turn % _TO_AN_END < 2:
+        if isinstance(feature, Range) and turn % _TO_AN_END < 2:
             return (low, high)[turn % _TO_AN_END]  # type: ignore[no-any-return]
         if feature.whole:
             return int(rng.integers(low, high, endpoint=True))
@@ -171,12 +173,19 @@ def _float_kinds(domain: Domain, like: Rows) -> list[type[np.floating[Any]]]:
 
 def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list[Value]:
     value = feature.values[code]
-    if feature.other is not None and value == feature.other:
+    if feature.is_other(value):
         return unseen_values(feature)
-    if feature.edges is None or code >= feature.n_plain:
-        return [value]
-    if feature.limits is not None:
+    if isinstance(feature, Range) and code < feature.n_cells:
         return _ends(feature, kind)
+    if isinstance(feature, Binned) and code < feature.n_intervals:
+        return _ends_of_bin(feature, code, kind)
+    return [value]
+
+
+def _ends_of_bin(
+    feature: Binned, code: int, kind: type[np.floating[Any]]
+) -> list[Value]:
+    """Return the first and the last number of a bin that such a column stores."""
     ends = [-math.inf, *feature.edges, math.inf]
     low, high = ends[code], ends[code + 1]
     if feature.whole:
@@ -190,9 +199,8 @@ def _examples(feature: Feature, code: int, kind: type[np.floating[Any]]) -> list
     return [first, last]
 
 
-def _ends(feature: Feature, kind: type[np.floating[Any]]) -> list[Value]:
+def _ends(feature: Range, kind: type[np.floating[Any]]) -> list[Value]:
     """Return the two ends of a range, as a column of this type stores them."""
-    assert feature.limits is not None, "the feature is a range"
     low, high = feature.limits
     if feature.whole:
         return [int(low), int(high)]
@@ -305,7 +313,7 @@ def unseen_values(feature: Feature) -> list[Value]:
     numbers: Any = plain
     is_numeric = bool(numbers) and all(is_number(number) for number in numbers)
     candidates = _numbers(numbers) if is_numeric else _words(plain)
-    lookup, code = Lookup(feature), feature.values.index(feature.other)
+    lookup, code = Lookup(feature), feature.other_code
     return [item for item in dict.fromkeys(candidates) if lookup[item] == code]
 
 

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from nn2rules.errors import Nn2RulesError, UnsupportedModelError
 from nn2rules.models.model_rows import RowMaker, distinguished, picked
 from nn2rules.models.tracing import CONSTANT, Columns
-from nn2rules.space import Domain, Feature, Rows, Value, cells_of, text_of
+from nn2rules.space import (
+    Domain,
+    Feature,
+    Intervals,
+    Rows,
+    Value,
+    cells_of,
+    text_of,
+)
 
 _ROWS = 2048
 _CELLS = 4_000_000
@@ -35,7 +43,7 @@ def samples(maker: RowMaker) -> Iterator[NDArray[np.int64]]:
         with_unseen = rng.integers(sizes, size=(n_unseen_values, len(sizes)))
         for index, feature in enumerate(maker.domain.features):
             if feature.other is not None:
-                with_unseen[:, index] = feature.values.index(feature.other)
+                with_unseen[:, index] = feature.other_code
         yield with_unseen
     rows = maker.observed(n_rows, rng)
     if len(rows):
@@ -134,7 +142,7 @@ def _refuse_unseen_values(
 
 def _is_other(domain: Domain, owner: int, code: int) -> bool:
     feature = domain.features[owner]
-    return feature.other is not None and feature.values[code] == feature.other
+    return feature.is_other(feature.values[code])
 
 
 class _Design:
@@ -212,7 +220,7 @@ def refused(feature: Feature, code: int, reason: str) -> UnsupportedModelError:
             f"pipeline",
             feature=feature.name,
         )
-    if feature.other is not None and value == feature.other:
+    if feature.is_other(value):
         return UnsupportedModelError(
             f"feature {feature.name!r} cannot have a category for others, because the "
             f"model accepts only values that it was trained on ({reason}); leave it "
@@ -310,7 +318,7 @@ def _is_own_text(
     if feature.other is None or entries.dtype.kind not in "OUS":
         return np.zeros(len(codes), dtype=np.bool_)
     is_text = np.array([isinstance(entry, str | bytes) for entry in entries.tolist()])
-    is_other = codes == feature.values.index(feature.other)
+    is_other = codes == feature.other_code
     return np.asarray(is_other & is_text)
 
 
@@ -322,7 +330,7 @@ def _explained(
     `numbers` are its encoded values: first in the row that differs, then in the probe
     rows around that row.
     """
-    if owner != CONSTANT and near.domain.features[owner].edges is not None:
+    if owner != CONSTANT and isinstance(near.domain.features[owner], Intervals):
         return _split_bin(near.domain.features[owner])
     differs = ~_equal(numbers[2:], numbers[1:2])
     owners = {owner, *near.features[differs].tolist()} - {CONSTANT}

@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, RowsError
 from nn2rules.network import UNIT, Layer, Network
-from nn2rules.space import Curve, Domain, Feature, Lookup, Rows, Shape, Value, cells_of
+from nn2rules.space import (
+    Curve,
+    Curved,
+    Domain,
+    Feature,
+    Lookup,
+    Range,
+    Rows,
+    Shape,
+    Value,
+    cells_of,
+)
 
 _INSIDE = 32
 _SEEN = 96
@@ -206,7 +217,7 @@ def sampled(domain: Domain, data: Rows) -> Sampled:
     features: list[Feature] = []
     numbers: list[NDArray[np.float64] | None] = []
     for feature in domain.features:
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             features.append(feature)
             numbers.append(None)
             continue
@@ -215,7 +226,7 @@ def sampled(domain: Domain, data: Rows) -> Sampled:
         rest = feature.values[feature.n_plain :]
         values: list[Value] = [int(n) if plain_feature.whole else n for n in chosen]
         features.append(Feature(feature.name, (*values, *rest)))
-        if feature.curve is not None:
+        if isinstance(feature, Curved):
             chosen = [feature.curve(number) for number in chosen]
         numbers.append(np.array(chosen, dtype=np.float64))
     return Sampled(domain, Domain(tuple(features)), tuple(numbers))
@@ -237,7 +248,7 @@ def _seen(feature: Feature, data: Rows) -> list[float]:
 
 def _numbers(feature: Feature, seen: Sequence[float]) -> list[float]:
     """Return numbers of a range in ascending order: its ends, and some between."""
-    assert feature.limits is not None, "asked only of ranges"
+    assert isinstance(feature, Range), "asked only of ranges"
     low, high = map(float, feature.limits)
     numbers = {low, high, *seen}
     for turn in range(1, _INSIDE + 1):
@@ -260,7 +271,7 @@ def along(feature: Feature, shape: Shape | None) -> Feature:
     >>> along(Feature.real("income", 1, 64), Shape("log2")).limits
     (0, 6)
     """
-    if feature.limits is None or feature.edges or shape is None:
+    if not isinstance(feature, Range) or feature.edges or shape is None:
         return feature
     try:
         return feature.along(Curve(shape, feature.limits, feature.whole))
@@ -284,7 +295,7 @@ def curve_error(feature: Feature, unit: float) -> float:
     ``expm1(p * log(x)) / p`` or as ``(x ** p - 1) / p``: an error of the logarithm
     grows by ``x ** p``, and the difference can cancel leading digits.
     """
-    if feature.curve is None:
+    if not isinstance(feature, Curved):
         return 0.0
     shape, largest = feature.curve.shape, max(map(abs, feature.curve.limits))
     size = max(largest, 1.0) if shape.kind == "quantiles" else largest
@@ -309,4 +320,6 @@ def _grown(shape: Shape, ends: tuple[float, float]) -> float:
 
 def curves_of(domain: Domain) -> dict[str, str]:
     """Return the kind of curve of each feature that has one."""
-    return {f.name: f.curve.shape.kind for f in domain.features if f.curve is not None}
+    return {
+        f.name: f.curve.shape.kind for f in domain.features if isinstance(f, Curved)
+    }

@@ -33,6 +33,8 @@ from nn2rules.space import (
     UNKNOWN,
     Domain,
     Feature,
+    Intervals,
+    Range,
     Rows,
     observed_columns,
     special_value_warnings,
@@ -153,7 +155,7 @@ def _assumed(domain: Domain, options: ModelOptions) -> list[str]:
     return [
         f.name
         for f in domain.features
-        if f.limits is not None and f.name not in declared
+        if isinstance(f, Range) and f.name not in declared
     ]
 
 
@@ -249,7 +251,7 @@ def _with_origin(
     tried += [
         f"range of {f.name}"
         for f in domain.features
-        if f.limits is not None and f.name in nonlinear
+        if isinstance(f, Range) and f.name in nonlinear
     ]
     facts = _origin_of_encode(options.encode, encoder, tried, read.n_made)
     facts |= dict(read.facts) | _agreement(read.reading, options.data)
@@ -322,7 +324,7 @@ def _check_unseen_values(reading: Reading, maker: RowMaker) -> dict[str, Any]:
     for index, feature in enumerate(domain.features):
         if feature.other is None:
             continue
-        code = feature.values.index(feature.other)
+        code = feature.other_code
         unseen_values = maker.examples(index, code)
         bases = rng.integers(domain.sizes, size=(_BASES, len(domain.sizes)))
         codes = np.repeat(bases, len(unseen_values), axis=0)
@@ -367,7 +369,7 @@ def _without_unused(network: Network) -> Network:
 
 def _is_single(feature: Feature) -> bool:
     """Tell whether a feature has one value, apart from special ones."""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return feature.limits[0] == feature.limits[1]
     return feature.n_plain == 1
 
@@ -381,7 +383,7 @@ def _hint_at_bins(network: Network) -> None:
     blocks = np.split(network.layers[0].weights, network.domain.offsets[1:-1])
     for feature, block in zip(network.domain.features, blocks, strict=True):
         numbers = feature.values[: feature.n_plain]
-        if feature.edges is not None or not feature.has_numbers:
+        if isinstance(feature, Intervals) or not feature.has_numbers:
             continue
         changes = ~np.isclose(block[1 : len(numbers)], block[: len(numbers) - 1], 1e-12)
         places = np.flatnonzero(changes.any(axis=1)).tolist()

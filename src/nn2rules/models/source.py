@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.models.model_rows import RowMaker
 from nn2rules.models.probing import Encode
-from nn2rules.space import Domain, Feature, Rows, cells_of, is_missing, is_number
+from nn2rules.space import (
+    Domain,
+    Feature,
+    Intervals,
+    Rows,
+    cells_of,
+    is_missing,
+    is_number,
+)
 
 _UNKNOWN_ORDER = (
     "the model takes {width} numbers, as many as the features have values, so they "
@@ -142,7 +150,7 @@ def _plain(name: str) -> str:
 
 
 def _refuse_words(feature: Feature, port: Port) -> None:
-    if port.kind == "text" or feature.edges is not None:
+    if port.kind == "text" or isinstance(feature, Intervals):
         return
     for value in feature.values:
         if value is not None and not is_number(value) and not isinstance(value, bool):

@@ -24,7 +24,7 @@ from nn2rules.network import certified
 from nn2rules.network.exact import UNDECIDED
 from nn2rules.network.layer import Layer, checked_number
 from nn2rules.output import GAP, Document, Grid, Line, Piece, html_of
-from nn2rules.space import Domain, Rows, Value, checked_values
+from nn2rules.space import Domain, Range, Rows, Value, checked_values
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Network:
         if not self.layers:
             raise FormatError("layers: a network needs at least one layer")
         for feature in self.domain.features:
-            if feature.limits is not None and feature.edges:
+            if isinstance(feature, Range) and feature.edges:
                 raise FormatError(
                     f"features: the range of {feature.name!r} is cut, as only rules "
                     f"need it; a network has it in one piece (Domain.uncut)"
@@ -204,7 +204,7 @@ def _html_of(network: Network) -> str:
         (
             quoted(feature.name),
             limits_text(feature.uncurved)
-            if feature.limits is not None
+            if isinstance(feature, Range)
             else ", ".join(value_text(feature, value) for value in feature.values),
         )
         for feature in network.domain.features

@@ -24,6 +24,7 @@ from nn2rules.rules import (
     uncovered_inputs,
     uncovered_rows,
 )
+from nn2rules.space import Range
 
 _N_TOP = 5  # rules in the summary
 _MOST_NAMED = 4  # classes that a title names
@@ -90,7 +91,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     if subject.network is not None:
         facts.append(("Network", shape_of(subject.network)))
     features = rules.domain.features
-    ranges = [limits_text(f) for f in features if f.limits is not None]
+    ranges = [limits_text(f) for f in features if isinstance(f, Range)]
     domain = count(len(features), "feature")
     if ranges:
         domain += f", {count(len(ranges), 'range')} of numbers: {'; '.join(ranges)}"

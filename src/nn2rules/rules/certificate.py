@@ -15,7 +15,7 @@ import numpy as np
 
 from nn2rules.errors import OptionError
 from nn2rules.rules.rule import FACTS, Facts
-from nn2rules.space import Domain
+from nn2rules.space import Domain, Grouped, Range
 
 if TYPE_CHECKING:
     from nn2rules.rules.description import Description
@@ -294,8 +294,8 @@ def features_content(domain: Domain) -> list[tuple[Any, ...]]:
     """Return the part of a domain that a digest covers, as plain values."""
     return [
         (f.name, f.values, f.ordered, f.labels, f.edges, f.other)
-        + (() if f.limits is None else (f.limits, f.whole))
-        + (() if f.groups is None else (f.groups,))
+        + ((f.limits, f.whole) if isinstance(f, Range) else ())
+        + ((f.groups,) if isinstance(f, Grouped) else ())
         for f in domain.features
     ]
 

@@ -15,6 +15,7 @@ from nn2rules.rules.facts import (
     n_rows,
 )
 from nn2rules.rules.wording import coverage_of, large_text, title_of
+from nn2rules.space import Range
 
 if TYPE_CHECKING:
     from nn2rules.rules.description import Description
@@ -81,7 +82,7 @@ def _size(description: "Description") -> str:
     """Say how many features, inputs and rows there are."""
     features = description.domain.features
     parts = [count(len(features), "feature")]
-    n_ranges = sum(feature.limits is not None for feature in features)
+    n_ranges = sum(isinstance(feature, Range) for feature in features)
     if n_ranges:
         parts.append(count(n_ranges, "range") + " of numbers")
     elif is_counted(description):
@@ -164,7 +165,7 @@ def _numbers(description: "Description") -> list[str]:
     not_linear = certificate_of(description).model.get("not_linear")
     texts = []
     for feature in description.domain.features:
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             texts.append(limits_text(feature))
         elif isinstance(not_linear, list) and feature.name in not_linear:
             name = quoted(feature.name)

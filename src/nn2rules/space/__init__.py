@@ -15,7 +15,6 @@ from nn2rules.space.boxes import (
     box_sizes,
     common_boxes,
     containing,
-    counts_of_values,
     cut_at_ends,
     cut_codes,
     inside,
@@ -39,7 +38,15 @@ from nn2rules.space.conditions import (
 )
 from nn2rules.space.curve import KINDS, Curve, Shape
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import UNKNOWN, Feature, Lookup
+from nn2rules.space.feature import (
+    Binned,
+    Curved,
+    Feature,
+    Grouped,
+    Intervals,
+    Listed,
+    Range,
+)
 from nn2rules.space.feature_spec import Column, is_range, quantile
 from nn2rules.space.frames import (
     Rows,
@@ -51,6 +58,7 @@ from nn2rules.space.frames import (
     picked_rows,
     separator_hint,
 )
+from nn2rules.space.lookup import UNKNOWN, Lookup
 from nn2rules.space.observed import (
     are_whole,
     checked_specs,
@@ -66,14 +74,11 @@ from nn2rules.space.sampling import (
 )
 from nn2rules.space.spans import (
     Span,
-    cells_of_spans,
     checked_spans,
-    edge_after,
     edges_of,
     refuse_curves,
     refuse_ranges,
     spans_of,
-    special_values,
     volumes,
 )
 from nn2rules.space.values import (
@@ -105,16 +110,22 @@ __all__ = [
     "SPELLINGS",
     "SPELLING_TEXTS",
     "UNKNOWN",
+    "Binned",
     "Box",
     "Boxes",
     "Column",
     "Condition",
     "Curve",
+    "Curved",
     "Cut",
     "Domain",
     "Feature",
+    "Grouped",
     "Inputs",
+    "Intervals",
+    "Listed",
     "Lookup",
+    "Range",
     "Rows",
     "Shape",
     "Span",
@@ -123,7 +134,6 @@ __all__ = [
     "box_sizes",
     "boxes_of",
     "cells_of",
-    "cells_of_spans",
     "checked_spans",
     "checked_specs",
     "checked_values",
@@ -132,13 +142,11 @@ __all__ = [
     "common_boxes",
     "conditions_of",
     "containing",
-    "counts_of_values",
     "cut_above",
     "cut_at_ends",
     "cut_below",
     "cut_codes",
     "did_you_mean",
-    "edge_after",
     "edge_text",
     "edges_of",
     "feature_of",
@@ -176,7 +184,6 @@ __all__ = [
     "separator_hint",
     "spans_of",
     "special_value_warnings",
-    "special_values",
     "spelling_of",
     "text_of",
     "value_of",

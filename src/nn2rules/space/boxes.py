@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature
-from nn2rules.space.spans import Span, cells_of_spans, edges_of, spans_of
+from nn2rules.space.feature import Range
+from nn2rules.space.spans import Span, edges_of, spans_of
 
 
 class Boxes(NamedTuple):
@@ -58,6 +58,7 @@ def whole_boxes(domain: Domain, allowed: NDArray[np.bool_]) -> Boxes:
 
     Examples
     --------
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature.real("age", 18, 100),))
     >>> whole_boxes(domain, np.array([[True]])).ends.tolist()
     [[[18.0], [100.0]]]
@@ -89,6 +90,7 @@ def inside(
 
     Examples
     --------
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature.real("age", 18, 100),))
     >>> minors = Boxes(np.array([[True]]), np.array([[[18.0], [20.0]]]))
     >>> inside(domain, minors, np.array([[0], [0]]), np.array([[19.0], [33.0]]))
@@ -110,6 +112,7 @@ def inside_each(
 
     Examples
     --------
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature("size", ("S", "M", "L")),))
     >>> small = np.array([[True, False, False]])
     >>> [held.tolist() for held in inside_each(domain, small, np.array([[0], [2]]))]
@@ -186,6 +189,7 @@ def cut_codes(
 
     Examples
     --------
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature.real("age", 18, 100, edges=[30.0], missing=True),))
     >>> codes, numbers = np.array([[0], [0], [1]]), np.array([[20.0], [30.0], [1.0]])
     >>> cut_codes(domain, codes, numbers).ravel()
@@ -193,9 +197,9 @@ def cut_codes(
     """
     found = codes.astype(np.int64)
     for index, feature in enumerate(domain.features):
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             continue
-        edges = np.array(feature.edges or (), dtype=np.float64)
+        edges = np.array(feature.edges, dtype=np.float64)
         part = np.searchsorted(edges, numbers[:, index], side="right")
         is_number = codes[:, index] == 0
         found[:, index] = np.where(is_number, part, codes[:, index] + len(edges))
@@ -214,7 +218,7 @@ def cut_at_ends(domain: Domain, boxes: Boxes) -> tuple[Domain, NDArray[np.bool_]
     for index, feature in enumerate(domain.features):
         start, stop = int(domain.offsets[index]), int(domain.offsets[index + 1])
         block = boxes.allowed[:, start:stop]
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = boxes.ends[:, 0, index], boxes.ends[:, 1, index]
             has_numbers = block[:, 0]
             both = zip(
@@ -244,12 +248,12 @@ def parts_of(domain: Domain, box: NDArray[np.bool_]) -> Boxes:
     choices: list[list[Span]] = []
     parts = np.split(box, domain.offsets[1:-1])
     for feature, block in zip(domain.features, parts, strict=True):
-        if feature.limits is None:
+        if not isinstance(feature, Range):
             blocks.append(block)
             choices.append([(1.0, 1.0)])
             continue
         spans = spans_of(feature, block)
-        blocks.append(np.append(len(spans) > 0, block[feature.n_plain :]))
+        blocks.append(np.append(len(spans) > 0, block[feature.n_cells :]))
         choices.append(spans or [feature.limits])
     ends = np.array([*product(*choices)], dtype=np.float64).transpose(0, 2, 1)
     return Boxes(np.tile(np.hstack(blocks), (len(ends), 1)), ends.copy())
@@ -266,22 +270,9 @@ def box_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int]:
     return [math.prod(row) for row in allowed.tolist()]
 
 
-def counts_of_values(feature: Feature) -> list[int] | None:
-    """Return how many inputs each value stands for: whole numbers are counted.
-
-    None for a range of real numbers.
-    """
-    if feature.limits is None:
-        return [1] * len(feature)
-    if not feature.whole:
-        return None
-    cells = [int(high) - int(low) + 1 for low, high in cells_of_spans(feature)]
-    return [*cells, *[1] * (len(feature) - len(cells))]
-
-
 def number_sizes(domain: Domain, boxes: NDArray[np.bool_]) -> list[int] | None:
     """Return how many inputs boxes hold, each whole number counted; None if real."""
-    counts = [counts_of_values(feature) for feature in domain.features]
+    counts = [feature.counts for feature in domain.features]
     listed = [own for own in counts if own is not None]
     if len(listed) < len(counts):
         return None
@@ -300,9 +291,9 @@ def number_size(domain: Domain, box: Box) -> int | None:
     for index, feature in enumerate(domain.features):
         block = box[0][domain.offsets[index] : domain.offsets[index + 1]]
         size = int(block.sum())
-        if feature.limits is not None and not feature.whole:
+        if isinstance(feature, Range) and not feature.whole:
             return None
-        if feature.limits is not None and block[0]:
+        if isinstance(feature, Range) and block[0]:
             low, high = box[1][:, index].tolist()
             size += int(high) - int(low)
         sizes.append(size)

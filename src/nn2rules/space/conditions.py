@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature, Lookup
+from nn2rules.space.feature import Feature, Range
+from nn2rules.space.lookup import Lookup
 from nn2rules.space.spans import (
     Span,
     checked_spans,
     codes_in,
     edges_of,
     spans_of,
-    special_values,
 )
 from nn2rules.space.values import Value, did_you_mean
 
@@ -63,7 +63,11 @@ def _cut_for(domain: Domain, rules: Sequence[Sequence[Condition]]) -> Domain:
     for condition in (one for conditions in rules for one in conditions):
         spans[condition.feature] += _spans(condition)
     return domain.cut(
-        {f.name: edges_of(f, spans[f.name]) for f in domain.features if f.limits}
+        {
+            f.name: edges_of(f, spans[f.name])
+            for f in domain.features
+            if isinstance(f, Range)
+        }
     )
 
 
@@ -74,8 +78,8 @@ def _spans(condition: Condition) -> list[Span]:
 def _allowed(feature: Feature, condition: Condition) -> NDArray[np.bool_]:
     """Tell which values of a feature a condition allows."""
     allowed = np.zeros(len(feature), dtype=np.bool_)
-    if feature.limits is not None:
-        allowed[: feature.n_plain] = codes_in(feature, _spans(condition))
+    if isinstance(feature, Range):
+        allowed[: feature.n_cells] = codes_in(feature, _spans(condition))
     for value in condition.values:
         if not isinstance(value, list | tuple):
             allowed[feature.values.index(value)] = True
@@ -103,17 +107,14 @@ def _check_rules(domain: Domain, rules: Sequence[Sequence[Condition]]) -> None:
 
 
 def _check_values(feature: Feature, condition: Condition) -> None:
-    known: Sequence[Value] = feature.values
-    if feature.limits is not None:
-        known = special_values(feature)
+    known, hint = feature.values, ""
+    if isinstance(feature, Range):
+        known, hint = feature.beside, "; its numbers are allowed by pairs [low, high]"
         checked_spans(feature, _spans(condition))
     for value in condition.values:
-        if feature.limits is not None and isinstance(value, list | tuple):
+        if isinstance(feature, Range) and isinstance(value, list | tuple):
             continue
         if value not in known:
-            hint = ""
-            if feature.limits is not None:
-                hint = "; its numbers are allowed by pairs [low, high]"
             raise DomainError(f"feature {feature.name!r} has no value {value!r}{hint}")
 
 
@@ -148,8 +149,8 @@ def conditions_of(
 
 def _values(feature: Feature, allowed: NDArray[np.bool_]) -> tuple[Value | Span, ...]:
     """Return the values that are allowed, those of a range as spans."""
-    first = 0 if feature.limits is None else feature.n_plain
-    spans = [] if feature.limits is None else spans_of(feature, allowed)
+    first = feature.n_cells
+    spans = spans_of(feature, allowed) if isinstance(feature, Range) else []
     codes = np.flatnonzero(allowed[first:]).tolist()
     return (*spans, *(feature.values[first + code] for code in codes))
 
@@ -163,8 +164,8 @@ def without_idle_edges(
     """
     kept, edges = np.ones(int(domain.offsets[-1]), dtype=np.bool_), {}
     for feature, start in zip(domain.features, domain.offsets.tolist(), strict=False):
-        if feature.limits is not None and feature.edges is not None:
-            stop = start + feature.n_plain
+        if isinstance(feature, Range):
+            stop = start + feature.n_cells
             needed = boxes[:, start : stop - 1] != boxes[:, start + 1 : stop]
             kept[start + 1 : stop] = is_needed = needed.any(axis=0)
             both = zip(feature.edges, is_needed.tolist(), strict=True)
@@ -194,18 +195,17 @@ def refuse_parts(feature: Feature, values: Sequence[object], option: str) -> Non
     >>> job = Feature.grouped("job", [["clerk", "cook"], ["judge"]])
     >>> refuse_parts(job, ["clerk", "cook"], "impossible")
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return
-    lookup, groups = Lookup(feature), feature.groups
+    lookup = Lookup(feature)
     words = Lookup(Feature(feature.name, feature.words or ("",)))
     named = {words[value] for value in values}
     for value in values:
         code = lookup[value]
         name = feature.values[code]
-        is_other = feature.other is not None and name == feature.other
-        is_bin = feature.edges is not None and code < feature.n_plain
-        rest = () if groups is None else groups[code]
-        is_part = is_other or is_bin or not {words[word] for word in rest} <= named
+        rest = {words[word] for word in feature.categories_at(code)}
+        is_bin = code < feature.n_intervals
+        is_part = is_bin or feature.is_other(name) or not rest <= named
         if is_part and value != name:
             raise OptionError(
                 f"{option}: {value!r} is only a part of what the value {name!r} of "

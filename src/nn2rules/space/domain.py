@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, OptionError, RowsError, UnknownValueError
-from nn2rules.space.feature import UNKNOWN, Feature, Lookup
+from nn2rules.space.feature import Curved, Feature, Range
 from nn2rules.space.feature_spec import FeatureSpec
 from nn2rules.space.frames import (
     Rows,
@@ -27,6 +27,7 @@ from nn2rules.space.frames import (
     listed_rows,
     observed_columns,
 )
+from nn2rules.space.lookup import UNKNOWN, Lookup
 from nn2rules.space.observed import checked_specs, feature_of, special_value_warnings
 from nn2rules.space.values import Value, did_you_mean
 
@@ -147,14 +148,10 @@ class Domain:
         """The number of inputs, each whole number of a range counted; None if real."""
         sizes = []
         for feature in self.features:
-            n_beside = len(feature) - feature.n_plain
-            if feature.limits is None:
-                sizes.append(len(feature))
-            elif not feature.whole:
+            counts = feature.counts
+            if counts is None:
                 return None
-            else:
-                low, high = feature.limits
-                sizes.append(int(high) - int(low) + 1 + n_beside)
+            sizes.append(sum(counts))
         return math.prod(sizes)
 
     @cached_property
@@ -165,7 +162,7 @@ class Domain:
         """
         return np.array(
             [
-                start if feature.limits is not None else -1
+                start if isinstance(feature, Range) else -1
                 for feature, start in zip(self.features, self.offsets, strict=False)
             ],
             dtype=np.int64,
@@ -174,7 +171,7 @@ class Domain:
     @cached_property
     def has_ranges(self) -> bool:
         """Whether a feature is a range of numbers; inputs cannot be counted then."""
-        return any(feature.limits is not None for feature in self.features)
+        return any(isinstance(feature, Range) for feature in self.features)
 
     @cached_property
     def limits(self) -> NDArray[np.float64]:
@@ -183,7 +180,10 @@ class Domain:
         An input has a number for each feature, by which the weights of its value are
         multiplied: 1 where the value is all there is to know.
         """
-        ends = [f.limits or (1.0, 1.0) for f in self.features]
+        ends = [
+            feature.limits if isinstance(feature, Range) else (1.0, 1.0)
+            for feature in self.features
+        ]
         return np.array(ends, dtype=np.float64).T.copy()
 
     @cached_property
@@ -191,7 +191,7 @@ class Domain:
         """For each value the largest magnitude of its number."""
         reach = np.ones(int(self.offsets[-1]))
         for feature, start in zip(self.features, self.offsets, strict=False):
-            if feature.limits is not None:
+            if isinstance(feature, Range):
                 largest = max(abs(end) for end in feature.limits)
                 reach[start : start + feature.n_plain] = largest
         return reach
@@ -212,7 +212,7 @@ class Domain:
         columns = cells_of(listed_rows(rows), self.names)
         made = np.ones((len(columns[0]), len(columns)))
         for index, feature in enumerate(self.features):
-            if feature.limits is not None:
+            if isinstance(feature, Range):
                 lookup = Lookup(feature)
                 made[:, index] = [lookup.number(cell) for cell in columns[index]]
         return made
@@ -221,7 +221,9 @@ class Domain:
         """Return the domain with its ranges of numbers cut at `edges`."""
         return Domain(
             tuple(
-                feature if feature.limits is None else feature.cut(edges[feature.name])
+                feature.cut(edges[feature.name])
+                if isinstance(feature, Range)
+                else feature
                 for feature in self.features
             )
         )
@@ -234,7 +236,7 @@ class Domain:
     @property
     def has_curves(self) -> bool:
         """Whether a range is one of the values of a curve."""
-        return any(feature.curve is not None for feature in self.features)
+        return any(isinstance(feature, Curved) for feature in self.features)
 
     @property
     def uncurved(self) -> "Domain":
@@ -361,11 +363,11 @@ class Domain:
             for row in self.checked_codes(codes).tolist()
         ]
         for index, feature in enumerate(self.features):
-            if feature.limits is not None and numbers is not None:
+            if isinstance(feature, Range) and numbers is not None:
                 for row, code, number in zip(
                     rows, codes[:, index], numbers[:, index].tolist(), strict=True
                 ):
-                    if code < feature.n_plain:
+                    if code < feature.n_cells:
                         row[feature.name] = feature.cell_of(number)
         return rows
 
@@ -402,7 +404,7 @@ def _unknown(
         value,
         feature.words,
         row=row,
-        limits=own.limits,
+        limits=own.limits if isinstance(own, Range) else None,
         whole=own.whole,
         is_refused=feature.refuses(value),
     )

@@ -1,48 +1,57 @@
-"""One feature: its name, its values, and which value a cell of data is.
+"""The kinds of features: a feature is `Listed`, `Binned`, a `Range` or `Grouped`.
 
-Most features have values that are listed: words, or the numbers of a grid. A feature
-with `edges` has numbers put into bins, so every number belongs to a value. A feature
-with `limits` is a range of real numbers: a network tells each of them from the others,
-and the edges are only where rules cut it. A feature with `groups` has words put into
-groups, as bins have numbers, and a value for each group.
+- `Listed`: categories, or the numbers of a grid. A value is what a cell holds.
+- `Binned`: numbers in bins, so that every number belongs to a value.
+- `Range`: all real, or all whole, numbers from a minimum to a maximum. A network
+  distinguishes each from the others; the edges are only where rules cut the range.
+- `Curved`: a range that a network reads along a curve, such as a logarithm.
+- `Grouped`: categories in groups, with a value for each group.
+
+Other code asks a method, or ``isinstance(feature, Range)``. It never infers the kind
+from an option. A new kind is a class in this module, with its checks in
+`feature_checks`; how its cells are found follows from its methods (`lookup`).
 """
 
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from typing import Any, ClassVar, Self
 
 from nn2rules.errors import DomainError
 from nn2rules.space.curve import Curve
+from nn2rules.space.feature_checks import (
+    check_special,
+    check_within,
+    checked_edges,
+    checked_labels,
+    checked_limits,
+    checked_spellings,
+    edges_make,
+    refuse_options,
+)
 from nn2rules.space.groups import Groups, checked_groups, group_names, listed_groups
+from nn2rules.space.intervals import texts_of_bins, texts_of_parts
+from nn2rules.space.lookup import UNKNOWN, Lookup
 from nn2rules.space.values import (
-    SPELLINGS,
     Value,
     checked_values,
-    edge_text,
-    is_missing,
-    is_missing_text,
     is_number,
-    number_of,
-    number_texts,
+    next_number,
     plain_number,
+    previous_number,
     spelling_of,
-    text_of,
 )
 
-UNKNOWN = -1
-"""The code of a value that its feature does not have."""
 
-_MOST_WHOLE = 1 << 53
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Feature:
-    """One categorical input: a name and its values, in encoding order.
+    """One input of a model: a name and its values, in encoding order.
+
+    `Feature` itself is never built: calling it returns the kind that its options
+    describe. Most users call it for values that are listed, and `Feature.bins`,
+    `Feature.real` and `Feature.grouped` for the other kinds.
 
     Parameters
     ----------
@@ -51,29 +60,29 @@ class Feature:
     values : sequence of str, int, float, bool or None
         Every value the feature can take; None means missing.
     ordered : bool
-        Whether the values are in their natural order, so that rules may speak of
-        ranges. A value for missing, and the one for others, stand outside of it.
+        Whether the values are in their natural order, so that rules may use ranges of
+        them. A value for missing, and the one for others, are outside of this order.
     labels : sequence of str, optional
         What rules print instead of the values, one for each.
     edges : sequence of numbers, optional
         The values are bins of numbers: the first holds the numbers below ``edges[0]``,
         the next those from there to below ``edges[1]``, and so on. See `bins`.
     other : str, optional
-        The value that stands for every value not listed; of groups, for every word in
-        none of them, beside the words of its own.
+        The value that every value not listed belongs to; of groups, every category in
+        none of them, beside the categories of its own.
     whole : bool
         Of bins: whether the numbers are whole. Others are unknown values.
     limits : (float, float), optional
         The bins are parts of a closed range of real numbers, or of `whole` ones: see
         `real`. Numbers outside of it are unknown values.
-    groups : sequence of sequences of words, optional
-        The values are groups of words, these one for each value: see `grouped`.
+    groups : sequence of sequences of categories, optional
+        The values are groups of categories, these one for each value: see `grouped`.
     not_missing : sequence of str
-        Those of `SPELLINGS`, ways to write a missing cell, that the model tells from
-        its missing value. A row that holds one has an unknown value.
+        Those of `SPELLINGS`, ways to write a missing cell, that the model distinguishes
+        from its missing value. A row that holds one has an unknown value.
     curve : Curve, optional
         Of a range that a network reads along a curve: `limits`, and the edges, are of
-        its values, and cells of rows hold the numbers. See `along`.
+        its values, and cells of rows hold the numbers. See `Range.along`.
 
     Examples
     --------
@@ -83,141 +92,80 @@ class Feature:
 
     name: str
     values: tuple[Value, ...]
-    ordered: bool = False
-    labels: tuple[str, ...] | None = None
-    edges: tuple[float, ...] | None = None
-    other: str | None = None
-    whole: bool = False
-    limits: tuple[float, float] | None = None
-    groups: Groups | None = None
-    not_missing: tuple[str, ...] = field(default=(), compare=False)
-    curve: Curve | None = None
+    labels: tuple[str, ...] | None
+    other: str | None
+    not_missing: tuple[str, ...] = field(compare=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise DomainError(f"a feature's name is a string, not {self.name!r}")
-        kind = f"feature {self.name!r}"
-        object.__setattr__(self, "values", checked_values(kind, self.values))
-        if self.labels is not None:
-            object.__setattr__(self, "labels", self._checked_labels(kind))
-        if self.limits is not None:
-            object.__setattr__(self, "limits", self._checked_limits(kind))
-        if self.curve is not None and (self.whole or self.limits != self.curve.limits):
-            raise DomainError(f"{kind}: its range is not that of its curve")
-        if self.edges is not None:
-            object.__setattr__(self, "edges", self._checked_edges(kind))
-        if self.other is not None and self.other not in self.values:
-            raise DomainError(
-                f"{kind}: {self.other!r} stands for other values, but is not a value"
-            )
-        edges = [""] if self.edges is None else self.edges
-        if self.whole and not all(isinstance(edge, int) for edge in edges):
-            raise DomainError(f"{kind}: bins of whole numbers have whole edges")
-        if self.groups is not None:
-            object.__setattr__(self, "groups", self._checked_groups(kind))
-            self._check_names(kind)
-        object.__setattr__(self, "not_missing", tuple(self.not_missing))
-        for spelling in self.not_missing:
-            if spelling not in SPELLINGS:
-                raise DomainError(
-                    f"{kind}: {spelling!r} is not a spelling of missing; expected "
-                    f"some of {', '.join(SPELLINGS)}"
-                )
+    options: ClassVar[tuple[str, ...]] = ()
+    """The options that a kind takes, besides `name`, `values` and `not_missing`."""
 
-    def _checked_groups(self, kind: str) -> Groups:
-        for name in ("ordered", "labels", "edges", "whole", "limits"):
-            if getattr(self, name) not in (None, False):
-                raise DomainError(f"{kind} has groups of words, and no {name!r}")
-        return checked_groups(kind, self.groups, self.values, self.other)
+    described: ClassVar[str] = ""
+    """How messages describe a feature of this kind."""
 
-    def _check_names(self, kind: str) -> None:
-        """Refuse a value by which rows would not find its own group."""
-        lookup = Lookup(self)
-        for code, value in enumerate(self.values):
-            if lookup[value] != code:
-                raise DomainError(
-                    f"{kind}: {value!r} cannot name a group, since a cell that holds "
-                    f"it is something else; name it by another text"
-                )
-
-    def _checked_labels(self, kind: str) -> tuple[str, ...]:
-        assert self.labels is not None, "asked only for labels that are there"
-        labels = tuple(str(label) for label in self.labels)
-        if len(labels) != len(self.values):
-            raise DomainError(
-                f"{kind} has {len(labels)} labels, expected {len(self.values)}, "
-                f"one for each value"
-            )
-        if len(set(labels)) != len(labels):
-            raise DomainError(f"{kind} repeats a label")
-        return labels
-
-    def _checked_edges(self, kind: str) -> tuple[float, ...]:
-        assert self.edges is not None, "asked only for edges that are there"
-        edges = tuple(e.item() if isinstance(e, np.generic) else e for e in self.edges)
-        is_finite = all(is_number(e) and math.isfinite(e) for e in edges)
-        if not is_finite or (not edges and self.limits is None):
-            raise DomainError(f"{kind}: edges are one or more finite numbers")
-        edges = tuple(plain_number(edge) for edge in edges)
-        if any(a >= b for a, b in pairwise(edges)):
-            raise DomainError(f"{kind}: each edge must be larger than the one before")
-        n_listed = self._n_ordered()
-        is_short = n_listed < len(edges) + 1
-        if is_short or (self.limits is None and n_listed != len(edges) + 1):
-            raise DomainError(
-                f"{kind}: {len(edges)} edges make {len(edges) + 1} ordered values, "
-                f"found {n_listed}"
-            )
-        if not self.ordered:
-            raise DomainError(f"{kind}: bins are ordered")
-        if self.limits is not None and edges:
-            low, high = self.limits
-            if not low < edges[0] or not edges[-1] <= high:
-                raise DomainError(f"{kind}: its edges lie outside of {low} to {high}")
-        return edges
-
-    def _checked_limits(self, kind: str) -> tuple[float, float]:
-        assert self.limits is not None, "asked only for limits that are there"
-        limits = tuple(
-            e.item() if isinstance(e, np.generic) else e for e in self.limits
-        )
-        if len(limits) != 2 or not all(is_number(e) for e in limits):
-            raise DomainError(f"{kind}: a range has two ends, both numbers")
-        low, high = (plain_number(float(end)) for end in limits)
-        if not -math.inf < low <= high < math.inf:
-            raise DomainError(
-                f"{kind}: a range goes from a finite number to one that is not "
-                f"smaller, not from {limits[0]} to {limits[1]}"
-            )
-        if (low, high) != limits:
-            raise DomainError(f"{kind}: the ends of its range are not 64-bit numbers")
-        if self.whole and not (float(low).is_integer() and float(high).is_integer()):
-            raise DomainError(f"{kind}: a range of whole numbers has whole ends")
-        if self.edges is None or self.labels is not None:
-            raise DomainError(f"{kind}: a range has edges, and no labels")
-        if self.whole and max(abs(low), abs(high)) > _MOST_WHOLE:
-            raise DomainError(
-                f"{kind}: a range of whole numbers ends within ±2**53, beyond which "
-                f"not every whole number is a 64-bit number"
-            )
-        first, last = (low, high) if self.curve is None else self.curve.ends
-        for value in self.values[len(self.edges) + 1 :]:
-            if is_number(value) and first <= value <= last:  # type: ignore[operator]
-                raise DomainError(
-                    f"{kind}: the special value {value} lies in its range from {first} "
-                    f"to {last}"
-                )
-        return low, high
-
-    @classmethod
-    def bins(
+    def __new__(
         cls,
         name: str,
-        edges: tuple[float, ...],
+        values: Sequence[Value],
+        ordered: bool = False,
+        labels: Sequence[str] | None = None,
+        edges: Sequence[float] | None = None,
+        other: str | None = None,
+        whole: bool = False,
+        limits: tuple[float, float] | None = None,
+        groups: Sequence[Sequence[Value]] | None = None,
+        not_missing: Sequence[str] = (),
+        curve: Curve | None = None,
+    ) -> Self:
+        """Return a checked feature of the kind that the options describe."""
+        if not isinstance(name, str):
+            raise DomainError(f"a feature's name is a string, not {name!r}")
+        given: dict[str, Any] = {
+            "ordered": ordered,
+            "labels": labels,
+            "edges": edges,
+            "other": other,
+            "whole": whole,
+            "limits": limits,
+            "groups": groups,
+            "curve": curve,
+        }
+        subject = f"feature {name!r}"
+        kind = _kind_of(subject, given) if cls is Feature else cls
+        refuse_options(subject, kind.described, given, kind.options)
+        feature: Any = object.__new__(kind)
+        given |= {"name": name, "values": checked_values(subject, values)}
+        given["not_missing"] = checked_spellings(subject, not_missing)
+        for one in fields(feature):
+            object.__setattr__(feature, one.name, given[one.name])
+        feature._check(subject)
+        return feature  # type: ignore[no-any-return]
+
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]:
+        """Return what copies and pickles call the class with."""
+        return (), {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def _check(self, subject: str) -> None:
+        """Refuse options that do not fit each other; store their final form."""
+        if self.labels is not None:
+            self._set("labels", checked_labels(subject, self.labels, self.values))
+        if self.other is not None and self.other not in self.values:
+            raise DomainError(
+                f"{subject}: {self.other!r} stands for other values, but is not a value"
+            )
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    # ------------------------------------------------------------- making features
+
+    @staticmethod
+    def bins(
+        name: str,
+        edges: Sequence[float],
         *,
         missing: bool = False,
         whole: bool = False,
-    ) -> "Feature":
+    ) -> "Binned":
         """Return a feature whose values are bins of numbers, or of `whole` ones.
 
         Examples
@@ -225,21 +173,11 @@ class Feature:
         >>> Feature.bins("age", [25, 40]).values
         ('(-inf, 25)', '[25, 40)', '[40, inf)')
         """
-        ends = [edge_text(edge) for edge in edges]
-        lows = ["(-inf", *(f"{'(' if strict else '['}{end}" for end, strict in ends)]
-        highs = [*(f"{end}{']' if strict else ')'}" for end, strict in ends), "inf)"]
-        values = [f"{low}, {high}" for low, high in zip(lows, highs, strict=True)]
-        return cls(
-            name,
-            (*values, None) if missing else tuple(values),
-            ordered=True,
-            edges=tuple(edges),
-            whole=whole,
-        )
+        values = [*texts_of_bins(edges), *([None] if missing else [])]
+        return Binned(name, values, edges=tuple(edges), whole=whole)
 
-    @classmethod
+    @staticmethod
     def real(
-        cls,
         name: str,
         low: float,
         high: float,
@@ -248,7 +186,7 @@ class Feature:
         whole: bool = False,
         special: Sequence[Value] = (),
         missing: bool = False,
-    ) -> "Feature":
+    ) -> "Range":
         """Return a feature of real numbers, or of `whole` ones, from `low` to `high`.
 
         Values beside the range, such as a 999 for *unknown*, are `special`.
@@ -258,41 +196,25 @@ class Feature:
         >>> Feature.real("age", 17, 90, whole=True, edges=[25, 40]).values
         ('[17, 25)', '[25, 40)', '[40, 90]')
         """
-        ends = [edge_text(edge) for edge in edges]
-        first, last = str(plain_number(low)), str(plain_number(high))
-        lows = [
-            f"[{first}",
-            *(f"{'(' if strict else '['}{end}" for end, strict in ends),
-        ]
-        highs = [
-            *(f"{end}{']' if strict else ')'}" for end, strict in ends),
-            f"{last}]",
-        ]
-        cells = [f"{low}, {high}" for low, high in zip(lows, highs, strict=True)]
-        return cls(
-            name,
-            (*cells, *special, *([None] if missing else [])),
-            ordered=True,
-            edges=tuple(edges),
-            whole=whole,
-            limits=(low, high),
-        )
+        values = [*texts_of_parts(low, high, edges), *special]
+        values += [None] if missing else []
+        return Range(name, values, edges=tuple(edges), whole=whole, limits=(low, high))
 
-    @classmethod
+    @staticmethod
     def grouped(
-        cls,
         name: str,
         groups: Sequence[Sequence[Value]],
         *,
         other: int | None = None,
         missing: bool = False,
-    ) -> "Feature":
-        """Return a feature whose values are groups of words.
+    ) -> "Grouped":
+        """Return a feature whose values are groups of categories.
 
-        A group of one word has it as its value; that of several is named by them all.
-        Missing belongs to the group that has None among its words, or, with `missing`,
-        is a value of its own. Words in no group belong to the one at position `other`,
-        which may be empty otherwise; without any they are unknown values.
+        A group of one category has it as its value; a larger group is named by all its
+        categories. Missing belongs to the group that has None among its categories, or,
+        with `missing`, is a value of its own. Categories in no group belong to the one
+        at position `other`, which may be empty otherwise; without `other` they are
+        unknown values.
 
         Examples
         --------
@@ -301,70 +223,169 @@ class Feature:
         >>> Feature.grouped("job", [["clerk", None], ["judge"], []], other=2).values
         ('clerk, missing', 'judge', 'other')
         """
-        kind = f"feature {name!r}"
-        found = listed_groups(kind, groups)
+        subject = f"feature {name!r}"
+        listed = listed_groups(subject, groups)
         if missing:
-            found = listed_groups(kind, (*found, (None,)))
+            listed = listed_groups(subject, (*listed, (None,)))
         if other is not None:
-            given = len(found) - missing
+            n_groups = len(listed) - missing
             is_place = isinstance(other, int) and not isinstance(other, bool)
-            if not is_place or not -given <= other < given:
+            if not is_place or not -n_groups <= other < n_groups:
                 raise DomainError(
-                    f"{kind}: other is {other!r}, expected the position of a group, "
-                    f"0 to {given - 1}"
+                    f"{subject}: other is {other!r}, expected the position of a group, "
+                    f"0 to {n_groups - 1}"
                 )
-            other %= given
-        values = group_names(found, other)
-        stands = None if other is None else str(values[other])
-        return cls(name, values, other=stands, groups=found)
+            other %= n_groups
+        values = group_names(listed, other)
+        name_of_other = None if other is None else str(values[other])
+        return Grouped(name, values, other=name_of_other, groups=listed)
 
-    def cut(self, edges: Sequence[float]) -> "Feature":
-        """Return the same range of numbers, cut elsewhere."""
-        assert self.limits is not None, "asked only of ranges"
-        made = Feature.real(self.name, *self.limits, edges=edges, whole=self.whole)
-        rest = self.values[self.n_plain :]
-        return replace(
-            made,
-            values=(*made.values, *rest),
-            not_missing=self.not_missing,
-            curve=self.curve,
-        )
+    # ------------------------------------------------------------- what a kind answers
 
-    def along(self, curve: Curve) -> "Feature":
-        """Return this range, in one piece, as one of the values of a curve."""
-        assert (self.limits, self.whole) == (curve.ends, curve.whole), "its own curve"
-        made = Feature.real(self.name, *curve.limits)
-        rest = self.values[self.n_plain :]
-        return replace(
-            made,
-            values=(*made.values, *rest),
-            not_missing=self.not_missing,
-            curve=curve,
-        )
+    @property
+    def ordered(self) -> bool:
+        """Whether the values are in their natural order."""
+        return False
+
+    @property
+    def whole(self) -> bool:
+        """Whether the values are bins, or a range, of whole numbers."""
+        return False
+
+    @property
+    def n_intervals(self) -> int:
+        """How many values are intervals of numbers: bins, or parts of a range."""
+        return 0
+
+    @property
+    def n_cells(self) -> int:
+        """How many values are parts of a range; they come before all others."""
+        return 0
+
+    @property
+    def n_plain(self) -> int:
+        """How many values come before those for missing, others, and special ones."""
+        return self._n_ordinary()
+
+    def categories_at(self, code: int) -> tuple[Value, ...]:  # noqa: ARG002
+        """Return the categories of the group at this code; none without groups."""
+        return ()
+
+    @property
+    def joins_words(self) -> bool:
+        """Whether a value is not the one category that rows hold for it."""
+        return False
+
+    @property
+    def listed_cells(self) -> list[tuple[int, Value]]:
+        """Each cell that is listed, with the code of its value."""
+        return [*enumerate(self.values)]
+
+    @property
+    def names_of_groups(self) -> dict[object, int]:
+        """The code of each group, by its name."""
+        return {}
+
+    def code_at(self, number: float) -> int:  # noqa: ARG002
+        """Return the code of the interval that contains a finite number."""
+        return UNKNOWN
+
+    def position(self, number: float) -> float:
+        """Return the number by which a network multiplies: the curve's, or itself."""
+        return number
 
     @property
     def uncurved(self) -> "Feature":
         """The feature as rows hold it: of a curve the range of numbers, uncut."""
-        if self.curve is None:
-            return self
-        made = Feature.real(self.name, *self.curve.ends, whole=self.curve.whole)
-        rest = self.values[self.n_plain :]
-        return replace(made, values=(*made.values, *rest), not_missing=self.not_missing)
+        return self
 
-    def cell_of(self, number: float) -> Value:
-        """Return the cell of a row that has this number of the range."""
-        if self.curve is None:
-            return plain_number(number)
-        found = self.curve.number_at(number)
-        if found is None:
-            raise DomainError(
-                f"feature {self.name!r}: the curve {self.curve.shape.kind} has the "
-                f"value {number} at no 64-bit number"
-            )
-        return plain_number(found)
+    @property
+    def counts(self) -> list[int] | None:
+        """How many inputs each value stands for, each whole number of a range counted.
+
+        None for a range of real numbers.
+        """
+        return [1] * len(self.values)
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Where bins, or parts of a range, begin; None for other kinds."""
+        return None
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The ends of a range; None for other kinds."""
+        return None
+
+    @property
+    def groups(self) -> Groups | None:
+        """The categories of each group; None for other kinds."""
+        return None
+
+    @property
+    def curve(self) -> Curve | None:
+        """The curve that a network reads a range along; None for other kinds."""
+        return None
+
+    # ------------------------------------------------------------- all kinds alike
+
+    @property
+    def other_code(self) -> int:
+        """The code of the value for others; -1 if there is none."""
+        return UNKNOWN if self.other is None else self.values.index(self.other)
+
+    def is_other(self, value: object) -> bool:
+        """Tell whether a value is the one for others."""
+        return self.other is not None and value == self.other
+
+    def is_ordinary(self, value: object) -> bool:
+        """Tell whether a value is neither missing nor the one for others."""
+        return value is not None and not self.is_other(value)
+
+    @property
+    def beside(self) -> tuple[Value, ...]:
+        """The last values: special ones of a range, the one for others, missing."""
+        return self.values[self.n_plain :]
+
+    @property
+    def words(self) -> tuple[Value, ...]:
+        """What cells may hold, as far as it is listed: the categories of all groups.
+
+        Without groups, the values.
+        """
+        return self.values
+
+    @property
+    def places(self) -> dict[int, int]:
+        """The place in the order of each value that has one, by its code.
+
+        Numbers are sorted by size, in any order of the list, and all else keeps the
+        order of the list. Missing and others have no place, and a range needs none.
+
+        Examples
+        --------
+        >>> Feature("rooms", (3, 1, 2, None), ordered=True).places
+        {1: 0, 2: 1, 0: 2}
+        """
+        plain: list[tuple[int, Any]] = [
+            (code, value)
+            for code, value in enumerate(self.values)
+            if self.is_ordinary(value)
+        ]
+        if all(is_number(value) for _, value in plain):
+            plain.sort(key=lambda pair: pair[1])
+        return {code: place for place, (code, _) in enumerate(plain)}
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the values are numbers in order, or bins of them."""
+        return self.ordered and (
+            self.n_intervals > 0
+            or all(is_number(value) for value in self.values[: self.n_plain])
+        )
 
     def refuses(self, cell: object) -> bool:
-        """Tell whether a cell is missing in a spelling that is not meant here."""
+        """Tell whether a cell is missing in a spelling that is not accepted here."""
         if spelling_of(cell) not in self.not_missing:
             return False
         return not (isinstance(cell, str) and cell in self.words)
@@ -380,195 +401,331 @@ class Feature:
             return cell
         return math.nan if "None" in self.not_missing else None
 
-    @property
-    def n_plain(self) -> int:
-        """How many values come before those for missing, others, and special ones."""
-        if self.edges is not None:
-            return len(self.edges) + 1
-        return self._n_ordered()
-
-    def _n_ordered(self) -> int:
+    def _n_ordinary(self) -> int:
         """Return how many values come before those for missing and for others."""
         size = len(self.values)
-        while size and (
-            self.values[size - 1] is None
-            or (self.other is not None and self.values[size - 1] == self.other)
-        ):
+        while size and not self.is_ordinary(self.values[size - 1]):
             size -= 1
         return size
 
+    def __repr__(self) -> str:
+        parts = [repr(self.name), repr(self.values)]
+        parts += ["ordered=True"] if self.ordered else []
+        for name in ("labels", "edges", "other", "groups"):
+            option = getattr(self, name, None)
+            parts += [f"{name}={option!r}"] if option is not None else []
+        parts += ["whole=True"] if self.whole else []
+        return f"Feature({', '.join(parts)})"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Listed(Feature):
+    """Values that are listed: categories, or the numbers of a grid."""
+
+    ordered: bool
+
+    options: ClassVar = ("ordered", "labels", "other")
+    described: ClassVar = "has a list of values"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Intervals(Feature):
+    """Numbers in intervals: what bins and ranges have in common."""
+
+    edges: tuple[float, ...]
+    whole: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Intervals are in order."""
+        return True
+
+    @property
+    def n_intervals(self) -> int:
+        """The number of bins, or of parts of the range."""
+        return len(self.edges) + 1
+
+    def code_at(self, number: float) -> int:
+        """Return the code of the interval that contains a finite number."""
+        if self.whole and number != math.floor(number):
+            return UNKNOWN
+        return bisect_right(self.edges, number)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Binned(Intervals):
+    """Numbers in bins: see `Feature.bins`."""
+
+    options: ClassVar = ("ordered", "labels", "edges", "other", "whole")
+    described: ClassVar = "has bins of numbers"
+
+    def _check(self, subject: str) -> None:
+        Feature._check(self, subject)
+        if not len(self.edges):
+            raise DomainError(f"{subject}: edges are one or more finite numbers")
+        self._set("edges", checked_edges(subject, self.edges, whole=self.whole))
+        if self._n_ordinary() != self.n_intervals:
+            raise edges_make(subject, len(self.edges), self._n_ordinary())
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Range(Intervals):
+    """All real, or all whole, numbers between two limits: see `Feature.real`.
+
+    Its values are the parts into which `edges` cut it, and those beside it.
+    """
+
+    limits: tuple[float, float]
+
+    options: ClassVar = ("ordered", "edges", "whole", "limits")
+    described: ClassVar = "has a range of numbers"
+
+    def _check(self, subject: str) -> None:
+        self._set("limits", checked_limits(subject, self.limits, whole=self.whole))
+        self._set("edges", checked_edges(subject, self.edges, whole=self.whole))
+        if self._n_ordinary() < self.n_cells:
+            raise edges_make(subject, len(self.edges), self._n_ordinary())
+        check_within(subject, self.edges, self.limits)
+        check_special(subject, self.beside, self.ends)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest number that rows may hold."""
+        return self.limits
+
+    @property
+    def uncurved(self) -> "Range":
+        """The range itself."""
+        return self
+
+    @property
+    def n_cells(self) -> int:
+        """The number of parts."""
+        return len(self.edges) + 1
+
+    @property
+    def n_plain(self) -> int:
+        """The number of parts: what follows is special, or missing."""
+        return len(self.edges) + 1
+
+    @property
+    def listed_cells(self) -> list[tuple[int, Value]]:
+        """The values beside the range: no cell is named by the text of a part."""
+        return [*enumerate(self.values)][self.n_cells :]
+
     @property
     def places(self) -> dict[int, int]:
-        """The place in the order of each value that has one, by its code.
+        """No value has a place: numbers of a range are compared themselves."""
+        return {}
 
-        Numbers go by size, however they were listed, and all else as it was listed.
-        Missing and others have no place, and numbers of a range need none.
+    @property
+    def spans(self) -> list[tuple[float, float]]:
+        """The first and the last number of each part.
 
         Examples
         --------
-        >>> Feature("rooms", (3, 1, 2, None), ordered=True).places
-        {1: 0, 2: 1, 0: 2}
+        >>> Feature.real("age", 17, 90, whole=True, edges=[25, 40]).spans
+        [(17, 24), (25, 39), (40, 90)]
         """
-        if self.limits is not None:
-            return {}
-        plain: list[tuple[int, Any]] = [
-            (code, value)
-            for code, value in enumerate(self.values)
-            if value is not None and (self.other is None or value != self.other)
-        ]
-        if all(is_number(value) for _, value in plain):
-            plain.sort(key=lambda pair: pair[1])
-        return {code: place for place, (code, _) in enumerate(plain)}
+        low, high = self.limits
+        lasts = [self.before(edge) for edge in self.edges]
+        return list(zip((low, *self.edges), (*lasts, high), strict=True))
+
+    @property
+    def counts(self) -> list[int] | None:
+        """How many whole numbers each part has, and 1 for values beside the range."""
+        if not self.whole:
+            return None
+        parts = [int(high) - int(low) + 1 for low, high in self.spans]
+        return [*parts, *[1] * len(self.beside)]
+
+    def code_at(self, number: float) -> int:
+        """Return the code of the part that contains a finite number."""
+        if not self.limits[0] <= number <= self.limits[1]:
+            return UNKNOWN
+        return Intervals.code_at(self, float(number))  # its numbers have 64 bits
+
+    def after(self, number: float) -> float:
+        """Return the next number of the range."""
+        return next_number(number, whole=self.whole)
+
+    def before(self, number: float) -> float:
+        """Return the number of the range before another one."""
+        return previous_number(number, whole=self.whole)
+
+    def cut(self, edges: Sequence[float]) -> "Range":
+        """Return the same range of numbers, cut elsewhere."""
+        parts = texts_of_parts(*self.limits, edges)
+        return replace(self, values=(*parts, *self.beside), edges=tuple(edges))
+
+    def along(self, curve: Curve) -> "Curved":
+        """Return this range, in one piece, as one of the values of a curve."""
+        assert (self.limits, self.whole) == (curve.ends, curve.whole), "its own curve"
+        return Curved(
+            self.name,
+            (*texts_of_parts(*curve.limits), *self.beside),
+            edges=(),
+            limits=curve.limits,
+            not_missing=self.not_missing,
+            curve=curve,
+        )
+
+    def cell_of(self, number: float) -> Value:
+        """Return the cell of a row that has this number of the range."""
+        return plain_number(number)
+
+    def __repr__(self) -> str:
+        special = [value for value in self.beside if value is not None]
+        parts = [repr(self.name), *map(repr, self.limits)]
+        parts += [f"edges={self.edges!r}"] if self.edges else []
+        parts += ["whole=True"] if self.whole else []
+        parts += [f"special={special!r}"] if special else []
+        parts += ["missing=True"] if None in self.beside else []
+        return f"Feature.real({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Curved(Range):
+    """A range that a network reads along a curve: see `Range.along`.
+
+    Its limits and edges are values of the curve; cells of rows hold the numbers.
+    """
+
+    curve: Curve
+
+    options: ClassVar = ("ordered", "edges", "limits", "curve")
+    described: ClassVar = "has a range along a curve"
+
+    def _check(self, subject: str) -> None:
+        if self.limits != self.curve.limits:
+            raise DomainError(f"{subject}: its range is not that of its curve")
+        Range._check(self, subject)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest number that rows may hold."""
+        return self.curve.ends
+
+    @property
+    def uncurved(self) -> Range:
+        """The range of numbers that rows hold, uncut."""
+        curve = self.curve
+        plain = Feature.real(self.name, *curve.ends, whole=curve.whole)
+        values = (*plain.values, *self.beside)
+        return replace(plain, values=values, not_missing=self.not_missing)
+
+    @property
+    def spans(self) -> list[tuple[float, float]]:
+        """The first and the last number of each part.
+
+        Examples
+        --------
+        >>> Feature.real("age", 17, 90, whole=True, edges=[25, 40]).spans
+        [(17, 24), (25, 39), (40, 90)]
+        """
+        low, high = self.limits
+        lasts = [self.before(edge) for edge in self.edges]
+        return list(zip((low, *self.edges), (*lasts, high), strict=True))
+
+    @property
+    def counts(self) -> list[int] | None:
+        """How many whole numbers each part has, and 1 for values beside the range."""
+        if not self.whole:
+            return None
+        parts = [int(high) - int(low) + 1 for low, high in self.spans]
+        return [*parts, *[1] * len(self.beside)]
+
+    def code_at(self, number: float) -> int:
+        """Return the code of the part that contains a finite number of a row."""
+        if not self.curve.takes(number):
+            return UNKNOWN
+        return Range.code_at(self, self.curve(float(number)))
+
+    def position(self, number: float) -> float:
+        """Return the value of the curve at a number of a row."""
+        return self.curve(number)
+
+    def cell_of(self, number: float) -> Value:
+        """Return a number of a row at which the curve has this value."""
+        found = self.curve.number_at(number)
+        if found is None:
+            raise DomainError(
+                f"feature {self.name!r}: the curve {self.curve.shape.kind} has the "
+                f"value {number} at no 64-bit number"
+            )
+        return plain_number(found)
+
+    def __repr__(self) -> str:
+        return f"{Range.__repr__(self)[:-1]}, curve={self.curve!r})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Grouped(Feature):
+    """Categories in groups, with a value for each group: see `Feature.grouped`."""
+
+    groups: Groups
+
+    options: ClassVar = ("other", "groups")
+    described: ClassVar = "has groups of words"
+
+    def _check(self, subject: str) -> None:
+        Feature._check(self, subject)
+        groups = checked_groups(subject, self.groups, self.values, self.other)
+        self._set("groups", groups)
+        lookup = Lookup(self)
+        for code, value in enumerate(self.values):
+            if lookup[value] != code:  # rows would not find the group by its name
+                raise DomainError(
+                    f"{subject}: {value!r} cannot name a group, since a cell that "
+                    f"holds it is something else; name it by another text"
+                )
+
+    def categories_at(self, code: int) -> tuple[Value, ...]:
+        """Return the categories of the group at this code."""
+        return self.groups[code]
 
     @property
     def words(self) -> tuple[Value, ...]:
-        """What cells may hold, as far as it is listed: the words of all groups.
-
-        Of features without groups, the values.
-        """
-        return self.values if self.groups is None else (*chain(*self.groups),)
+        """The categories of all groups."""
+        return (*chain(*self.groups),)
 
     @property
     def joins_words(self) -> bool:
-        """Whether a value is not the one word for which it stands, as rows hold it."""
-        return self.groups is not None and any(
+        """Whether a value is not the one category that rows hold for it."""
+        return any(
             group and (group != (value,) or value == self.other)
             for value, group in zip(self.values, self.groups, strict=True)
             if value is not None
         )
 
     @property
-    def has_numbers(self) -> bool:
-        """Whether the values are numbers in order, or bins of them."""
-        return self.ordered and (
-            self.edges is not None
-            or all(is_number(value) for value in self.values[: self.n_plain])
-        )
+    def listed_cells(self) -> list[tuple[int, Value]]:
+        """Each category, with the code of its group."""
+        groups = enumerate(self.groups)
+        return [(code, category) for code, group in groups for category in group]
 
-    def __repr__(self) -> str:
-        if self.limits is not None:
-            return self._range_repr()
-        parts = [repr(self.name), repr(self.values)]
-        parts += ["ordered=True"] if self.ordered else []
-        for name in ("labels", "edges", "other", "groups"):
-            given = getattr(self, name)
-            parts += [f"{name}={given!r}"] if given is not None else []
-        parts += ["whole=True"] if self.whole else []
-        return f"Feature({', '.join(parts)})"
-
-    def _range_repr(self) -> str:
-        low, high = self.limits or (0, 0)
-        special = self.values[self.n_plain :]
-        listed = [value for value in special if value is not None]
-        parts = [repr(self.name), repr(low), repr(high)]
-        parts += [f"edges={self.edges!r}"] if self.edges else []
-        parts += ["whole=True"] if self.whole else []
-        parts += [f"special={listed!r}"] if listed else []
-        parts += ["missing=True"] if None in special else []
-        parts += [f"curve={self.curve!r}"] if self.curve is not None else []
-        return f"Feature.real({', '.join(parts)})"
-
-    def __len__(self) -> int:
-        return len(self.values)
+    @property
+    def names_of_groups(self) -> dict[object, int]:
+        """The code of each group, by its name."""
+        return {v: code for code, v in enumerate(self.values) if isinstance(v, str)}
 
 
-class Lookup(dict[object, int]):
-    """Cell of a column → code, worked out once for each distinct cell.
-
-    Equality comes first (so 1, 1.0 and True find the value 1), then the text: CSV
-    files hold only text, and a network file may hold `"1"` where the user's frame
-    holds 1. No two values of a feature share a text, so this is never ambiguous. Then
-    a number finds its bin, or its part of a range, if the feature has these, and what
-    is left is the value for others, if there is one. A word finds its group in the same
-    way; what is no word of any may yet be the name of a group.
-    """
-
-    def __init__(self, feature: Feature) -> None:
-        super().__init__()
-        first = 0 if feature.limits is None else feature.n_plain
-        listed = [*enumerate(feature.values)][first:]  # no cell is named by its text
-        self._names: dict[object, int] = {}
-        if feature.groups is not None:
-            self._names = {v: code for code, v in listed if isinstance(v, str)}
-            groups = enumerate(feature.groups)
-            listed = [(code, word) for code, group in groups for word in group]
-        self._equal = {value: code for code, value in listed}
-        self._texts = {text_of(value): code for code, value in listed}
-        self._missing = self._equal.get(None, UNKNOWN)
-        self._edges, self._whole = feature.edges, feature.whole
-        self._curve = feature.curve
-        self._low, self._high = feature.limits or (-math.inf, math.inf)
-        self._rest = UNKNOWN
-        if feature.other is not None:
-            self._rest = feature.values.index(feature.other)
-        self._has_words = not feature.has_numbers and any(
-            isinstance(v, str) and (v != feature.other or v in self._names)
-            for _, v in listed
-        )
-
-    def __missing__(self, cell: object) -> int:
-        if is_missing(cell):  # not kept: every NaN is another key
-            return self._missing
-        code = self._resolve(cell)
-        self[cell] = code
-        return code
-
-    def number(self, cell: object) -> float:
-        """Return the number of a cell that lies in a range; 1 for other values."""
-        code = self[cell]
-        if self._edges is None or not 0 <= code <= len(self._edges):
-            return 1.0
-        number: Any = number_of(cell) if isinstance(cell, str) else cell
-        return float(number) if self._curve is None else self._curve(float(number))
-
-    def _resolve(self, cell: object) -> int:
-        if isinstance(cell, np.generic):
-            cell = cell.item()
-        code = self._listed(cell)
-        if code == UNKNOWN:
-            code = self._by_number(cell)
-        is_gap = isinstance(cell, str) and is_missing_text(
-            cell, among_numbers=not self._has_words
-        )
-        is_unlisted = code == UNKNOWN and not is_gap
-        return self._names.get(cell, self._rest) if is_unlisted else code
-
-    def _listed(self, cell: object) -> int:
-        if cell in self._equal:
-            return self._equal[cell]
-        if isinstance(cell, str):
-            return self._listed_text(cell)
-        texts = {str(cell)}
-        if isinstance(cell, float | int) and _is_finite(cell):
-            texts = number_texts(cell)
-        codes = [self._texts[text] for text in texts if text in self._texts]
-        return codes[0] if len(codes) == 1 else UNKNOWN
-
-    def _listed_text(self, cell: str) -> int:
-        if cell in self._texts:
-            return self._texts[cell]
-        if is_missing_text(cell, among_numbers=not self._has_words):
-            return self._missing
-        if cell.lower() in {"true", "false"}:
-            return self._equal.get(cell.lower() == "true", UNKNOWN)
-        number = number_of(cell)
-        return UNKNOWN if number is None else self._equal.get(number, UNKNOWN)
-
-    def _by_number(self, cell: object) -> int:
-        number: Any = number_of(cell) if isinstance(cell, str) else cell
-        if not _is_finite(number):
-            return UNKNOWN
-        if self._curve is not None:
-            if not self._curve.takes(number):
-                return UNKNOWN
-            number = self._curve(float(number))
-        if self._whole and number != math.floor(number):
-            return UNKNOWN
-        if self._edges is None or not self._low <= number <= self._high:
-            return UNKNOWN
-        is_range = math.isfinite(self._high)  # whose numbers have 64 bits
-        return bisect_right(self._edges, float(number) if is_range else number)
-
-
-def _is_finite(cell: object) -> bool:
-    return isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell))
+def _kind_of(subject: str, given: dict[str, Any]) -> type[Feature]:
+    """Return the kind that the options of `Feature` describe."""
+    if given["groups"] is not None:
+        return Grouped
+    is_range = given["limits"] is not None
+    if given["edges"] is None:
+        if is_range:
+            raise DomainError(f"{subject}: a range has edges, and no labels")
+        if given["whole"]:
+            raise DomainError(f"{subject}: bins of whole numbers have whole edges")
+        return Listed
+    if not given["ordered"]:
+        raise DomainError(f"{subject}: bins are ordered")
+    if given["curve"] is not None:
+        return Curved
+    return Range if is_range else Binned

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from nn2rules.errors import DomainError, OptionError, SpecialValueWarning
-from nn2rules.space.feature import Feature
+from nn2rules.space.feature import Binned, Feature, Range
 from nn2rules.space.feature_spec import (
     MOST_VALUES,
     TEXTS,
@@ -107,7 +107,9 @@ def feature_of(
         return _range(name, cells, RangeSpec(special=tuple(special)))
     if is_text and spec != "observed":
         made = feature_of_text(name, spec, column, has_missing=has_missing)
-        is_whole = all(isinstance(edge, int) for edge in made.edges or [""])
+        if not isinstance(made, Binned):
+            return made
+        is_whole = all(isinstance(edge, int) for edge in made.edges)
         return replace(made, whole=is_whole and are_whole(cells))
     if spec is None or is_text:
         values, ordered = _observed(column, set(cells) - {None}, known)
@@ -196,7 +198,9 @@ def special_value_warnings(
     specified = set(declared)
     hints = []
     for feature, column in zip(features, columns, strict=True):
-        if feature.limits is None or feature.name in specified or column.rows is None:
+        if not isinstance(feature, Range) or feature.name in specified:
+            continue
+        if column.rows is None:
             continue
         low, high = feature.limits
         cells: Any = values_of(feature.name, column.cells)

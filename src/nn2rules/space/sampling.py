@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from nn2rules.space.boxes import Boxes, Inputs
 from nn2rules.space.domain import Domain
-from nn2rules.space.feature import Feature
-from nn2rules.space.spans import cells_of_spans, volumes
+from nn2rules.space.feature import Range
+from nn2rules.space.spans import volumes
 
 _DIGITS = 3  # of a number that is drawn to be read
 _AT_AN_END = 0.25  # of the numbers of a box, for each end
@@ -24,6 +24,7 @@ def random_inputs(domain: Domain, number: int, rng: Generator) -> Inputs:
 
     Examples
     --------
+    >>> from nn2rules.space import Feature
     >>> domain = Domain((Feature.real("age", 18, 100, whole=True, missing=True),))
     >>> random_inputs(domain, 3, np.random.default_rng(1)).codes.ravel()
     array([0, 1, 1])
@@ -32,7 +33,7 @@ def random_inputs(domain: Domain, number: int, rng: Generator) -> Inputs:
     codes = rng.integers(sizes, size=(number, len(sizes)))
     numbers = np.ones(codes.shape)
     for index, feature in enumerate(domain.features):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             low, high = feature.limits
             share = rng.random(number)
             drawn = (1 - share) * low + share * high  # high - low may overflow
@@ -67,20 +68,20 @@ def inputs_by_volume(domain: Domain, number: int, rng: Generator) -> Inputs:
     codes = rng.integers(0, domain.sizes, (number, len(domain.sizes)))
     numbers = np.ones(codes.shape)
     for place, feature in enumerate(domain.features):
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             drawn = _drawn_cells(feature, number, rng)
             codes[:, place], numbers[:, place] = drawn
     return Inputs(codes, numbers)
 
 
 def _drawn_cells(
-    feature: Feature, number: int, rng: Generator
+    feature: Range, number: int, rng: Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Draw values of a range by their volume, and a number of each cell."""
     shares = np.array(volumes(feature), dtype=np.float64)
     codes = rng.choice(len(shares), number, p=shares)
-    beside = [(1.0, 1.0)] * (len(shares) - feature.n_plain)
-    low, high = np.array([*cells_of_spans(feature), *beside], dtype=np.float64)[codes].T
+    beside = [(1.0, 1.0)] * (len(shares) - feature.n_cells)
+    low, high = np.array([*feature.spans, *beside], dtype=np.float64)[codes].T
     part = rng.random(number)
     if feature.whole:
         return codes, low + np.floor(part * (high - low + 1))

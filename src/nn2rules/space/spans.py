@@ -15,48 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nn2rules.errors import DomainError, UnsupportedModelError
-from nn2rules.space.feature import Feature
+from nn2rules.space.feature import Curved, Feature, Range
 from nn2rules.space.values import (
-    Value,
     is_number,
-    next_number,
     plain_number,
-    previous_number,
 )
 
 Span: TypeAlias = tuple[float, float]
 """The first and the last number, both included."""
 
 
-def edge_after(feature: Feature, number: float) -> float:
-    """Return the edge that ends a span at `number`: the next number of the range.
-
-    Examples
-    --------
-    >>> edge_after(Feature.real("age", 17, 90, whole=True), 39)
-    40
-    >>> edge_after(Feature.real("share", 0, 1), 0.5)
-    0.5000000000000001
-    """
-    return next_number(number, whole=feature.whole)
-
-
-def cells_of_spans(feature: Feature) -> list[Span]:
-    """Return the spans of the cells into which a range is cut.
-
-    Examples
-    --------
-    >>> cells_of_spans(Feature.real("age", 17, 90, whole=True, edges=[25, 40]))
-    [(17, 24), (25, 39), (40, 90)]
-    """
-    assert feature.limits is not None, "asked only of ranges"
-    assert feature.edges is not None, "ranges have edges"
-    low, high = feature.limits
-    lasts = [previous_number(edge, whole=feature.whole) for edge in feature.edges]
-    return list(zip((low, *feature.edges), (*lasts, high), strict=True))
-
-
-def spans_of(feature: Feature, allowed: NDArray[np.bool_]) -> list[Span]:
+def spans_of(feature: Range, allowed: NDArray[np.bool_]) -> list[Span]:
     """Return the spans of the cells that are allowed, neighbours joined.
 
     Examples
@@ -65,8 +34,7 @@ def spans_of(feature: Feature, allowed: NDArray[np.bool_]) -> list[Span]:
     >>> spans_of(age, np.array([True, True, False, True]))
     [(17, 39), (65, 90)]
     """
-    assert feature.limits is not None, "asked only of ranges"
-    edges = feature.edges or ()
+    edges = feature.edges
     flags = np.zeros(len(edges) + 3, dtype=np.int8)
     flags[1:-1] = allowed[: len(edges) + 1]
     turns = np.flatnonzero(np.diff(flags)).tolist()  # into a run of cells, and out
@@ -75,39 +43,35 @@ def spans_of(feature: Feature, allowed: NDArray[np.bool_]) -> list[Span]:
     return [
         (
             starts[first],
-            high
-            if stop > len(edges)
-            else previous_number(lasts[stop - 1], whole=feature.whole),
+            high if stop > len(edges) else feature.before(lasts[stop - 1]),
         )
         for first, stop in zip(turns[::2], turns[1::2], strict=True)
     ]
 
 
-def edges_of(feature: Feature, spans: Iterable[Span]) -> list[float]:
+def edges_of(feature: Range, spans: Iterable[Span]) -> list[float]:
     """Return the edges of a range, and those at which spans begin and end."""
-    assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
-    found = set(feature.edges or ())
+    found = set(feature.edges)
     for low, high in spans:
         if low > first:
             found.add(int(low) if feature.whole else plain_number(low))
         if high < last:
-            found.add(edge_after(feature, high))
+            found.add(feature.after(high))
     return sorted(found)
 
 
-def codes_in(feature: Feature, spans: Iterable[Span]) -> NDArray[np.bool_]:
+def codes_in(feature: Range, spans: Iterable[Span]) -> NDArray[np.bool_]:
     """Tell which cells lie in one of several spans that end where cells do."""
-    starts = np.array([low for low, _ in cells_of_spans(feature)])
+    starts = np.array([low for low, _ in feature.spans])
     inside = np.zeros(len(starts), dtype=np.bool_)
     for low, high in spans:
         inside |= (low <= starts) & (starts <= high)
     return inside
 
 
-def checked_spans(feature: Feature, spans: Sequence[object]) -> list[Span]:
+def checked_spans(feature: Range, spans: Sequence[object]) -> list[Span]:
     """Return spans of a range, with whole floats as integers."""
-    assert feature.limits is not None, "asked only of ranges"
     first, last = feature.limits
     kind, found = f"feature {feature.name!r}", []
     for span in spans:
@@ -148,12 +112,12 @@ def volumes(feature: Feature) -> list[Fraction]:
     ['3/10', '3/5', '1/10']
     """
     parts = [Fraction(1)] * len(feature)
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         low, high = (Fraction(end) for end in feature.limits)
         if feature.whole:
-            cells = [Fraction(b) - Fraction(a) + 1 for a, b in cells_of_spans(feature)]
+            cells = [Fraction(count) for count in feature.counts or ()]
         elif low < high:
-            starts = [low, *map(Fraction, feature.edges or ()), high]
+            starts = [low, *map(Fraction, feature.edges), high]
             cells = [after - before for before, after in pairwise(starts)]
             parts = [Fraction(0)] * len(feature)
         else:
@@ -163,15 +127,10 @@ def volumes(feature: Feature) -> list[Fraction]:
     return [part / total for part in parts]
 
 
-def special_values(feature: Feature) -> tuple[Value, ...]:
-    """Return the values beside a range: special ones, and missing."""
-    return feature.values[feature.n_plain :]
-
-
 def refuse_ranges(features: Iterable[Feature], what: str, instead: str = "") -> None:
     """Refuse a range of numbers, for `what` lists every value."""
     for feature in features:
-        if feature.limits is not None:
+        if isinstance(feature, Range):
             raise UnsupportedModelError(
                 f"{what} lists every value, and feature {feature.name!r} is a range of "
                 f"numbers; {instead}put them into bins, as in "
@@ -182,7 +141,7 @@ def refuse_ranges(features: Iterable[Feature], what: str, instead: str = "") -> 
 def refuse_curves(features: Iterable[Feature], what: str, instead: str = "") -> None:
     """Refuse a range that is read along a curve: `what` takes straight lines only."""
     for feature in features:
-        if feature.curve is not None:
+        if isinstance(feature, Curved):
             name = feature.name
             instead = instead or (
                 f"read the model with the numbers that occur, by domain="

@@ -26,7 +26,7 @@ from nn2rules.extraction._kernels import box_growth
 from nn2rules.extraction._kernels.near_rows import RowIndex
 from nn2rules.extraction._kernels.proposing import Growth, Plan
 from nn2rules.network import Network
-from nn2rules.space import Boxes, Domain, Inputs
+from nn2rules.space import Boxes, Domain, Inputs, Range
 
 LIMITS = np.array([500, 30], dtype=np.int64)
 """Boxes to search for a slab that brings a row, and for one that brings none."""
@@ -281,7 +281,7 @@ def _lines(domain: Domain) -> NDArray[np.int64]:
     """Return the feature of each value that is an ordered number; -1 for others."""
     lines = np.full(int(domain.offsets[-1]), -1, dtype=np.int64)
     for index, feature in enumerate(domain.features):
-        if feature.has_numbers and feature.limits is None:
+        if feature.has_numbers and not isinstance(feature, Range):
             start = int(domain.offsets[index])
             lines[start : start + feature.n_plain] = index
     return lines

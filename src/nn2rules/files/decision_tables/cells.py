@@ -35,6 +35,8 @@ from nn2rules.language import (
 from nn2rules.space import (
     Condition,
     Feature,
+    Grouped,
+    Range,
     Span,
     Value,
     has_bins,
@@ -79,7 +81,7 @@ def read_cell(feature: Feature, text: str) -> Condition | None:
     but = _BUT.match(text)
     rest = text[but.end() :] if but else text
     tokens = _tokens(_without_braces(rest))
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         allowed = Allowed(codes=codes_of_words(feature, tokens))
     else:
         allowed = Allowed()
@@ -192,7 +194,7 @@ def _both(feature: Feature, pairs: Sequence[tuple[str, str]], text: str) -> Allo
     for sign, operand in pairs:
         token = _operand(operand)
         code, number = _code(feature, token), number_of(token[0])
-        if code is not None and feature.limits is None:
+        if code is not None and not isinstance(feature, Range):
             found = compared_place(feature, sign, code)
         elif number is not None:
             found = compared(feature, sign, number)
@@ -208,7 +210,7 @@ def _both(feature: Feature, pairs: Sequence[tuple[str, str]], text: str) -> Allo
 def _one_number(feature: Feature, text: str) -> Allowed:
     """Return the one number of a range that a text spells."""
     number = number_of(text)
-    if number is None or feature.limits is None:
+    if number is None or not isinstance(feature, Range):
         raise _unknown(feature, text)
     found = common(compared(feature, "≥", number), compared(feature, "≤", number))
     if not found:
@@ -219,7 +221,7 @@ def _one_number(feature: Feature, text: str) -> Allowed:
 def _code(feature: Feature, token: Token) -> int | None:
     """Return the code of the value that a text names, as it is listed."""
     text, is_quoted = token
-    first = 0 if feature.limits is None else feature.n_plain
+    first = feature.n_cells
     listed = [*enumerate(feature.values)][first:]
     if feature.labels is not None and text in feature.labels:
         return feature.labels.index(text)
@@ -244,7 +246,7 @@ def _code(feature: Feature, token: Token) -> int | None:
 
 def _unknown(feature: Feature, text: str) -> DomainError:
     """Return the error for a text that is not a value; it lists the values."""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return DomainError(
             f"{text!r} is not a number of this column: {limits_text(feature)}"
         )

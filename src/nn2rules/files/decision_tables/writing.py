@@ -23,7 +23,7 @@ from nn2rules.language import (
     value_text,
 )
 from nn2rules.rules import FACTS, Rule, RuleList
-from nn2rules.space import Feature, text_of
+from nn2rules.space import Feature, Grouped, Intervals, Range, text_of
 
 FORMAT = "nn2rules-book/1"
 DEFAULT = "default"
@@ -186,11 +186,11 @@ def kind_text(feature: Feature) -> str:
     'range of whole numbers'
     """
     whole = "whole " if feature.whole else ""
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return f"range of {whole}numbers"
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         return f"bins of {whole}numbers"
-    if feature.groups is not None:
+    if isinstance(feature, Grouped):
         return "groups of categories"
     return "values in order" if feature.ordered else "values"
 
@@ -207,13 +207,13 @@ def values_text(feature: Feature) -> str:
     >>> values_text(Feature.bins("age", (25, 40), missing=True))
     '< 25; ≥ 25 and < 40; ≥ 40; missing'
     """
-    if feature.limits is not None:
+    if isinstance(feature, Range):
         return limits_text(feature).removeprefix(f"{quoted(feature.name)} ")
-    if feature.edges is not None:
+    if isinstance(feature, Intervals):
         texts = (allowed_text(feature, (value,)) for value in feature.values)
         return "; ".join(text.removeprefix("= ") for text in texts)
     text = ", ".join(value_text(feature, value) for value in feature.values)
-    if feature.other is not None and feature.groups is None:
+    if feature.other is not None and not isinstance(feature, Grouped):
         text += f"; {label_text(feature.other)} means all others"
     return text if len(text) <= _MOST else f"{text[:_MOST]}{MORE}"
 

@@ -22,7 +22,7 @@ from nn2rules.models.probing import Encode, probe
 from nn2rules.models.source import Port, Source, known_of
 from nn2rules.models.tracing import FLOAT64, UNITS, Tensor, Trace, refuse_gaps
 from nn2rules.network import Layer, Network
-from nn2rules.space import Domain, Feature, Rows, Value
+from nn2rules.space import Domain, Feature, Intervals, Rows, Value
 
 _BATCH = 4096
 
@@ -299,7 +299,7 @@ def finer(domain: Domain, unit: float) -> Finer:
     """
     features, codes = [], []
     for feature in domain.features:
-        if feature.edges is None:
+        if not isinstance(feature, Intervals):
             features.append(feature)
             codes.append(np.arange(len(feature)))
             continue

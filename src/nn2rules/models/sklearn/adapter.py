@@ -39,7 +39,7 @@ from nn2rules.models.sklearn.steps import Step, origin_of, steps_of
 from nn2rules.models.source import Port, Source, as_array
 from nn2rules.models.tracing import CONSTANT, FLOAT32, FLOAT64, Columns, Tensor, Trace
 from nn2rules.network import Network
-from nn2rules.space import Domain, Rows, cells_of, column_names, value_of
+from nn2rules.space import Domain, Range, Rows, cells_of, column_names, value_of
 
 _ACTIVATIONS = {
     "identity": "identity",
@@ -209,7 +209,7 @@ def read(classifier: Unwrapped, source: Source, options: ModelOptions) -> Readin
     has_own = classifier.wrapper is None and options.threshold == 0.5
     origin = {"framework": "scikit-learn", "version": sklearn.__version__}
     real = source.real or source.domain
-    ranges = [f.name for f in real.features if f.limits is not None]
+    ranges = [f.name for f in real.features if isinstance(f, Range)]
     is_coarse = any(table.dtype == np.float32 for table in tensor.tables)
     return Reading(
         decision,

@@ -21,7 +21,15 @@ from nn2rules.models.sklearn.columns import ColumnFacts, keeps_columns, position
 from nn2rules.models.sklearn.shapes import SCALERS, ColumnPath, does_nothing
 from nn2rules.models.tracing import Tensor, Trace
 from nn2rules.network import Network
-from nn2rules.space import UNKNOWN, Domain, Rows, cells_of, text_of, value_of
+from nn2rules.space import (
+    UNKNOWN,
+    Domain,
+    Intervals,
+    Rows,
+    cells_of,
+    text_of,
+    value_of,
+)
 
 Followed = list[tuple[str, ColumnPath] | None]
 """For each column between two steps, the user's column and path; None if unknown."""
@@ -91,7 +99,7 @@ def with_bins(
     for feature in domain.features:
         place = names_of_classifier.index(feature.name)
         came = None if followed is None or place >= len(followed) else followed[place]
-        if came is not None and feature.edges is not None:
+        if came is not None and isinstance(feature, Intervals):
             cuts = KBinsDiscretizer(encode="ordinal")
             edges = [-np.inf, *map(float, feature.edges), np.inf]
             cuts.bin_edges_, cuts.n_features_in_ = [np.array(edges)], 1

@@ -15,7 +15,7 @@ from nn2rules.questions.compare.differences import (
     no_difference,
 )
 from nn2rules.questions.compare.predictors import Predictor, is_different
-from nn2rules.space import Domain, counts_of_values
+from nn2rules.space import Domain
 
 
 def compare_tables(
@@ -72,7 +72,7 @@ class TableDifferences:
 
     def counted(self) -> dict[Pair, int] | None:
         """Count the inputs of each pair; None with ranges of real numbers."""
-        weights = [counts_of_values(feature) for feature in self.domain.features]
+        weights = [feature.counts for feature in self.domain.features]
         if None in weights:
             return None
         if not self.domain.has_ranges:

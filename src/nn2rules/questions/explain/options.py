@@ -20,6 +20,7 @@ from nn2rules.space import (
     Domain,
     Feature,
     Lookup,
+    Range,
     Span,
     Value,
     checked_spans,
@@ -130,13 +131,13 @@ def condition_of(domain: Domain, name: Any, value: Any, option: str) -> Conditio
     """Return the condition that a feature has one value, a span, or one of several."""
     try:
         feature = domain.feature(name)
-        is_span = isinstance(value, tuple) and feature.limits is not None
+        is_span = isinstance(value, tuple) and isinstance(feature, Range)
         is_one = value is None or isinstance(value, str | int | float | np.generic)
         values = [value] if is_one or is_span else list(value)
         allowed = [_value_of(domain, feature, value) for value in values]
         refuse_parts(feature, values, option)
         spans = [value for value in allowed if isinstance(value, tuple)]
-        if spans:
+        if spans and isinstance(feature, Range):
             checked_spans(feature, spans)
     except OptionError:
         raise
@@ -148,7 +149,7 @@ def condition_of(domain: Domain, name: Any, value: Any, option: str) -> Conditio
 
 
 def _value_of(domain: Domain, feature: Feature, value: Any) -> Value | Span:
-    if feature.limits is None:
+    if not isinstance(feature, Range):
         return feature.values[domain.code(feature.name, value)]
     if isinstance(value, tuple | list):
         [span] = checked_spans(feature, [value])
