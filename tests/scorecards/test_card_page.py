@@ -29,6 +29,33 @@ def sum_of_terms(text, parts):
     return total
 
 
+def is_true(condition, sums):
+    """Tell whether a condition such as "part 1 − 0.5 × part 2 ≥ −7" is true."""
+    form, sign, end = re.match("(.*) ([≥≤]) (.*)", condition).groups()
+    total = sum_of_terms(form, sums)
+    return total >= number(end) if sign == "≥" else total <= number(end)
+
+
+def outcome(lines, sums):
+    """Return what the last lines of a region state."""
+    if len(lines) == 1:
+        return lines[0].removesuffix(" (proved)")
+    *formulas, last = lines
+    totals = dict(re.match("total ?(.*?) ?= (.*)", line).groups() for line in formulas)
+    totals = {name: sum_of_terms(text, sums) for name, text in totals.items()}
+    if len(totals) > 1:
+        best = max(totals, key=totals.get)
+        margin = number(re.search(r"at least ([\d,.]+) ", last)[1])
+        rest = max(total for name, total in totals.items() if name != best)
+        return best if totals[best] - rest >= margin else None
+    pattern = r"at least ([\d,.−]+): (\w+), at most ([\d,.−]+): (\w+) \(proved\)"
+    high, above, low, below = re.search(pattern, last).groups()
+    [total] = totals.values()
+    if total >= number(high):
+        return above
+    return below if total <= number(low) else None
+
+
 class Reader:
     """Reads a page of text, and nothing else."""
 
@@ -37,18 +64,56 @@ class Reader:
         header = next(n for n, line in enumerate(page) if line.startswith("    "))
         self.columns = SPACES.split(page[header].strip())
         for line in page[header + 1 :]:
-            cells = SPACES.split(line.strip())
-            points = cells[len(cells) - len(self.columns) :]
-            words = cells[: -len(self.columns)]
-            if line.startswith(("On a line", "No points")) or not line:
+            words, points = self.cells(line, len(self.columns))
+            if line.startswith(("For each feature", "No points")) or not line:
                 break
             if words == ["start with"]:
-                self.starts = [*map(number, points)]
+                self.starts = points
                 continue
             if not line.startswith(" "):
                 feature, *words = words
-            self.lines[feature, words[0]] = [*map(number, points)]
+            self.lines[feature, words[0]] = points
         self.rest = " ".join(" ".join(page[header:]).split())
+        self.weights = self.table_of_totals(page[header + 1 :])
+        self.blocks = self.blocks_of(page)
+
+    @staticmethod
+    def cells(line, n_numbers):
+        """Return the words of a line, and the numbers at its end."""
+        cells = SPACES.split(line.strip())
+        words = cells[: len(cells) - n_numbers]
+        return words, [*map(number, cells[len(words) :])] if words else []
+
+    def table_of_totals(self, page):
+        """Return for each line of the table below the parts the numbers of classes."""
+        found = {}
+        for n, line in enumerate(page):
+            if line.startswith("    ") and "total " in line:
+                names = [
+                    name.removeprefix("total ") for name in SPACES.split(line.strip())
+                ]
+                for later in page[n + 1 :]:
+                    if not re.match(r"start with|part \d+ ×", later):
+                        break
+                    words, numbers = self.cells(later, len(names))
+                    found[words[0].removesuffix(" ×")] = dict(
+                        zip(names, numbers, strict=True)
+                    )
+        return found
+
+    @staticmethod
+    def blocks_of(page):
+        """Return the blocks of regions: what is true of parts, then line by line."""
+        blocks = []
+        for line in page:
+            if line.startswith(("If part", "Always:")):
+                title = line.removeprefix("If ").removesuffix(":")
+                blocks.append((title.split(", ") if "part" in title else [], []))
+            elif blocks and re.match(r" *\d+\.  ", line):
+                blocks[-1][1].append([line.split(".  ", 1)[1]])
+            elif blocks and line.startswith("    "):
+                blocks[-1][1][-1].append(line.strip())
+        return blocks
 
     def columns_of(self, row):
         """Add up the points of each column."""
@@ -73,12 +138,30 @@ class Reader:
         sums = self.columns_of(row)
         if "A part below 0 counts 0." in self.rest:
             sums = {name: max(total, Fraction(0)) for name, total in sums.items()}
-        formulas = re.findall(
-            r"Total(?: of (\w+))? = (.*?)\. (?=Total|The|Every)", self.rest
-        )
-        if formulas:
-            return {name: sum_of_terms(text, sums) for name, text in formulas}
+        formula = re.search(r"Total = (.*?)\. (?=Total|The|Every)", self.rest)
+        if formula:
+            return {"": sum_of_terms(formula[1], sums)}
+        if self.weights:
+            sums["start with"] = Fraction(1)
+            names = next(iter(self.weights.values()))
+            return {
+                name: sum(sums[part] * of[name] for part, of in self.weights.items())
+                for name in names
+            }
         return sums
+
+    def predicted_by_regions(self, row):
+        """Return the class that a region states; None if none does."""
+        sums, found = self.columns_of(row), []
+        for title, regions in self.blocks:
+            if not all(is_true(condition, sums) for condition in title):
+                continue
+            for lines in regions:
+                conditions = [line for line in lines if re.search("[≥≤]", line)]
+                if all(is_true(condition, sums) for condition in conditions):
+                    found.append(outcome(lines[len(conditions) :], sums))
+        assert len(set(found)) <= 1
+        return found[0] if found else None
 
     def predicted(self, row):
         """Return the class that the page states; None if it states none."""
@@ -127,6 +210,28 @@ def test_a_reader_with_nothing_but_the_page_gets_the_classes(units, classes, see
     for own, label, place in zip(found, expected, printed, strict=True):
         assert own in (None, label)
         assert (own is None) == (place < 0) or len(classes) > 2 or units
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+@pytest.mark.parametrize("shape", [(3, 2), (9,)])
+def test_a_reader_finds_the_region_of_a_row(shape, classes):
+    rng = np.random.default_rng(len(shape))
+    network = random_network(rng, MIXED, units=shape[0], classes=classes)
+    first, last = network.layers
+    if len(shape) > 1:
+        middle = Layer(rng.normal(size=shape), rng.normal(size=shape[1]), "relu")
+        weights = rng.normal(size=(shape[1], len(last.bias)))
+        last = Layer(weights, rng.normal(size=len(last.bias)), last.activation)
+        network = Network(MIXED, (first, middle, last), classes)
+    rows = random_rows(rng, MIXED, 120)
+    card = extract(network, rows, form="scorecard", max_regions=10_000)
+    reader = Reader(card.text(width=1000).split("\n"))
+    printed = card.table.predict_codes(*MIXED.inputs_of(rows)).tolist()
+    found = [reader.predicted_by_regions(row) for row in rows]
+    assert found == [None if place < 0 else classes[place] for place in printed]
+    expected = card.predict(rows).tolist()
+    assert all(own in (None, label) for own, label in zip(found, expected, strict=True))
+    assert sum(own is None for own in found) <= 3
 
 
 def test_a_page_without_anything_to_tell():

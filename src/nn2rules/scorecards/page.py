@@ -32,7 +32,7 @@ def page_of(card: "Scorecard") -> Document:
     table = card.table
     page = _Page(card, table)
     sections: list[Section] = [page.head(), page.grid()]
-    parts = (page.totals(), page.regions(), page.chances())
+    parts = (page.totals(), *page.regions(), page.chances())
     sections += [part for part in parts if part]
     return Document(tuple(sections))
 
@@ -55,16 +55,18 @@ class _Page:
         if known.is_exact:
             parts.append(
                 Paragraph(
-                    "Covers every input. The points below are rounded: which totals "
-                    "prove which prediction of the model is stated beneath them."
+                    "Covers every input with the values below. The points are rounded: "
+                    "which totals prove which prediction of the model is stated "
+                    "beneath them."
                 )
             )
         counts = known.class_rows
         if counts is not None and known.rows:
-            shares = " and ".join(
+            *first, last = [
                 f"{label} for {share(number, known.rows)}"
                 for label, number in zip(self.labels, counts, strict=True)
-            )
+            ]
+            shares = f"{', '.join(first)} and {last}"
             text = f"The model predicts {shares} of {count(known.rows, 'row')}"
             if known.labels_agree is not None:
                 agree = share(known.labels_agree, known.rows)
@@ -95,18 +97,25 @@ class _Page:
         parts: list[Part] = [grid]
         if empty:
             parts.append(Paragraph(f"No points for any value of: {', '.join(empty)}."))
+        parts.append(Paragraph(self._how_to_add()))
+        return tuple(parts)
+
+    def _how_to_add(self) -> str:
+        """Say how the points of a row are added up."""
+        text = "For each feature, take the line of its value."
         if any(line.is_slope for line in self.lines):
             unit = "whole points" if not self.table.scale.digits else "printed digits"
             size = max(self._unit(index) for index in self._order())
             divided = ", divide by the number after “per”" * (size > 1)
-            parts.append(
-                Paragraph(
-                    f"On a line with “per”, multiply the points by the value{divided}, "
-                    f"and round the result to {unit} (halves up). Then add up all "
-                    f"lines."
-                )
+            text += (
+                f" On a line with “per”, multiply the points by the value{divided}, "
+                f"and round the result to {unit} (halves up)."
             )
-        return tuple(parts)
+        if len(self.table.columns) > 1:
+            return f"{text} Then add up each column."
+        start = " and what you start with" * bool(self.table.columns[0].start)
+        what = "sum" if self.is_parts else "total"
+        return f"{text} Then add up all points{start}: this is the {what}."
 
     def _order(self) -> list[int]:
         """Return the features, the most important first."""
@@ -164,7 +173,7 @@ class _Page:
             parts += map(Paragraph, self._region_rules())
         else:
             if self.is_parts:
-                parts += map(Paragraph, self._part_rules())
+                parts += self._part_rules()
             parts += map(Paragraph, self._proved())
         profile = self.card.profile
         can_be_close = bool(self.table.cut_offs or self.table.regions)
@@ -172,53 +181,89 @@ class _Page:
         if profile is not None and profile.between is not None and can_be_close:
             number, rows = profile.between
             is_two = self.table.margin is None and not self.table.regions
-            which = "between them" if is_two else "too close"
-            verb = "lies" if number == 1 else "lie"
-            if not is_two:
-                verb = "is" if number == 1 else "are"
-            parts.append(
-                Paragraph(
-                    f"Of {count(rows, 'row')}, {number:,} {verb} {which}"
-                    f"{f' ({share(number, rows)})' if number else ''}."
-                )
-            )
+            verb, which = ("lie", "between them") if is_two else ("are", "too close")
+            if number <= 1:
+                verb = "lies" if is_two else "is"
+            shown = f"{number:,}" if number else "none"
+            part = f" ({share(number, rows)})" if number else ""
+            text = f"Of {count(rows, 'row')}, {shown} {verb} {which}{part}."
+            parts.append(Paragraph(text))
         return tuple(parts)
 
-    def _part_rules(self) -> list[str]:
+    def _part_rules(self) -> list[Part]:
         """Say how the sums of parts become the total, or the total of each class."""
         table = self.table
         rules: dict[str, list[str]] = {}
         for column in table.columns:
             rule = " and ".join(_counting(column)) or "counts as it is"
             rules.setdefault(rule, []).append(self._title(column))
-        texts = [
-            f"Add up each part. A part {rule}."
-            if len(rules) == 1
-            else f"Add up {', '.join(names)}: each {rule}."
+        parts: list[Part] = [
+            Paragraph(
+                f"A part {rule}."
+                if len(rules) == 1
+                else f"Of {', '.join(names)}: a sum {rule}."
+            )
             for rule, names in rules.items()
         ]
-        for place in range(len(table.totals)):
-            of = f" of {self.labels[place]}" if len(table.totals) > 1 else ""
-            texts.append(f"Total{of} = {self._formula(place)}.")
-        return texts
+        if len(table.totals) == 1:
+            return [*parts, Paragraph(f"Total = {self._formula(0)}.")]
+        text = "Multiply what each part counts by its numbers here, without rounding."
+        parts.append(
+            Paragraph(f"{text} Then add up each column: these are the totals.")
+        )
+        rows = []
+        if any(total.start for total in table.totals):
+            starts = (number_text(total.start) for total in table.totals)
+            rows.append(("start with", *starts))
+        for place, column in enumerate(table.columns):
+            weights = (number_text(total.weights[place]) for total in table.totals)
+            rows.append((f"{self._title(column)} ×", *weights))
+        header = ("", *(f"total {label}" for label in self.labels))
+        numbers = (False, *(True for _ in table.totals))
+        kinds = ("strong", *("" for _ in table.totals))
+        return [*parts, Grid(tuple(rows), numbers, header, kinds)]
 
     def _region_rules(self) -> list[str]:
         """Say how regions are read."""
         number = len(self.table.regions)
         return [
-            f"Add up each part. The first of the {number:,} regions below whose "
-            f"conditions are met tells the prediction: its class, or what its total "
-            f"proves. If none is met, the row is too close for rounded points."
+            f"The {number:,} regions below stand in blocks. Find the block whose first "
+            f"line is true of your parts, and in it the region whose conditions are "
+            f"all met: its last line tells the prediction. If there is none, the row "
+            f"is too close for rounded points. Do not round products in a region."
         ]
 
-    def regions(self) -> tuple[Part, ...]:
-        """Return a line for each region: its conditions, and what follows."""
-        parts: list[Part] = []
+    def regions(self) -> list[tuple[Part, ...]]:
+        """Return a block for each pattern of the parts: its regions, line by line."""
+        blocks: dict[str, list[tuple[str, str]]] = {}
         for number, region in enumerate(self.table.regions, 1):
-            conditions = [self._condition(*each) for each in region.conditions]
-            start = " and ".join(conditions) or "always"
-            parts.append(Paragraph(f"{number}. {start}: {self._outcome(region)}"))
-        return tuple(parts)
+            first, rest = self._split_conditions(region)
+            own = [self._condition(*each) for each in rest]
+            own += self._outcome(region)
+            numbers = [f"{number}.", *("" for _ in own[1:])]
+            block = blocks.setdefault(", ".join(first), [])
+            block += zip(numbers, own, strict=True)
+        return [
+            (
+                Paragraph(f"If {title}:" if title else "Always:"),
+                Grid(tuple(rows), (True, False)),
+            )
+            for title, rows in blocks.items()
+        ]
+
+    def _split_conditions(
+        self, region: PrintedRegion
+    ) -> tuple[list[str], list[tuple[PrintedForm, Fraction]]]:
+        """Return the first condition of each part by itself, and the other ones."""
+        first: dict[int, str] = {}
+        rest: list[tuple[PrintedForm, Fraction]] = []
+        for form, least in region.conditions:
+            places = [place for place, weight in enumerate(form.weights) if weight]
+            if len(places) == 1 and not rest and places[0] not in first:
+                first[places[0]] = self._condition(form, least)
+            else:
+                rest.append((form, least))
+        return [first[place] for place in sorted(first)], rest
 
     def _condition(self, form: PrintedForm, least: Fraction) -> str:
         """Return a condition; one of a single part says how large that is."""
@@ -230,23 +275,26 @@ class _Page:
             return f"{self._terms(form.weights, Fraction(0))} ≤ {number_text(-least)}"
         return f"{self._terms(form.weights, Fraction(0))} ≥ {number_text(least)}"
 
-    def _outcome(self, region: PrintedRegion) -> str:
-        """Say what is predicted in a region."""
+    def _outcome(self, region: PrintedRegion) -> list[str]:
+        """Say what is predicted in a region, in a line or a few."""
         labels = self.labels
         if not region.totals:
-            return f"{labels[region.classes[0]]} (proved)."
+            return [f"{labels[region.classes[0]]} (proved)"]
         if region.at_least is not None and region.at_most is not None:
-            return (
-                f"total = {self._terms(region.totals[0].weights, Fraction(0))}; at "
-                f"least {number_text(region.at_least)}: {labels[1]}, at most "
-                f"{number_text(region.at_most)}: {labels[0]} (proved)."
-            )
+            return [
+                f"total = {self._terms(region.totals[0].weights, Fraction(0))}",
+                f"total of at least {number_text(region.at_least)}: {labels[1]}, at "
+                f"most {number_text(region.at_most)}: {labels[0]} (proved)",
+            ]
         assert region.margin is not None, "several totals have a margin"
-        totals = "; ".join(
-            f"total of {label} = {self._terms(form.weights, form.start)}"
-            for label, form in zip(labels, region.totals, strict=True)
-        )
-        return f"{totals}; the largest, if it is ahead by {number_text(region.margin)}."
+        return [
+            *(
+                f"total {label} = {self._terms(form.weights, form.start)}"
+                for label, form in zip(labels, region.totals, strict=True)
+            ),
+            f"the class with the largest total, if it is ahead by at least "
+            f"{number_text(region.margin)} (proved)",
+        ]
 
     def _formula(self, place: int) -> str:
         """Return how a total is made of the parts."""
