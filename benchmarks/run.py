@@ -19,6 +19,7 @@ import bench_compare
 import bench_engine
 import bench_explain
 import bench_export
+import bench_forms
 import bench_headline
 import bench_models
 import bench_numbers
@@ -44,6 +45,7 @@ SECTIONS = {
     "numbers": bench_numbers.numbers,
     "adult": bench_adult.adult,
     "reach": bench_reach.reach,
+    "forms": bench_forms.forms,
     "regions": bench_regions.regions,
     "readable": bench_readable.readable,
     "by heart": bench_readable.by_heart,

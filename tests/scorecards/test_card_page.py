@@ -239,3 +239,13 @@ def test_a_page_without_anything_to_tell():
     text = card.replace(scale=Scale(1.0)).text()
     assert "No points for any value of: age, amount, job." in text
     assert "Every total means yes (proved)." in text
+
+
+def test_parts_that_all_count_against_a_class_are_added():
+    rng = np.random.default_rng(0)
+    network = random_network(rng, MIXED, units=2)
+    first, last = network.layers
+    last = Layer(-np.abs(last.weights), [0.1], "sigmoid")
+    card = extract(Network(MIXED, (first, last), ("no", "yes")), form="scorecard")
+    assert "Total = part 1 + part 2." in card.text()
+    assert card.table.cut_offs[0].below == 1

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nn2rules.scorecards.printed_card import (
     PointsTable,
+    is_one_unit,
     score_reach,
     table_of,
 )
@@ -51,10 +52,20 @@ def default_table(card: "Scorecard", inputs: Inputs | None) -> PointsTable:
         factor = 1.0
         if math.isfinite(spread) and spread > 0:
             factor = _round_factor(size / spread)
+        factor *= _sign(card)
         table = table_of(card, Scale(factor))
         if _is_fine(table, inputs):
             break
     return table
+
+
+def _sign(card: "Scorecard") -> int:
+    """Return −1 if all parts count against the second class, so that they are added."""
+    if card.kind != "parts" or len(card.classes) > 2 or is_one_unit(card):
+        return 1
+    weights = card.upper[0].weights
+    leads = weights[:, -1] - (weights[:, 0] if weights.shape[1] == 2 else 0.0)
+    return -1 if (leads <= 0).all() and (leads < 0).any() else 1
 
 
 def _is_fine(table: PointsTable, inputs: Inputs | None) -> bool:
