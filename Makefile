@@ -4,7 +4,7 @@ BIN := .venv/bin
 SEED := $(or $(SEED),$(shell date +%s))
 MINUTES ?= 10
 
-.PHONY: demo quick golden test lint kernels engines docs fuzz bench paper release-check lock clean
+.PHONY: demo quick golden test lint kernels engines docs fuzz bench peers paper release-check lock clean
 
 demo: .venv/user
 	$(BIN)/nn2rules demo -o demo-report.html
@@ -52,6 +52,12 @@ fuzz: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/run.py
+
+# Goes on where the last run stopped; PEERS="--again all --peers rules" measures anew.
+peers: .venv/dev
+	$(BIN)/python benchmarks/peers $(PEERS)
+	$(BIN)/python benchmarks/run.py peers
+	$(BIN)/python scripts/fill_results.py
 
 paper: .venv/research
 	$(BIN)/python -m research -o paper-results

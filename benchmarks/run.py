@@ -29,6 +29,7 @@ import bench_readable
 import bench_regions
 import bench_rules
 import bench_spread
+from peers import report
 
 SECTIONS = {
     "headline": bench_headline.headline,
@@ -54,6 +55,7 @@ SECTIONS = {
     "audit": bench_audit.audit,
     "export": bench_export.export,
     "spread": bench_spread.spread,
+    "peers": report.section,
 }
 RESULTS = Path(__file__).parent / "results.md"
 

@@ -39,8 +39,10 @@ PINNED = (
 )
 MOST_ROWS = 3000
 """Of longer tables, this many rows are drawn, with the same shares of the classes."""
+N_FOLDS = 5
 FEW_ROWS = 1000
-"""Shorter tables have two repetitions of the five folds."""
+"""Shorter tables have two repetitions of the folds."""
+REPETITIONS = 2
 
 Labelled = tuple[pd.DataFrame, pd.Series]
 
@@ -84,10 +86,16 @@ class Table:
         """The columns of texts."""
         return [name for name in self.rows if self.rows[name].dtype == object]
 
+    @property
+    def n_folds(self) -> int:
+        """The number of folds of all repetitions."""
+        return N_FOLDS * (REPETITIONS if len(self.labels) < FEW_ROWS else 1)
+
     def folds(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Return positions of training and test rows: the same for all models."""
-        repeats = 2 if len(self.labels) < FEW_ROWS else 1
-        split = RepeatedStratifiedKFold(n_splits=5, n_repeats=repeats, random_state=0)
+        split = RepeatedStratifiedKFold(
+            n_splits=N_FOLDS, n_repeats=self.n_folds // N_FOLDS, random_state=0
+        )
         return split.split(np.zeros(len(self.labels)), self.labels)
 
 
