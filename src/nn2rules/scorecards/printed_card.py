@@ -43,6 +43,12 @@ if TYPE_CHECKING:
 _TOLERANCE = Fraction(1, 10**6)
 """How well a cut-off is known, in printed steps, before points are rounded."""
 
+FLOAT64_ERROR = Fraction(1, 2**50)
+"""More than a few operations in float64 can be off by, as a share of the result."""
+
+_LARGEST_WHOLE = 2**53
+"""Up to here float64 holds all whole numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -421,11 +427,9 @@ class _Printer:
     ) -> Fraction:
         """Bound how far the printed lead of a class can exceed the exact one."""
         lead = exact[one].minus(exact[other])
-        printed = Sum(
-            column.start - second.start,
-            tuple(a - b for a, b in zip(column.points, second.points, strict=True)),
-        )
-        return self._error(printed.minus(lead), products=2)[1]
+        printed = Sum(column.start, column.points)
+        printed = printed.minus(Sum(second.start, second.points))
+        return self._error(printed.minus(lead), column.points, second.points)[1]
 
     def _with_margin(
         self,
@@ -673,19 +677,23 @@ class _Printer:
                 points[block.start] = rounded(exact.points[block.start], step)
         start = rounded(exact.base, self.step)
         printed = Sum(start, tuple(points))
-        error = self._error(printed.minus(exact), products=1)
+        error = self._error(printed.minus(exact), printed.points)
         return Column(card, start, tuple(points), None, None, None, error)
 
-    def _error(self, off: Sum, products: int) -> Interval:
+    def _error(self, off: Sum, *printed: Sequence[Fraction]) -> Interval:
         """Bound how far printed points lie from exact ones, over all inputs.
 
-        The product of a slope and a number may be rounded to a step, or not: the bound
-        holds either way. `products` are rounded for each slope.
+        `printed` are the points of each column that goes into them: the product of a
+        slope and a number may be rounded to a step, or not, and the bound holds either
+        way.
         """
-        half = products * self.step / 2
-        reach = sum_reach(off, self.card.domain)
-        n_slopes = sum(block.limits is not None for block in self.blocks)
-        return reach[0] - n_slopes * half, reach[1] + n_slopes * half
+        low, high = sum_reach(off, self.card.domain)
+        for block in self.blocks:
+            if block.limits is not None:
+                for points in printed:
+                    rounding = _rounding(points[block.start], block, self.step)
+                    low, high = low - rounding, high + rounding
+        return low, high
 
 
 def score_reach(card: "Scorecard") -> Interval:
@@ -702,6 +710,19 @@ def is_one_unit(card: "Scorecard") -> bool:
 def _rate_step(block: Block, step: Fraction) -> Fraction:
     """Return the step of a slope, so that its products are off by half a step."""
     return power_below(step / block.reach) if block.reach else step
+
+
+def _rounding(slope: Fraction, block: Block, step: Fraction) -> Fraction:
+    """Bound how far the rounded product of a slope and a number can be off.
+
+    Half a step, and a little more for programs that work it out in float64; nothing
+    where every product is a whole number of steps.
+    """
+    largest = abs(slope) * block.reach
+    is_short = largest < _LARGEST_WHOLE * step
+    if block.whole and is_short and (slope / step).denominator == 1:
+        return ZERO
+    return step / 2 + (largest + step) * FLOAT64_ERROR
 
 
 def _weight_step(counted: Interval, step: Fraction) -> Fraction:

@@ -40,11 +40,15 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where the points of a feature are, and the ends of its numbers if it has some."""
+    """Where the points of a feature are, and the ends of its numbers if it has some.
+
+    Whole numbers are `whole`.
+    """
 
     start: int
     stop: int
     limits: Interval | None
+    whole: bool
 
     @property
     def listed(self) -> range:
@@ -65,7 +69,7 @@ def blocks_of(domain: Domain) -> Iterator[Block]:
     ):
         limits = feature.limits
         ends = None if limits is None else (Fraction(limits[0]), Fraction(limits[1]))
-        yield Block(start, stop, ends)
+        yield Block(start, stop, ends, feature.whole)
 
 
 def reach_of(points: Sequence[Fraction], block: Block) -> Interval:
