@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from nn2rules.export import EXPORTERS, export
+from nn2rules.export.card_program import card_program_of
 from nn2rules.export.program import Prediction, program_of
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 from nn2rules.space.values import Value
 
 Rows = list[dict[str, Value]]
@@ -70,7 +72,30 @@ def check_export(
         rules, unknown=unknown, uncovered=uncovered, mixed=EXPORTERS[name].mixed
     )
     made = export(rules, name, unknown=unknown, uncovered=uncovered, **options)
-    found = (execute or executor(name))(made, program, rows)
+    compare(made, program, rows, execute or executor(name))
+
+
+def check_card(
+    card: Scorecard,
+    name: str,
+    rows: Rows,
+    *,
+    unknown: str = "none",
+    between: str = "none",
+    points: str = "fine",
+    execute: Execute | None = None,
+    **options: Any,
+) -> None:
+    """Compare what an engine says of a scorecard with its program, row by row."""
+    policies: Any = {"unknown": unknown, "between": between, "points": points}
+    program = card_program_of(card, mixed=EXPORTERS[name].mixed, **policies)
+    made = export(card, name, **policies, **options)
+    compare(made, program, rows, execute or executor(name))
+
+
+def compare(made: Any, program: Any, rows: Rows, execute: Execute) -> None:
+    """Compare the answers of an engine with those of a program, row by row."""
+    found = execute(made, program, rows)
     assert len(found) == len(rows)
     for row, answer in zip(rows, found, strict=True):
         expected = program.predict(row)
@@ -84,4 +109,4 @@ def _plain(answer: Prediction | None) -> tuple[object, ...] | None:
     label = answer.label
     if isinstance(label, float) and not isinstance(label, bool):
         label = int(label) if math.isfinite(label) and label == int(label) else label
-    return type(label) is bool, label, answer.rule
+    return type(label) is bool, label, *answer.beside

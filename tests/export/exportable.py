@@ -1,5 +1,7 @@
 """Rules to export, chosen to hurt, and rows for them: on the domain and off it."""
 
+import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -220,10 +222,10 @@ def rows_for(
     """
     rng = np.random.default_rng(seed)
     cells = [examples(column) for column in program.columns]
-    if program.rules.domain.n_inputs <= number:
-        codes = np.vstack(list(program.rules.domain.inputs()))
+    sizes = [len(found) for found in cells]
+    if math.prod(sizes) <= number:
+        codes = np.array(list(product(*map(range, sizes))))
     else:
-        sizes = [len(found) for found in cells]
         codes = rng.integers(0, sizes, size=(number, len(sizes)))
     rows = []
     for row in codes.tolist():

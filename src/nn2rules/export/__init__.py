@@ -2,19 +2,21 @@
 
 ::
 
-    RuleList ──program_of──▶ RuleProgram ──write_program──▶ python · sql · dmn · …
+    RuleList ───program_of───────▶ RuleProgram ─┐
+                                                ├─write_program─▶ python · sql · dmn · …
+    Scorecard ──card_program_of──▶ CardProgram ─┘
 
-This room may import everything below it: rules, files, language, space. What it exports
-is a `Program`: columns, the cells that each holds, and an answer for every row. A
-format is a function ``write(program, *, …)`` that looks at nothing else and returns the
-export, text or bytes; its keyword arguments are the options of the format. To add one,
-write a module and name it in `EXPORTERS`.
+This room may import everything below it: rules, scorecards, files, language, space.
+What it exports is a `Program`: columns, the cells that each holds, and an answer for
+every row. A format is a function ``write(program, *, …)`` that looks at nothing else
+and returns the export, text or bytes; its keyword arguments are the options of the
+format. To add one, write a module and name it in `EXPORTERS`.
 
-To export another kind of description, such as a scorecard, derive a class from
-`Program` (`program.py` says what it has to answer), with a ``kind`` of its own, and
-give the formats that can hold it a second function beside ``write``: it shares columns,
-conditions on cells and names with the first. Name it in `Format.writers` under that
-kind. `write_program` then does the rest: options, test vectors, files.
+To export another kind of description, derive a class from `Program` (`program.py` says
+what it has to answer; `card_program.py` does it for scorecards), with a ``kind`` of its
+own, and give the formats that can hold it another function beside ``write``: it shares
+columns, conditions on cells and names with the first. Name it in `Format.writers` under
+that kind. `write_program` then does the rest: options, test vectors, files.
 """
 
 import inspect
@@ -27,18 +29,29 @@ from typing import Any
 
 from nn2rules.errors import OptionError
 from nn2rules.export.bulk import predict_file
+from nn2rules.export.card_program import (
+    Between,
+    CardProgram,
+    Points,
+    card_program_of,
+)
 from nn2rules.export.program import Policy, Program, RuleProgram, program_of
 from nn2rules.export.vectors import vectors_text
 from nn2rules.files import check_writable, write_bytes, write_text
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import whole_number
 
 __all__ = [
     "EXPORTERS",
+    "Between",
+    "CardProgram",
     "Format",
+    "Points",
     "Policy",
     "Program",
     "RuleProgram",
+    "card_program_of",
     "export",
     "options_of",
     "predict_file",
@@ -76,9 +89,10 @@ class Format:
     mixed: bool = False
 
 
-def _rules(writer: str) -> dict[str, str]:
-    """Return the writers of a format for rules."""
-    return {RuleProgram.kind: writer}
+def _writers(rules: str, card: str | None = None) -> dict[str, str]:
+    """Return the writers of a format for rules, and for scorecards."""
+    cards = {} if card is None else {CardProgram.kind: card}
+    return {RuleProgram.kind: rules} | cards
 
 
 _JSON_ESCAPE = "\\u{:04x}"
@@ -88,62 +102,69 @@ EXPORTERS = {
     "csv": Format(
         "a decision table with a row for each rule",
         ".csv",
-        _rules("own_formats.write_csv"),
+        _writers("own_formats.write_csv"),
         typed=False,
     ),
     "dmn": Format(
         "a DMN 1.3 decision table, with its diagram",
         ".dmn",
-        _rules("dmn.write"),
+        _writers("dmn.write"),
         escape=_XML_ESCAPE,
     ),
     "js": Format(
-        "an ES module without dependencies", ".mjs", _rules("js.write"), mixed=True
+        "an ES module without dependencies",
+        ".mjs",
+        _writers("js.write", "js.write_card"),
+        mixed=True,
     ),
     "json": Format(
         "the JSON format nn2rules-rules/1",
         ".json",
-        _rules("own_formats.write_json"),
+        _writers("own_formats.write_json", "own_formats.write_card_json"),
         typed=False,
         escape=_JSON_ESCAPE,
     ),
     "latex": Format(
-        "a document for XeLaTeX", ".tex", _rules("latex.write"), typed=False
+        "a document for XeLaTeX", ".tex", _writers("latex.write"), typed=False
     ),
     "markdown": Format(
-        "a document with a table", ".md", _rules("markdown.write"), typed=False
+        "a document with a table", ".md", _writers("markdown.write"), typed=False
     ),
     "onnx": Format(
-        "an ONNX model that takes columns, or codes", ".onnx", _rules("onnx.write")
+        "an ONNX model that takes columns, or codes", ".onnx", _writers("onnx.write")
     ),
     "pandas": Format(
         "a Python module for pandas data frames",
         ".py",
-        _rules("data_frames.write_pandas"),
+        _writers("data_frames.write_pandas"),
         mixed=True,
     ),
     "pmml": Format(
-        "a PMML 4.4 rule set", ".pmml", _rules("pmml.write"), escape=_XML_ESCAPE
+        "a PMML 4.4 rule set", ".pmml", _writers("pmml.write"), escape=_XML_ESCAPE
     ),
     "polars": Format(
         "a Python module with a polars expression",
         ".py",
-        _rules("data_frames.write_polars"),
+        _writers("data_frames.write_polars"),
     ),
     "prolog": Format(
-        "a module for SWI-Prolog", ".pl", _rules("prolog.write"), mixed=True
+        "a module for SWI-Prolog", ".pl", _writers("prolog.write"), mixed=True
     ),
     "python": Format(
         "a Python module without dependencies",
         ".py",
-        _rules("python.write"),
+        _writers("python.write", "python.write_card"),
         mixed=True,
     ),
-    "sql": Format("SQL expressions, or a view of a table", ".sql", _rules("sql.write")),
+    "sql": Format(
+        "SQL expressions, or a view of a table",
+        ".sql",
+        _writers("sql.write", "sql_card.write"),
+    ),
     "xlsx": Format(
         "a decision table for Excel",
         ".xlsx",
-        _rules("own_formats.write_xlsx"),
+        _writers("own_formats.write_xlsx"),
         typed=False,
     ),
 }
@@ -151,30 +172,37 @@ EXPORTERS = {
 
 
 def export(
-    rules: RuleList,
+    description: RuleList | Scorecard,
     format: str,  # noqa: A002  the word that users know
     path: str | os.PathLike[str] | None = None,
     *,
     unknown: Policy = "none",
-    uncovered: Policy = "none",
     tests: int | None = None,
     **options: Any,
 ) -> str | bytes:
-    """Return rules in the language of another engine; see `RuleList.export`."""
-    if not isinstance(rules, RuleList) and format != "json":
+    """Return rules or a scorecard in another language; see `Description.export`."""
+    if not isinstance(description, RuleList | Scorecard):
         raise OptionError(
-            f"a {type(rules).__name__} is exported as json only; for other formats, "
-            f"extract rules: nn2rules.extract(model, data, form='rules')"
+            f"a {type(description).__name__}, expected a RuleList or a Scorecard"
         )
-    _check_options(format, RuleProgram.kind, options)
-    program = program_of(
-        rules,
+    is_card = isinstance(description, Scorecard)
+    own = {name: options.pop(name) for name in _OWN[is_card] if name in options}
+    kind = CardProgram.kind if is_card else RuleProgram.kind
+    _check_options(format, kind, options)
+    form = EXPORTERS[format]
+    make: Any = card_program_of if is_card else program_of
+    program = make(
+        description,
         unknown=unknown,
-        uncovered=uncovered,
-        typed=EXPORTERS[format].typed or tests is not None,
-        mixed=EXPORTERS[format].mixed,
+        typed=form.typed or tests is not None,
+        mixed=form.mixed,
+        **own,
     )
     return write_program(program, format, path, tests=tests, **options)
+
+
+_OWN = {False: ("uncovered",), True: ("points", "between")}
+"""Options of all formats, for rules and for scorecards."""
 
 
 def write_program(
@@ -235,6 +263,9 @@ def _writer(format: str, kind: str) -> Any:  # noqa: A002
 def _check_options(format: str, kind: str, options: Mapping[str, Any]) -> None:  # noqa: A002
     known = options_of(format, kind)
     for name in options:
+        if name in (*_OWN[False], *_OWN[True]):
+            others = "rules" if name in _OWN[False] else "scorecards"
+            raise OptionError(f"{name} is an option of {others}, not of {kind}")
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise OptionError(f"the format {format!r} has no option {name!r}; {has}")

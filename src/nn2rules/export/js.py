@@ -1,4 +1,4 @@
-"""Rules as an ES module: one file without dependencies, for browsers and servers.
+"""Rules and scorecards as ES modules: one file each, for browsers and servers.
 
 Every text of the user's is a literal of ASCII. Nothing in the file can end a script
 element, so it may also stand in a web page. Numbers are 64-bit there as they are here.
@@ -6,11 +6,15 @@ element, so it may also stand in a web page. Numbers are 64-bit there as they ar
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
+from nn2rules.export.card_code import Language, card_body
+from nn2rules.export.card_program import CardProgram
+from nn2rules.export.card_text import check_card_doubles, own_names
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program import Prediction, Program, RuleProgram
 from nn2rules.export.program_text import (
     check_doubles,
     remarks,
@@ -19,6 +23,9 @@ from nn2rules.export.program_text import (
 )
 from nn2rules.space import Value
 
+End: TypeAlias = Callable[[Prediction | None, str], str]
+"""The statement that ends with a prediction, or with an error that tells a fact."""
+
 _TYPES = {"text": "string", "number": "number", "truth": "boolean"}
 _RESERVED = (
     *(
@@ -26,6 +33,8 @@ _RESERVED = (
         "cell",
         "predict",
         "predictWithRule",
+        "predictWithTotals",
+        "Math",
         "undefined",
         "NaN",
         "Infinity",
@@ -40,8 +49,8 @@ _RESERVED = (
 )
 _WIDTH = 88
 
-_MODULE = """\
-// Rules extracted from a neural network.
+_HEAD = """\
+// {what}
 //
 {header}
 //
@@ -54,80 +63,109 @@ _MODULE = """\
  * @returns {{{label} | null}}
  */
 export function predict(row) {{
-  return predictWithRule(row).class;
+  return {function}(row).class;
 }}
 
 /**
- * Return the class of a row, and the name of the rule that determines it.
+ * Return the class of a row, and {more}.
  *
  * @param {{Readonly<Record<string, unknown>>}} row
- * @returns {{{{ class: {label} | null, rule: string | null }}}}
+ * @returns {{{{ class: {label} | null, {beside} }}}}
  */
-export function predictWithRule(row) {{
+export function {function}(row) {{
 {body}
 }}
 
+"""
+
+_CELL = """\
 /**
  * Return a cell of a row, or null if it is missing.
  *
- * @param {{Readonly<Record<string, unknown>>}} row
- * @param {{string}} name
- * @param {{"string" | "number" | "boolean"}} type
- * @param {{unknown[]}} gaps
- * @returns {{any}}
+ * @param {Readonly<Record<string, unknown>>} row
+ * @param {string} name
+ * @param {"string" | "number" | "boolean"} type
+ * @param {unknown[]} gaps
+ * @returns {any}
  */
-function cell(row, name, type, gaps = []) {{
-  if (!(name in row)) {{
-    throw new TypeError(`the row has no column ${{JSON.stringify(name)}}`);
-  }}
+function cell(row, name, type, gaps = []) {
+  if (!(name in row)) {
+    throw new TypeError(`the row has no column ${JSON.stringify(name)}`);
+  }
   const value = row[name];
-  if (value === null || value === undefined || Number.isNaN(value)) {{
+  if (value === null || value === undefined || Number.isNaN(value)) {
     return null;
-  }}
-  if (typeof value !== type) {{
+  }
+  if (typeof value !== type) {
     throw new TypeError(
-      `column ${{JSON.stringify(name)}} has a ${{typeof value}}, expected a ` + type,
+      `column ${JSON.stringify(name)} has a ${typeof value}, expected a ` + type,
     );
-  }}
+  }
   return gaps.includes(value) ? null : value;
-}}
+}
 """
 
 
 def write(program: RuleProgram) -> str:
     """Return rules as the text of an ES module."""
     check_doubles(program, "JavaScript")
+    body = [*_cells(program), *_guards(program, _end), *_rules(program)]
+    words = {
+        "what": "Rules extracted from a neural network.",
+        "function": "predictWithRule",
+        "more": "the name of the rule that determines it",
+        "beside": "rule: string | null",
+    }
+    return _module(program, body, words)
+
+
+def write_card(program: CardProgram) -> str:
+    """Return a scorecard as the text of an ES module."""
+    check_card_doubles(program, "JavaScript")
+    body = [*_cells(program), *_guards(program, _end_card)]
+    body += card_body(program, _names(program), _JAVASCRIPT)
+    words = {
+        "what": "A scorecard extracted from a neural network.",
+        "function": "predictWithTotals",
+        "more": "its total" if len(program.beside) == 1 else "the total of each class",
+        "beside": "totals: (number | null)[]",
+    }
+    return _module(program, body, words)
+
+
+def _module(program: Program, body: list[str], words: dict[str, str]) -> str:
     has_gaps = any(column.gaps for column in program.columns)
-    body = [*_cells(program), *_guards(program), *_rules(program)]
-    return _MODULE.format(
+    head = _HEAD.format(
         header="\n".join(f"// {key}: {text}" for key, text in program.about),
         gaps=",\n// and so are the texts listed beside a column below"
         if has_gaps
         else "",
         label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
         body="\n".join(f"  {line}" for line in body),
+        **words,
     )
+    return head + _CELL
 
 
-def _cells(program: RuleProgram) -> Iterator[str]:
+def _cells(program: Program) -> Iterator[str]:
     for name, column in zip(_names(program), program.columns, strict=True):
         gaps = f", {_list(column.gaps)}" if column.gaps else ""
         kind = _TYPES[column.kind]
         yield f'const {name} = cell(row, {_value(column.name)}, "{kind}"{gaps});'
 
 
-def _names(program: RuleProgram) -> list[str]:
-    return variables(program, _RESERVED)
+def _names(program: Program) -> list[str]:
+    return variables(program, (*_RESERVED, *own_names(program)))
 
 
-def _guards(program: RuleProgram) -> Iterator[str]:
+def _guards(program: Program, end: End) -> Iterator[str]:
     """Yield the tests of rows outside the domain."""
     for name, column in zip(_names(program), program.columns, strict=True):
         test = _unknown(name, column)
         if test is not None:
             fact = f"column {json.dumps(column.name)} has a value outside the domain"
             yield f"if ({test}) {{"
-            yield f"  {_end(program.outside, fact)}"
+            yield f"  {end(program.outside, fact)}"
             yield "}"
 
 
@@ -179,6 +217,36 @@ def _end(prediction: Prediction | None, fact: str) -> str:
         return f"throw new RangeError({_value(fact)});"
     label, rule = _value(prediction.label), _value(prediction.rule)
     return f"return {{ class: {label}, rule: {rule} }};"
+
+
+def _returned(label: Value, totals: Sequence[str]) -> str:
+    return f"return {{ class: {_value(label)}, totals: [{', '.join(totals)}] }};"
+
+
+_JAVASCRIPT = Language(
+    first="if ({}) {{",
+    further="}} else if ({}) {{",
+    rest="}} else {{",
+    closing="}",
+    sets="let ",
+    stop=";",
+    empty="// no points",
+    mark="//",
+    word="&&",
+    floor="Math.floor",
+    most="Math.max",
+    least="Math.min",
+    test=lambda name, cells, may_miss: _test(name, cells, may_miss=may_miss),
+    scored=_returned,
+    fails=lambda fact: _end(None, fact),
+    nothing="null",
+)
+
+
+def _end_card(prediction: Prediction | None, fact: str) -> str:
+    if prediction is None:
+        return _end(None, fact)
+    return _returned(None, ["null" for _ in prediction.beside])
 
 
 def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:

@@ -4,6 +4,7 @@ CSV and Excel files hold a decision table, which people may edit.
 """
 
 from nn2rules.errors import OptionError
+from nn2rules.export.card_program import CardProgram
 from nn2rules.export.program import RuleProgram
 from nn2rules.files import book_of, csv_of_book, to_json, xlsx_of_book
 
@@ -17,6 +18,11 @@ def write_json(program: RuleProgram) -> str:
                 f"rules only; choose this when you apply them"
             )
     return to_json(program.rules)
+
+
+def write_card_json(program: CardProgram) -> str:
+    """Return a scorecard as JSON, as `Scorecard.save` writes it."""
+    return to_json(program.card)
 
 
 def write_csv(program: RuleProgram) -> str:

@@ -46,6 +46,11 @@ class Prediction:
     label: Value
     rule: str | None
 
+    @property
+    def beside(self) -> tuple[Value, ...]:
+        """What an export gives beside the class."""
+        return (self.rule,)
+
 
 NO_PREDICTION = Prediction(None, None)
 
@@ -101,6 +106,11 @@ class Program(ABC):
         They have no names and no values of the user, so they can be in a comment of any
         language; and no date, so the same description gives the same export.
         """
+
+    @property
+    @abstractmethod
+    def beside(self) -> tuple[str, ...]:
+        """The names of what an export gives beside the class, such as the rule."""
 
     @property
     @abstractmethod
@@ -183,13 +193,18 @@ class RuleProgram(Program):
             ("proved", proof),
             (
                 "outside the domain",
-                f"inputs with unknown values {_POLICIES[self.unknown]}",
+                f"inputs with unknown values {POLICY_TEXTS[self.unknown]}",
             ),
             ("not covered", _uncovered_text(has_uncovered, self.uncovered)),
             ("network", certificate_of(rules).network or "not known"),
             ("digest", rules.digest),
             ("made by", f"nn2rules {__version__}"),
         )
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The name of the rule."""
+        return ("rule",)
 
     @property
     def boxes(self) -> NDArray[np.bool_]:
@@ -208,7 +223,7 @@ _SCOPES = {
     "domain": "domain: every possible input",
     "support": "support: rules for the rows of data",
 }
-_POLICIES = {
+POLICY_TEXTS = {
     "none": "get no prediction",
     "default": "get the default class, which is not proved there",
     "error": "are an error",
@@ -218,7 +233,7 @@ _POLICIES = {
 def _uncovered_text(has_uncovered: bool, policy: Policy) -> str:
     if not has_uncovered:
         return "none; inputs that match no rule have the default class"
-    return f"inputs that no rule covers {_POLICIES[policy]}"
+    return f"inputs that no rule covers {POLICY_TEXTS[policy]}"
 
 
 def program_of(
@@ -250,7 +265,7 @@ def program_of(
     features = rules.domain.features if typed else ()
     columns = tuple(column_of(feature) for feature in features)
     kind = kind_of_labels(rules.classes)
-    default = rules.default if mixed else _label(rules.default, kind)
+    default = rules.default if mixed else exported_label(rules.default, kind)
     proved = Prediction(default, DEFAULT)
     if rules.scope == "support":
         otherwise = prediction_by(uncovered, Prediction(default, UNPROVED))
@@ -301,7 +316,8 @@ def kind_of_labels(classes: tuple[Value, ...]) -> Kind:
     return "number" if all(is_number(label) for label in classes) else "text"
 
 
-def _label(label: Value, kind: Kind | None) -> Value:
+def exported_label(label: Value, kind: Kind | None) -> Value:
+    """Return a class label as an export of labels of a kind has it."""
     return str(label) if kind == "text" else label
 
 
@@ -325,6 +341,6 @@ def _branches(
                     column.cells(own, closed=True),
                 )
             tests[place], closed[place] = made[key]
-        label = _label(rules.classes[rules.answers[index]], kind)
+        label = exported_label(rules.classes[rules.answers[index]], kind)
         branches.append(Branch(name, label, tests, closed))
     return tuple(branches)

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from nn2rules.errors import UnsupportedModelError
 from nn2rules.export.cells import Cells
@@ -87,11 +87,25 @@ def check_doubles(program: RuleProgram, engine: str) -> None:
 
     A whole number beyond 2**53 may lie between two of them.
     """
-    for place, column in enumerate(program.columns):
-        tests = [branch.tests.get(place) for branch in program.branches]
-        for cells in (column.known, *filter(None, tests)):
-            ends = [end for each in cells.intervals for end in (each.low, each.high)]
-            for number in (*cells.words, *ends):
+    tests = [branch.tests for branch in program.branches]
+    check_numbers(
+        program,
+        [
+            [own[place] for own in tests if place in own]
+            for place in range(len(program.columns))
+        ],
+        engine,
+    )
+
+
+def check_numbers(
+    program: Program, cells: Sequence[Sequence[Cells]], engine: str
+) -> None:
+    """Refuse numbers in cells of each column that 64-bit numbers cannot represent."""
+    for column, own in zip(program.columns, cells, strict=True):
+        for each in (column.known, *own):
+            ends = [end for i in each.intervals for end in (i.low, i.high)]
+            for number in (*each.words, *ends):
                 _check_double(number, f"feature {column.name!r}", engine)
     for label in program.classes:
         _check_double(label, "the classes", engine)

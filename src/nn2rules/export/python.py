@@ -7,23 +7,31 @@ for Python, which builds them once.
 
 import builtins
 import keyword
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
+from nn2rules.export.card_code import Language, card_body
+from nn2rules.export.card_program import CardProgram
+from nn2rules.export.card_text import own_names
 from nn2rules.export.cells import Cells, Interval
 from nn2rules.export.columns import Column
-from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program import Prediction, Program, RuleProgram
 from nn2rules.export.program_text import remarks, selective_tests, variables
 from nn2rules.space import Value
 
+End: TypeAlias = Callable[[Prediction | None, str], str]
+"""The statement that ends with a prediction, or with an error that tells a fact."""
+
 _TYPES = {"text": "str", "number": "float", "truth": "bool"}
 _RESERVED = (
-    *("row", "predict", "predict_with_rule", "Any", "Mapping"),
+    *("row", "predict", "predict_with_rule", "predict_with_totals", "Any", "Mapping"),
+    "floor",
     *(*keyword.kwlist, *keyword.softkwlist, *dir(builtins)),
 )
 _WIDTH = 88
 
-_MODULE = '''\
-"""Rules extracted from a neural network.
+_HEAD = '''\
+"""{what}
 
 {header}
 
@@ -31,7 +39,10 @@ A row maps the names of columns to cells. None and NaN are missing{gaps}.
 """
 
 from collections.abc import Mapping
-from typing import Any
+{imports}from typing import Any
+'''
+
+_RULES = '''
 
 
 def predict(row: Mapping[str, object]) -> {label} | None:
@@ -44,7 +55,23 @@ def predict_with_rule(
 ) -> tuple[{label} | None, str | None]:
     """Return the class of a row, and the name of the rule that determines it."""
 {body}
+'''
 
+_CARD = '''
+
+def predict(row: Mapping[str, object]) -> {label} | None:
+    """Return the class of a row, or None if there is no prediction."""
+    return predict_with_totals(row)[0]
+
+
+def predict_with_totals(
+    row: Mapping[str, object],
+) -> tuple[{label} | None, tuple[float | None, ...]]:
+    """Return the class of a row, and {totals}."""
+{body}
+'''
+
+_CELL = '''
 
 def _cell(
     row: Mapping[str, object], name: str, kind: str, gaps: tuple[str, ...] = ()
@@ -54,42 +81,65 @@ def _cell(
     if cell is None or cell != cell or cell in gaps:
         return None
     if isinstance(cell, str) != (kind == "text"):
-        raise TypeError(f"column {{name!r}} has {{cell!r}}, expected a {{kind}}")
+        raise TypeError(f"column {name!r} has {cell!r}, expected a {kind}")
     return cell
 '''
 
 
 def write(program: RuleProgram) -> str:
     """Return rules as the text of a Python module."""
-    header = "\n".join(f"{key}: {text}" for key, text in program.about)
+    body = [*_cells(program), *_guards(program, _end), *_rules(program)]
+    head = _head(program, "Rules extracted from a neural network.")
+    return head + _RULES.format(label=_label(program), body=_indented(body)) + _CELL
+
+
+def write_card(program: CardProgram) -> str:
+    """Return a scorecard as the text of a Python module."""
+    body = [*_cells(program), *_guards(program, _end_card)]
+    body += card_body(program, _names(program), _PYTHON)
+    imports = "from math import floor\n" if any("floor(" in b for b in body) else ""
+    head = _head(program, "A scorecard extracted from a neural network.", imports)
+    totals = "its total" if len(program.beside) == 1 else "the total of each class"
+    text = _CARD.format(label=_label(program), body=_indented(body), totals=totals)
+    return head + text + _CELL
+
+
+def _head(program: Program, what: str, imports: str = "") -> str:
     has_gaps = any(column.gaps for column in program.columns)
-    body = [*_cells(program), *_guards(program), *_rules(program)]
-    return _MODULE.format(
-        header=header,
+    return _HEAD.format(
+        what=what,
+        header="\n".join(f"{key}: {text}" for key, text in program.about),
         gaps=", and\nso are the texts listed beside a column below" if has_gaps else "",
-        label=" | ".join(_TYPES[kind] for kind in program.label_kinds),
-        body="\n".join(f"    {line}" for line in body),
+        imports=imports,
     )
 
 
-def _cells(program: RuleProgram) -> Iterator[str]:
+def _label(program: Program) -> str:
+    return " | ".join(_TYPES[kind] for kind in program.label_kinds)
+
+
+def _indented(body: list[str]) -> str:
+    return "\n".join(f"    {line}" for line in body)
+
+
+def _cells(program: Program) -> Iterator[str]:
     for name, column in zip(_names(program), program.columns, strict=True):
         gaps = f", {column.gaps!a}" if column.gaps else ""
         yield f"{name} = _cell(row, {column.name!a}, {column.kind!r}{gaps})"
 
 
-def _names(program: RuleProgram) -> list[str]:
-    return variables(program, _RESERVED)
+def _names(program: Program) -> list[str]:
+    return variables(program, (*_RESERVED, *own_names(program)))
 
 
-def _guards(program: RuleProgram) -> Iterator[str]:
+def _guards(program: Program, end: End) -> Iterator[str]:
     """Yield the tests of rows outside the domain."""
     for name, column in zip(_names(program), program.columns, strict=True):
         test = _unknown(name, column)
         if test is not None:
             yield f"if {test}:"
             fact = f"column {column.name!r} has a value outside the domain"
-            yield f"    {_end(program.outside, fact)}"
+            yield f"    {end(program.outside, fact)}"
 
 
 def _unknown(name: str, column: Column) -> str | None:
@@ -138,6 +188,36 @@ def _end(prediction: Prediction | None, fact: str) -> str:
     if prediction is None:
         return f"raise ValueError({fact!a})"
     return f"return {prediction.label!a}, {prediction.rule!a}"
+
+
+def _returned(label: Value, totals: Sequence[str]) -> str:
+    return f"return {label!a}, ({', '.join(totals)},)"
+
+
+_PYTHON = Language(
+    first="if {}:",
+    further="elif {}:",
+    rest="else:",
+    closing="",
+    sets="",
+    stop="",
+    empty="pass",
+    mark="#",
+    word="and",
+    floor="floor",
+    most="max",
+    least="min",
+    test=lambda name, cells, may_miss: _test(name, cells, may_miss=may_miss),
+    scored=_returned,
+    fails=lambda fact: _end(None, fact),
+    nothing="None",
+)
+
+
+def _end_card(prediction: Prediction | None, fact: str) -> str:
+    if prediction is None:
+        return _end(None, fact)
+    return _returned(None, ["None" for _ in prediction.beside])
 
 
 def _test(name: str, cells: Cells, *, may_miss: bool, whole: str = "") -> str:

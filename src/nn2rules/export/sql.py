@@ -5,11 +5,12 @@ In DuckDB a view of many rules tries them as masks of bits, which is several tim
 fast and gives the same result; the expressions are easier to read.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from nn2rules.errors import OptionError, UnsupportedModelError
 from nn2rules.export.bits import bits_of
-from nn2rules.export.program import Prediction, RuleProgram
+from nn2rules.export.program import Prediction, Program, RuleProgram
 from nn2rules.export.sql_conditions import (
     ALWAYS,
     branch_test,
@@ -26,7 +27,9 @@ from nn2rules.space import Value
 MANY = 30
 """A view of more rules tries them as masks of bits, in DuckDB."""
 
-_UNKNOWN = "nn2rules: a row has a value outside the domain"
+UNKNOWN = "nn2rules: a row has a value outside the domain"
+"""The error of a row outside the domain."""
+
 _UNCOVERED = "nn2rules: no rule covers a row"
 
 
@@ -52,7 +55,7 @@ def write(
         name. By default both are written with their names, for a SELECT.
     """
     chosen = dialect_of(dialect)
-    _check_names(program, chosen)
+    check_names(program, chosen)
     if only not in (None, "class", "rule"):
         raise OptionError(f"only: {only!r}, expected 'class' or 'rule'")
     if only is not None and table is not None:
@@ -60,7 +63,8 @@ def write(
     head = "".join(f"-- {key}: {text}\n" for key, text in program.about)
     if only is not None:
         return head + _case(program, chosen, only) + "\n"
-    names = _added(program, chosen)
+    label, rule = added_names(program, chosen, ("prediction", "rule"))
+    names = label, rule
     if table is not None:
         return head + _view(program, chosen, table, names)
     parts = [
@@ -70,7 +74,7 @@ def write(
     return head + ",\n".join(parts) + "\n"
 
 
-def _check_names(program: RuleProgram, dialect: Dialect) -> None:
+def check_names(program: Program, dialect: Dialect) -> None:
     """Refuse two columns that a database takes for one."""
     seen: dict[str, str] = {}
     for name in (column.name for column in program.columns):
@@ -83,21 +87,35 @@ def _check_names(program: RuleProgram, dialect: Dialect) -> None:
         seen[key] = name
 
 
-def _added(program: RuleProgram, dialect: Dialect) -> tuple[str, str]:
-    """Return the names of the new columns, quoted."""
-    taken = {column.name.casefold() for column in program.columns}
-    label, rule = (unused(name, taken) for name in ("prediction", "rule"))
-    return dialect.identifier(label), dialect.identifier(rule)
+def added_names(
+    program: Program, dialect: Dialect, names: Sequence[str]
+) -> tuple[str, ...]:
+    """Return names of new columns, quoted, that no column of the program has."""
+    taken = [column.name.casefold() for column in program.columns]
+    found = []
+    for name in names:
+        new = unused(name, taken)
+        while new.casefold() in taken:
+            new += "_"
+        taken += [new, new.casefold()]
+        found.append(dialect.identifier(new))
+    return tuple(found)
 
 
-def _view(
-    program: RuleProgram, dialect: Dialect, table: str, names: tuple[str, str]
-) -> str:
+def view_names(dialect: Dialect, table: str) -> tuple[str, str]:
+    """Return the names of a table and its view, quoted part by part."""
     parts = table.split(".")
     if not all(parts):
         raise OptionError(f"table: {table!r}, expected a name such as cases")
     source = ".".join(map(dialect.identifier, parts))
     view = ".".join(map(dialect.identifier, [*parts[:-1], f"{parts[-1]}_predicted"]))
+    return source, view
+
+
+def _view(
+    program: RuleProgram, dialect: Dialect, table: str, names: tuple[str, str]
+) -> str:
+    source, view = view_names(dialect, table)
     label, rule = names
     if dialect.name == "duckdb" and len(program.branches) > MANY:
         body = _by_bits(program, dialect, source, names)
@@ -122,9 +140,9 @@ def _by_bits(
         for word, text in made.items():
             words[word].append(text)
     sums = [f"({' | '.join(w)}) AS {prefix}_w{i}" for i, w in enumerate(words)]
-    outside = _failing(program, dialect, _UNKNOWN) if program.outside is None else "-2"
+    outside = failing(program, dialect, UNKNOWN) if program.outside is None else "-2"
     uncovered = (
-        _failing(program, dialect, _UNCOVERED) if program.otherwise is None else "-1"
+        failing(program, dialect, _UNCOVERED) if program.otherwise is None else "-1"
     )
     position = position_of(bits, prefix, outside=outside, uncovered=uncovered)
     hidden = ", ".join(
@@ -144,12 +162,16 @@ def _class_of(program: RuleProgram, dialect: Dialect, rule: str) -> str:
     by_label: dict[Value, list[str]] = {}
     for branch in program.branches:
         by_label.setdefault(branch.label, []).append(dialect.word(branch.name, "text"))
+
+    def literal(label: Value) -> str:
+        return label_literal(program, dialect, label)
+
     lines = [
-        f"  WHEN {rule} IN ({', '.join(found)}) THEN {_label(program, dialect, label)}"
+        f"  WHEN {rule} IN ({', '.join(found)}) THEN {literal(label)}"
         for label, found in by_label.items()
         if label != default
     ]
-    rest = _label(program, dialect, default)
+    rest = literal(default)
     return "\n".join(["CASE", *lines, f"  WHEN {rule} IS NOT NULL THEN {rest}", "END"])
 
 
@@ -157,7 +179,7 @@ def _typed(program: RuleProgram, label: Value) -> Value:
     return str(label) if program.label_kind == "text" else label
 
 
-def _label(program: RuleProgram, dialect: Dialect, label: Value) -> str:
+def label_literal(program: Program, dialect: Dialect, label: Value) -> str:
     """Return a class as a literal; all classes are of one type."""
     if program.label_kind != "number":
         made = dialect.word(label, program.label_kind)
@@ -178,13 +200,13 @@ def _case(program: RuleProgram, dialect: Dialect, output: str) -> str:
 
     def end(prediction: Prediction | None, fact: str) -> str:
         if prediction is None:
-            return _failing(program, dialect, fact, type_name)
+            return failing(program, dialect, fact, type_name)
         shown = prediction.label if output == "class" else prediction.rule
         if shown is None:
             return f"CAST(NULL AS {type_name})"
         if output == "rule":
             return dialect.word(shown, "text")
-        return _label(program, dialect, shown)
+        return label_literal(program, dialect, shown)
 
     lines = [
         f"  WHEN {branch_test(branch, program, dialect)} "
@@ -193,7 +215,7 @@ def _case(program: RuleProgram, dialect: Dialect, output: str) -> str:
     ]
     otherwise, outside = (
         end(program.otherwise, _UNCOVERED),
-        end(program.outside, _UNKNOWN),
+        end(program.outside, UNKNOWN),
     )
     known = known_test(program, dialect)
     if lines:
@@ -205,11 +227,10 @@ def _case(program: RuleProgram, dialect: Dialect, output: str) -> str:
     return f"CASE WHEN {known}\nTHEN {inner}\nELSE {outside} END"
 
 
-def _failing(
-    program: RuleProgram, dialect: Dialect, fact: str, type_name: str = "INTEGER"
+def failing(
+    program: Program, dialect: Dialect, fact: str, type_name: str = "INTEGER"
 ) -> str:
     """Return what ends the query with an error, where a type is expected."""
     column = dialect.identifier(program.columns[0].name)
-    failing = dialect.fails.format(dialect.text(fact), dialect.empty.format(column))
-    is_cast = failing.startswith("CAST")
-    return f"CAST({failing} AS {type_name})" if is_cast else failing
+    call = dialect.fails.format(dialect.text(fact), dialect.empty.format(column))
+    return f"CAST({call} AS {type_name})" if call.startswith("CAST") else call

@@ -130,6 +130,10 @@ class Dialect:
         It has no such shortcut for ``isfinite`` and ``isinf``.
     whole : str
         What a number equals that is whole.
+    floor : str
+        The largest whole number that is not above a number.
+    most, least : str
+        The functions for the largest and the smallest of several numbers.
     fails : str
         What ends a query with an error: of a message, and of an empty text that depends
         on the row, so that no planner works it out beforehand.
@@ -169,6 +173,9 @@ class Dialect:
     nan: str = ""
     finite: str = ""
     whole: str = "FLOOR({})"
+    floor: str = "FLOOR({})"
+    most: str = "GREATEST"
+    least: str = "LEAST"
     folds_case: bool = True
     longest: int = 1 << 16
     fence: str = ""
@@ -282,6 +289,9 @@ DIALECTS = {
         whole_type="INTEGER",
         truths=("0", "1"),
         whole="ROUND({})",
+        floor="(CAST({0} AS INTEGER) - ({0} < CAST({0} AS INTEGER)))",
+        most="MAX",
+        least="MIN",
         fence=" LIMIT -1 OFFSET 0",
     ),
     "spark": _SPARK,

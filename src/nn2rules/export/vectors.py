@@ -260,16 +260,18 @@ def _bits(flags: NDArray[np.bool_]) -> int:
 
 
 def vectors_text(program: Program, n_rows: int) -> str:
-    """Return test vectors as CSV: the columns, the class and the rule.
+    """Return test vectors as CSV: the columns, the class, and the rule or the totals.
 
-    Without a prediction two cells are empty; an error has the rule ``error``.
+    Without a prediction these cells are empty; after the class, an error has ``error``.
     """
-    names = [column.name for column in program.columns]
-    header = [*names, *(unused(name, names) for name in ("prediction", "rule"))]
+    header = [column.name for column in program.columns]
+    for name in ("prediction", *program.beside):
+        header.append(unused(name, header))
+    failed: list[Value] = [None, "error", *[None] * (len(program.beside) - 1)]
     lines = []
     for row, found in vectors_of(program, n_rows):
-        label, rule = ("", "error") if found is None else (found.label, found.rule)
-        lines.append([_text(cell) for cell in (*row.values(), label, rule)])
+        own = failed if found is None else [found.label, *found.beside]
+        lines.append([_text(cell) for cell in (*row.values(), *own)])
     return table_text(header, lines)
 
 

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import nn2rules
 from nn2rules import RuleList
+from nn2rules.export.card_program import CardProgram, card_program_of
 from nn2rules.export.program import (
     DEFAULT,
     NO_PREDICTION,
@@ -13,21 +13,30 @@ from nn2rules.export.program import (
     Prediction,
     Program,
 )
+from nn2rules.files import load_description
 from nn2rules.rules import OUTSIDE
 
 
 def execute(made: Any, program: Program, rows: Any) -> list[Prediction | None]:
     """Read an export back from a file, and apply it."""
+    if isinstance(program, CardProgram):
+        again = card_program_of(
+            read_back(made),
+            unknown=program.unknown,
+            between=program.between,
+            mixed=program.mixed,
+        )
+        return [again.predict(row) for row in rows]
     return answers(read_back(made), program, rows)
 
 
-def read_back(made: str | bytes) -> RuleList:
-    """Return the rules of an export; what kind it is, its content says."""
+def read_back(made: str | bytes) -> Any:
+    """Return what was exported; what kind it is, its content says."""
     data = made.encode() if isinstance(made, str) else made
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "export"
         path.write_bytes(data)
-        return nn2rules.load_rules(path)
+        return load_description(path)
 
 
 def answers(rules: RuleList, program: Program, rows: Any) -> list[Prediction | None]:

@@ -9,17 +9,18 @@ from functools import cache
 from typing import Any
 
 from export.executing import needs
+from nn2rules.export.card_program import Scored
 from nn2rules.export.program import Prediction, Program
 
 _DRIVER = """
 import { createInterface } from "node:readline";
 const special = { nan: NaN, inf: Infinity, "-inf": -Infinity, undefined: undefined };
 const cell = (made) => (Array.isArray(made) ? special[made[0]] : made);
-const ask = (predictWithRule, predict, row) => {
+const ask = (whole, predict, row) => {
   for (const name of Object.keys(row)) row[name] = cell(row[name]);
   try {
-    const found = predictWithRule(row);
-    return [found.class, found.rule, predict(row) === found.class];
+    const found = whole(row);
+    return [found.class, found.totals || found.rule, predict(row) === found.class];
   } catch (error) {
     return { name: error.name, message: error.message };
   }
@@ -29,8 +30,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const url = "data:text/javascript;base64," + Buffer.from(source).toString("base64");
   let answers;
   try {
-    const { predictWithRule, predict } = await import(url);
-    answers = rows.map((row) => ask(predictWithRule, predict, row));
+    const made = await import(url);
+    const whole = made.predictWithTotals || made.predictWithRule;
+    answers = rows.map((row) => ask(whole, made.predict, row));
   } catch (error) {
     answers = { name: error.name, message: error.message };
   }
@@ -82,6 +84,8 @@ def _answer(found: Any) -> Prediction | None:
     if isinstance(found, dict):
         assert found["name"] == "RangeError", found
         return None
-    label, rule, is_same = found
+    label, beside, is_same = found
     assert is_same
-    return Prediction(label, rule)
+    if isinstance(beside, list):
+        return Scored(label, None, tuple(beside))
+    return Prediction(label, beside)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from export.executing import needs
+from nn2rules.export.card_program import CardProgram, Scored
 from nn2rules.export.program import Prediction, Program
 from nn2rules.language.text import unused
 
@@ -67,10 +68,12 @@ def _cell(cell: Any, kind: str, as_nan: Any) -> Any:
 
 
 def _answer(program: Program, found: tuple[Any, ...]) -> Prediction:
-    label, rule = found
+    label, *beside = found
     if program.label_kind == "truth" and label is not None:
         label = bool(label)
-    return Prediction(label, rule)
+    if isinstance(program, CardProgram):
+        return Scored(label, None, tuple(beside))
+    return Prediction(label, *beside)
 
 
 def row_number(program: Program) -> str:
@@ -83,11 +86,24 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _query(made: str, program: Program, quote: Callable[[str], str]) -> str:
+    """Return a query for an export: a select list, or a view of the table cases."""
+    order = quote(row_number(program))
+    if "CREATE VIEW" not in made:
+        return f"SELECT {made} FROM cases ORDER BY {order}"
+    names: list[str] = [column.name.casefold() for column in program.columns]
+    wanted = []
+    for name in ("prediction", *program.beside):
+        names.append(unused(name, names).casefold())
+        wanted.append(quote(unused(name, names[:-1])))
+    body = made.partition(" AS\n")[2].rstrip().rstrip(";")
+    return f"SELECT {', '.join(wanted)} FROM ({body}) viewed ORDER BY {order}"
+
+
 def in_duckdb(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
     """Run a select list in DuckDB."""
     base = duckdb_table(program, cells)
-    order = quoted(row_number(program))
-    return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
+    return base.execute(_query(made, program, quoted)).fetchall()
 
 
 def duckdb_table(program: Program, cells: list[list[Any]]) -> Any:
@@ -140,9 +156,8 @@ def sqlite(program: Program, cells: list[list[Any]]) -> Iterator[Any]:
 
 def in_sqlite(made: str, program: Program, cells: list[list[Any]]) -> list[Any]:
     """Run a select list in SQLite."""
-    order = quoted(row_number(program))
     with sqlite(program, cells) as base:
-        return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
+        return base.execute(_query(made, program, quoted)).fetchall()
 
 
 @contextmanager
@@ -196,9 +211,8 @@ def postgres_table(base: Any, program: Program, cells: Any) -> Iterator[None]:
 
 def in_postgres(base: Any, made: str, program: Program, cells: Any) -> list[Any]:
     """Run a select list in PostgreSQL."""
-    order = quoted(row_number(program))
     with postgres_table(base, program, cells):
-        return base.execute(f"SELECT {made} FROM cases ORDER BY {order}").fetchall()
+        return base.execute(_query(made, program, quoted)).fetchall()
 
 
 @cache
@@ -236,6 +250,13 @@ def spark_frame(program: Program, cells: list[list[Any]]) -> Any:
     fields.append(t.StructField(row_number(program), t.IntegerType()))
     numbered = [[*row, n] for n, row in enumerate(cells)]
     return spark().createDataFrame(numbered, t.StructType(fields)).coalesce(1)
+
+
+def view_in_spark(made: str, program: Program, cells: Any) -> list[Any]:
+    """Run the query of a view in Spark."""
+    spark_frame(program, cells).createOrReplaceTempView("cases")
+    query = _query(made, program, lambda name: f"`{name.replace('`', '``')}`")
+    return [tuple(row) for row in spark().sql(query).collect()]
 
 
 def in_spark(made: tuple[str, str], program: Program, cells: Any) -> list[Any]:

@@ -1,0 +1,107 @@
+"""Scorecards in every format that holds them, executed by its engine."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from export.card_cases import CARDS, card, card_rows, drawn_cards
+from export.cases import known_rows
+from export.executing import check_card
+from nn2rules import OptionError
+from nn2rules.errors import UnsupportedModelError
+from nn2rules.export import EXPORTERS, CardProgram, card_program_of
+
+FORMATS = [name for name in EXPORTERS if CardProgram.kind in EXPORTERS[name].writers]
+scales = st.sampled_from(["fine", "printed"])
+policies = st.sampled_from(["none", "error"])
+
+
+def check_program(given_card: Any, **options: Any) -> int:
+    """Compare a program with its network; return how many rows have a class."""
+    program = card_program_of(given_card, **options)
+    rows = known_rows(program, card_rows(program))
+    labels = given_card.network.predict(rows).tolist()
+    n_proved = 0
+    for row, label in zip(rows, labels, strict=True):
+        found = program.predict(row)
+        expected = str(label) if program.label_kind == "text" else label
+        assert found.label in (None, expected), row
+        n_proved += found.label is not None
+    return n_proved
+
+
+@settings(max_examples=150)
+@given(drawn_cards(), scales)
+def test_a_program_never_gives_another_class_than_the_network(drawn, points):
+    try:
+        card_program_of(drawn, points=points)
+    except UnsupportedModelError:  # printed points have too many digits
+        assume(False)
+    check_program(drawn, points=points)
+
+
+@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_an_export_answers_as_its_program(format_name, name):
+    given_card = card(name)
+    rows = card_rows(card_program_of(given_card), 300)
+    options = {"table": "cases"} if format_name == "sql" else {}
+    check_card(given_card, format_name, rows, **options)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_nearly_all_rows_have_a_class(name):
+    program = card_program_of(card(name))
+    draw = np.random.default_rng(3)
+    rows = known_rows(program, card_rows(program, 400, seed=int(draw.integers(99))))
+    plain = [row for row in rows[:300] if program.predict(row).label is None]
+    assert len(plain) <= 3
+
+
+def test_bad_options_are_one_sentence():
+    given_card = card("single")
+    with pytest.raises(OptionError, match="uncovered is an option of rules"):
+        given_card.export("python", uncovered="none")
+    with pytest.raises(OptionError, match="no default class"):
+        given_card.export("python", unknown="default")
+    with pytest.raises(OptionError, match="expected 'fine' or 'printed'"):
+        given_card.export("python", points="exact")
+    with pytest.raises(OptionError, match="'none', 'nearest' or 'error'"):
+        given_card.export("python", between="default")
+    with pytest.raises(OptionError, match="cards without regions"):
+        card("regions").export("python", between="nearest")
+
+
+@pytest.mark.parametrize("format_name", ["python", "js", "pandas", "polars"])
+def test_any_card_in_a_program(format_name):
+    @settings(max_examples=40)
+    @given(drawn_cards(), scales, policies, st.sampled_from(["none", "error"]))
+    def check(drawn, points, unknown, between):
+        try:
+            program = card_program_of(drawn, points=points)
+            made = drawn.export(format_name, points=points)
+        except UnsupportedModelError:
+            assume(False)
+        assert isinstance(made, str)
+        check_card(
+            drawn,
+            format_name,
+            card_rows(program),
+            points=points,
+            unknown=unknown,
+            between=between,
+        )
+
+    check()
+
+
+@pytest.mark.parametrize("format_name", ["python", "js", "pandas", "polars"])
+def test_the_nearest_class_on_request(format_name):
+    for name in ("single", "three classes", "parts", "parts, three classes"):
+        rows = card_rows(card_program_of(card(name), points="printed"), 100)
+        check_card(card(name), format_name, rows, points="printed", between="nearest")
+        program = card_program_of(card(name), points="printed", between="nearest")
+        assert all(program.predict(row).label for row in known_rows(program, rows))
