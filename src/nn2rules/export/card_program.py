@@ -132,9 +132,9 @@ class Part:
     @property
     def size(self) -> Fraction:
         """The largest magnitude of what it counts."""
-        slope = Fraction(1) if self.below is None else Fraction(abs(self.below))
-        ends = [abs(end) for end in (self.low, self.high) if end is not None]
-        return max(1, *self.reach, *(-end for end in self.reach), *ends) * max(1, slope)
+        ends = [end for end in (*self.reach, self.low, self.high) if end is not None]
+        slope = Fraction(abs(self.below or 1))
+        return max(slope, Fraction(1)) * max(1, *map(abs, ends))
 
     @property
     def is_whole(self) -> bool:
