@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fuzz.judge import BITS, Judge
 from fuzz.networks import code_of, extreme_network, ordinary_network
 from nn2rules import Network, UndecidedError
-from nn2rules.checker import evaluate
+from nn2rules.checker import run_network
 from nn2rules.engine import (
     Budget,
     Meter,
@@ -60,7 +60,7 @@ def ask_table(rng: Generator) -> int:
     """Ask for the class of every input: of the table, of rows, and of the checker."""
     judge = draw(rng)
     network, codes = judge.network, np.array(judge.inputs)
-    found = {"checker": evaluate.classify(network, codes).tolist()}
+    found = {"checker": run_network.classify(network, codes).tolist()}
     try:
         found["table"] = build_table(network).classes.tolist()
         found["predict_codes"] = network.predict_codes(codes).tolist()
@@ -69,7 +69,7 @@ def ask_table(rng: Generator) -> int:
         demand(is_smooth, "a piecewise-linear network is undecided", network)
     for name, classes in found.items():
         for index, (one, right) in enumerate(zip(classes, judge.truth, strict=True)):
-            fine = right is None or one in (right, evaluate.UNDECIDED)
+            fine = right is None or one in (right, run_network.UNDECIDED)
             what = f"{name} says {one} for {judge.inputs[index]}, {right} is right"
             demand(fine, what, network)
     return len(found) * len(judge.inputs)

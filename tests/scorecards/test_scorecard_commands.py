@@ -89,3 +89,47 @@ def test_mistakes(args, message):
     result = run(*args)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+def test_a_scorecard_is_checked():
+    assert run("extract", "linear.json", "-o", "card.json").exit_code == 0
+    result = run("check", "linear.json", "card.json", "--data", "rows.csv")
+    assert result.exit_code == 2
+    assert "999" in result.stderr
+    result = run("check", "linear.json", "card.json")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "PROVED: the scorecard predicts as the network does on every input.\n"
+        "Predictions: proved. All 5 numbers of the scorecard are those of the "
+        "network.\n"
+        "Printed points: proved. 2 statements on every input.\n"
+        "Tried as well: 60 inputs, some near a cut-off.\n"
+    )
+    found = json.loads(run("check", "linear.json", "card.json", "--json").stdout)
+    assert [claim["status"] for claim in found["claims"]] == ["proved", "proved"]
+
+
+def test_an_edited_scorecard_is_refuted_by_an_input():
+    assert run("extract", "linear.json", "-o", "card.json").exit_code == 0
+    text = Path("card.json").read_text()
+    Path("edited.json").write_text(text.replace('"slope": 0.01', '"slope": 0.0099'))
+    result = run("check", "linear.json", "edited.json")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("DIFFERENT: the scorecard does not predict as")
+    assert "color = 'red', weight = 50: the network predicts 'ripe', the" in (
+        result.stdout
+    )
+    assert "which was changed after it was made" in result.stderr
+    Path("other.json").write_text(text.replace('"yellow"', '"blue"'))
+    result = run("check", "linear.json", "other.json")
+    assert result.exit_code == 2
+    assert "feature 'color': the scorecard has 'blue', the network has not" in (
+        result.stderr
+    )
+    Path("half.json").write_text(text[: len(text) // 2])
+    result = run("check", "linear.json", "half.json")
+    assert result.exit_code == 2
+    assert "half.json: not valid JSON, or truncated" in result.stderr
+    result = run("check", "linear.json", "card.json", "--proofs", "x")
+    assert result.exit_code == 2
+    assert "proofs is for rules" in result.stderr

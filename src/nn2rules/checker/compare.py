@@ -41,12 +41,14 @@ from nn2rules.checker.report import (
     SearchReport,
     confidence_text,
 )
+from nn2rules.checker.scorecards import ScorecardReport, check_scorecard
 from nn2rules.checker.search import Claim, Point, Search, search_all
 from nn2rules.engine import Meter, Progress
 from nn2rules.engine.parallel import is_remote, shared_workers, spread
 from nn2rules.errors import InternalError, OptionError
 from nn2rules.network import Network
 from nn2rules.rules import RuleList, certificate_of
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import Domain, Rows, refuse_curves, whole_number
 
 _LARGEST = 1 << 24  # inputs that are all compared
@@ -58,7 +60,7 @@ _EACH = 32  # inputs drawn from the box of a rule, at least
 
 def check(
     network: Network,
-    rules: RuleList,
+    rules: RuleList | Scorecard,
     *,
     rows: Rows = None,
     impossible: Any = (),
@@ -70,14 +72,14 @@ def check(
     time: float | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> CheckReport:
-    """Compare the answers of a rule list with those of a network.
+) -> CheckReport | ScorecardReport:
+    """Compare the predictions of rules or a scorecard with those of a network.
 
     Parameters
     ----------
     network : Network
-    rules : RuleList
-        Over the same features, values and classes, in whatever order.
+    rules : RuleList or Scorecard
+        With the same features, values and classes, in any order.
     rows : frame or list of dicts, optional
         Rows that must be answered alike, too.
     impossible : list of dicts
@@ -106,7 +108,7 @@ def check(
 
     Returns
     -------
-    CheckReport
+    CheckReport, or ScorecardReport for a scorecard
         Its `ok` is the verdict: whether the rules were shown to be right. It is false
         where no difference was found, but only a sample was compared (`is_undecided`).
 
@@ -119,6 +121,10 @@ def check(
 
     Notes
     -----
+    Of a scorecard three things are proved, on every input: that it predicts as the
+    network does, that its regions are right and hold every input, and that its printed
+    points prove what the page says. `impossible`, `default` and `proofs` are for rules.
+
     Rules of scope "support" claim that a rule is right wherever it answers; what falls
     to the default is counted, not compared. In a rule *set* every rule that holds must
     be right, not only the first.
@@ -133,11 +139,24 @@ def check(
     Predictions compared: 6. Different: 0.
     """
     _check_types(network, rules)
-    if proofs is not None:
-        refuse_curves(network.domain.features, "a file of proofs")
     seconds = _seconds(time)
     samples, seed = whole_number("samples", samples, 1), whole_number("seed", seed)
-    is_small = network.domain.n_inputs <= whole_number("largest", largest)
+    largest = whole_number("largest", largest)
+    if isinstance(rules, Scorecard):
+        _refuse_for_scorecards(impossible, proofs, default=default)
+        return check_scorecard(
+            network,
+            rules,
+            None if rows is None else _inputs_of(network.domain, rows),
+            samples=samples,
+            seed=seed,
+            largest=largest,
+            seconds=seconds,
+            progress=progress,
+        )
+    if proofs is not None:
+        refuse_curves(network.domain.features, "a file of proofs")
+    is_small = network.domain.n_inputs <= largest
     is_every = is_small and not network.domain.has_ranges
     given = None if rows is None else _inputs_of(network.domain, rows)
     with shared_workers(_workers(n_jobs)):
@@ -160,6 +179,21 @@ def check(
             )
     claims = _claims(rules, is_told=len(impossible) > 0)
     return replace(comparison.report(claims), proofs=followed, search=searched)
+
+
+def _refuse_for_scorecards(impossible: Any, proofs: Any, *, default: bool) -> None:
+    """Refuse options that say something about rules."""
+    named = {
+        "impossible": len(impossible) > 0,
+        "proofs": proofs is not None,
+        "default": default,
+    }
+    for name, is_given in named.items():
+        if is_given:
+            raise OptionError(
+                f"{name} is for rules: a scorecard is checked on every input, without "
+                f"proofs in a file"
+            )
 
 
 def _inputs_of(domain: Domain, rows: Rows) -> tuple[Codes, Floats | None]:
@@ -188,9 +222,9 @@ def _seconds(time: object) -> float:
 
 
 def _check_types(network: object, rules: object) -> None:
-    if not isinstance(network, Network) or not isinstance(rules, RuleList):
+    if not isinstance(network, Network) or not isinstance(rules, RuleList | Scorecard):
         raise OptionError(
-            f"check takes a Network and a RuleList, in this order, not a "
+            f"check takes a Network and a RuleList or Scorecard, in this order, not a "
             f"{type(network).__name__} and a {type(rules).__name__}; a model becomes a "
             f"Network by nn2rules.read_network(model, data=X)"
         )

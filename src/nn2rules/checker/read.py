@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 Box = dict[int, NDArray[np.bool_]]  # feature → which of its codes are allowed
 Spans = list[tuple[float, float]]  # of numbers, both ends included
 
+RULES_HAVE = "the rules have"
+"""How messages begin that say what the other side has, and the network has not."""
+
 
 @dataclass(frozen=True)
 class Read:
@@ -65,17 +68,17 @@ class Read:
 
 def read_rules(network: Network, rules: RuleList) -> Read:
     """Return the rules in the codes of the network, with ranges cut into cells."""
-    classes = _positions("classes", network.classes, rules.classes)
-    places = _positions("features", network.domain.names, rules.domain.names)
+    classes = positions("classes", network.classes, rules.classes)
+    places = positions("features", network.domain.names, rules.domain.names)
     codes: dict[str, dict[Value, int]] = {}
     starts: dict[int, Floats] = {}
     near: dict[int, Floats] = {}
     nowhere: dict[int, Spans] = {}
     for feature in rules.domain.features:
         ours, what = network.domain.feature(feature.name), f"feature {feature.name!r}"
-        _refuse_other_rows(ours, feature)
-        known = _positions(what, _listed(ours), _listed(feature))
-        _refuse_other_groups(ours, feature, known)
+        refuse_other_rows(ours, feature)
+        known = positions(what, listed_values(ours), listed_values(feature))
+        refuse_other_groups(ours, feature, known)
         if ours.limits is not None:
             place = places[feature.name]
             said = _spans_in(rules, feature.name)
@@ -117,7 +120,7 @@ def _own_span(ours: Feature, span: tuple[float, float]) -> tuple[float, float]:
     return span if ours.curve is None else values_of_span(ours, span)
 
 
-def _listed(feature: Feature) -> Sequence[Value]:
+def listed_values(feature: Feature) -> Sequence[Value]:
     """Return the values that are no numbers of a range."""
     if feature.limits is None or feature.edges is None:
         return feature.values
@@ -146,8 +149,11 @@ def _starts(feature: Feature, spans: Spans) -> Floats:
     return np.array(sorted(found))
 
 
-def _positions(
-    what: str, ours: Sequence[Value], theirs: Sequence[Value]
+def positions(
+    what: str,
+    ours: Sequence[Value],
+    theirs: Sequence[Value],
+    they_have: str = RULES_HAVE,
 ) -> dict[Value, int]:
     """Return where each of `theirs` (the rules') is among `ours` (the network's).
 
@@ -158,42 +164,47 @@ def _positions(
     for item in theirs:
         index = ours.index(item) if item in ours else texts.get(text_of(item))
         if index is None:
-            raise DomainError(f"{what}: the rules have {item!r}, the network has not")
+            raise DomainError(f"{what}: {they_have} {item!r}, the network has not")
         if index in found.values():
-            raise DomainError(f"{what}: the rules have {item!r} twice")
+            raise DomainError(f"{what}: {they_have} {item!r} twice")
         found[item] = index
     for index, item in enumerate(ours):
         if index not in found.values():
-            raise DomainError(f"{what}: the network has {item!r}, the rules have not")
+            raise DomainError(f"{what}: the network has {item!r}, {they_have} not")
     return found
 
 
-def _refuse_other_rows(ours: Feature, theirs: Feature) -> None:
+def refuse_other_rows(
+    ours: Feature, theirs: Feature, they_have: str = RULES_HAVE
+) -> None:
     """Refuse features that have the same values, but not for the same cells."""
     ours = ours.uncurved
     if ours.limits != theirs.limits or (ours.limits and ours.whole != theirs.whole):
         raise DomainError(
-            f"feature {ours.name!r}: the rules have {_range_text(theirs)}, the network "
+            f"feature {ours.name!r}: {they_have} {_range_text(theirs)}, the network "
             f"has {_range_text(ours)}"
         )
     for name in ("other",) if ours.limits else ("edges", "other"):
         if getattr(ours, name) != getattr(theirs, name):
             raise DomainError(
-                f"feature {ours.name!r}: the rules have {name} "
+                f"feature {ours.name!r}: {they_have} {name} "
                 f"{getattr(theirs, name)!r}, the network has {getattr(ours, name)!r}, "
                 f"so rows of data mean another input to each"
             )
 
 
-def _refuse_other_groups(
-    ours: Feature, theirs: Feature, places: dict[Value, int]
+def refuse_other_groups(
+    ours: Feature,
+    theirs: Feature,
+    places: dict[Value, int],
+    they_have: str = RULES_HAVE,
 ) -> None:
     """Refuse values that have the same names, but not for the same words."""
     if ours.groups is None and theirs.groups is None:
         return
     for code, value in enumerate(theirs.values):
         what = f"feature {ours.name!r}, the group {value!r}"
-        _positions(what, _words(ours, places[value]), _words(theirs, code))
+        positions(what, _words(ours, places[value]), _words(theirs, code), they_have)
 
 
 def _words(feature: Feature, code: int) -> Sequence[Value]:
@@ -242,7 +253,7 @@ def read_impossible(domain: Domain, given: Any, starts: dict[int, Floats]) -> li
 
 def _allowed(feature: Feature, values: list[Any], index: int) -> NDArray[np.bool_]:
     """Tell which values of a feature are listed; each of those must be one of them."""
-    texts = [text_of(value) for value in _listed(feature)]
+    texts = [text_of(value) for value in listed_values(feature)]
     beside = "" if feature.limits is None else " beside its range of numbers"
     given = {text_of(v) for v in values if not isinstance(v, list | dict | tuple)}
     known = set(texts)

@@ -1,7 +1,7 @@
 """Answer as a network does, in plain code that shares nothing with the engine."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import cache
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nn2rules.network import Network
+from nn2rules.network import Layer, Network
 
 UNDECIDED = -1
 """In place of a class: too near to a tie."""
@@ -118,9 +118,19 @@ _DIGITS = (50, 500, 2500)
 
 def exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
     """Return the class of one input, or `UNDECIDED`."""
+    return class_of_sums(network, exact_sums(network, codes, amounts))
+
+
+def exact_sums(network: Network, codes: _Codes, amounts: _Floats) -> list[Fraction]:
+    """Return the sums of the first layer for one input."""
     chosen = network.layers[0].weights[network.domain.offsets[:-1] + codes]
     given = [(Fraction(amount), Fraction(0)) for amount in amounts.tolist()]
-    first = _sums(chosen, network.layers[0].bias, given)
+    return [number for number, _ in _sums(chosen, network.layers[0].bias, given)]
+
+
+def class_of_sums(network: Network, sums: Sequence[Fraction]) -> int:
+    """Return the class that follows from the sums of the first layer."""
+    first = [(number, Fraction(0)) for number in sums]
     n_classes = len(network.classes)
     for digits in _DIGITS:
         outputs = _outputs(network, first, digits)
@@ -129,6 +139,30 @@ def exact_class(network: Network, codes: _Codes, amounts: _Floats) -> int:
             if all(_beats(outputs, best, other) for other in others):
                 return best
     return UNDECIDED
+
+
+def class_of_scores(scores: Sequence[Fraction], threshold: float) -> int:
+    """Return the class that follows from scores; of a single one by the threshold."""
+    given = [(score, Fraction(0)) for score in scores]
+    for digits in _DIGITS:
+        bias = [_logit(Fraction(threshold), digits), *given]
+        bias = bias if len(given) == 1 else given
+        outputs = _Outputs([], [[] for _ in bias], bias)
+        for best in range(len(bias)):
+            if all(_beats(outputs, best, k) for k in range(len(bias)) if k != best):
+                return best
+    return UNDECIDED
+
+
+def logit_between(threshold: float) -> tuple[Fraction, Fraction]:
+    """Return two numbers around the score that is the threshold; equal for 1/2."""
+    value, error = _logit(Fraction(threshold), _DIGITS[0])
+    return value - error, value + error
+
+
+def exact_output(layer: Layer, value: Fraction) -> Fraction:
+    """Return a piecewise-linear activation of a number."""
+    return _PIECES[layer.activation](value, Fraction(_slope(layer.slope)))
 
 
 class _Outputs(NamedTuple):

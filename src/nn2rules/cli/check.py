@@ -1,4 +1,4 @@
-"""nn2rules check: compare rules with a model, by independent code."""
+"""nn2rules check: compare rules or a scorecard with a model, by independent code."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,12 @@ from nn2rules.cli.app import command, note_other_network, working
 from nn2rules.cli.options import (
     FILES,
     PERFORMANCE,
+    DescriptionFile,
     Help,
     JsonOption,
     Limits,
     ModelFile,
     ModelOptions,
-    RulesFile,
     SeedOption,
     flag,
     number,
@@ -23,20 +23,23 @@ from nn2rules.cli.options import (
     read_boxes,
 )
 from nn2rules.errors import UnsupportedModelError
-from nn2rules.files import load_rules
+from nn2rules.files import load_description
 from nn2rules.models import load_with_rows
+from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard
 
 
 @command("check model.onnx rules.json --data train.csv")
 def check(
     model: ModelFile,
-    rules: RulesFile,
+    rules: DescriptionFile,
     model_options: ModelOptions,
     limits: Annotated[
         Limits,
         Help(
             seconds="Stop after this many seconds of proving or refuting rules by "
-            "search, if there are too many inputs to try them all; by default 60.",
+            "search, if there are too many inputs to try them all, or of verifying "
+            "the regions of a scorecard; by default 60.",
             jobs="Number of workers of --cluster; by default all there are. Without "
             "--cluster, the check runs in one thread.",
         ),
@@ -78,23 +81,24 @@ def check(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Check rules against a model with an independent checker.
+    """Check rules or a scorecard against a model with an independent checker.
 
     Tries every input if there are not too many; otherwise proves or refutes each rule.
-    Exit code 0 if they agree, 1 if they differ, 3 if a limit came first.
+    Of a scorecard, proves that it is equal on every input and that its printed points
+    are right. Exit code 0 if proved, 1 if they differ, 3 if a limit came first.
     """
-    rule_list = load_rules(rules)
+    description = load_description(rules)
     try:
-        loaded = load_with_rows(model, model_options.for_rules(rule_list, data=data))
+        loaded = load_with_rows(model, model_options.for_rules(description, data=data))
     except UnsupportedModelError as error:
         raise UnsupportedModelError(
-            f"the features of these rules are not those of this model: {error}"
+            f"the features of {_what(description)} are not those of this model: {error}"
         ) from None
-    note_other_network(rule_list, loaded.network)
+    note_other_network(description, loaded.network)
     with working(limits) as progress, loaded.naming_lines():
         report = nn2rules.check(
             loaded.network,
-            rule_list,
+            description,
             rows=loaded.rows,
             impossible=() if impossible is None else read_boxes(impossible),
             default=default,
@@ -108,3 +112,7 @@ def check(
     print(report.to_json() if as_json else report)
     if not report.ok:
         raise typer.Exit(3 if report.is_undecided else 1)
+
+
+def _what(description: RuleList | Scorecard) -> str:
+    return "these rules" if isinstance(description, RuleList) else "this scorecard"

@@ -14,8 +14,6 @@ function buildTheme() {
 }
 
 buildTheme();
-if (!IS_CARD) {
-  buildRules();
-  buildCurve();
-}
+buildRules();
+buildCurve();
 buildWhatIf();
