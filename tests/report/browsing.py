@@ -110,8 +110,10 @@ codes.forEach((code, place) => {
 document.getElementById("f0").dispatchEvent(new Event("input", {bubbles: true}));
 const out = document.getElementById("prediction");
 const changes = document.getElementById("changes-summary");
+const points = document.getElementById("points-total");
 const reason = [...out.querySelectorAll("#reason [data-feature]")];
-return {...out.dataset, shown: out.querySelector(".class")?.textContent,
+return {...out.dataset, ...points?.dataset,
+  shown: out.querySelector(".class")?.textContent,
   fewest: changes?.dataset.fewest, count: changes?.dataset.count,
   reason: reason.map((chip) => Number(chip.dataset.feature)),
   text: out.textContent};

@@ -5,6 +5,7 @@ import base64
 import numpy as np
 import pytest
 from browsing import answer, asked_for, opened, said, sized, violations
+from card_subjects import NETWORKS, card_case
 from matplotlib.figure import Figure
 from numpy.random import default_rng
 from subjects import case, index_of
@@ -13,6 +14,7 @@ import nn2rules
 from nn2rules import Layer, Network, RuleList
 from nn2rules.report.html import filled_page
 from nn2rules.report.what_if import COMPUTED
+from nn2rules.scorecards import number_text
 from ranged import mixed_domain, random_network, random_rows, rows_at_ends
 from research.experiments.figures import saved
 from research.experiments.page import inline
@@ -510,3 +512,43 @@ def test_a_keyboard_reaches_what_a_mouse_does(driver, report_of):
     slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     assert texts(driver, "#first-readout") != before
     assert texts(driver, "#first-readout")[0].startswith("The first rule covers")
+
+
+# Scorecards
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_report_of_a_scorecard_predicts_and_adds_up(driver, tmp_path, name):
+    made, path = card_case(name), tmp_path / "report.html"
+    made.report(path)
+    opened(driver, path)
+    assert said(driver) == []
+    assert asked_for(driver) == []
+    card, domain = made.rules, made.network.domain
+    rows = made.random_rows(12, 25) + made.rows[:5]
+    expected = index_of(card.classes, card.predict(rows))
+    inputs = domain.inputs_of(rows)
+    printed = card.table.predict_codes(*inputs).tolist()
+    totals = card.table.totals_of(card.table.sums_of(card.table.steps_of(*inputs)))
+    for place, row in enumerate(rows):
+        found = answer(driver, domain, row)
+        assert found["prediction"] == str(expected[place])
+        if name == "regions":
+            continue
+        assert found["proves"] == ("" if printed[place] < 0 else str(printed[place]))
+        shown = [number_text(total * card.table.step) for total in totals[place]]
+        assert found["totals"] == " ".join(shown)
+    assert said(driver) == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["one sum", "parts of classes", "regions"])
+def test_a_report_of_a_scorecard_can_be_read(driver, tmp_path, name, width):
+    path = tmp_path / "report.html"
+    card_case(name).report(path)
+    sized(driver, width, is_phone=width < 500)
+    opened(driver, path)
+    assert violations(driver) == []
+    wide = "return document.documentElement.scrollWidth - window.innerWidth"
+    assert driver.execute_script(wide) <= 0
+    sized(driver, 1280)

@@ -20,12 +20,13 @@ from nn2rules.cli.options import (
     option,
 )
 from nn2rules.errors import OptionError, OverfittingWarning
-from nn2rules.files import check_writable, read_bytes, save, size_text
+from nn2rules.files import check_writable, load, read_bytes, save, size_text
 from nn2rules.language import count
-from nn2rules.models import LoadedModel, load_with_rows
+from nn2rules.models import LoadedModel, load_with_rows, with_rows_beside
 from nn2rules.questions.audit import SECONDS, protected_names
 from nn2rules.report import report as made_report
 from nn2rules.rules import RuleList
+from nn2rules.scorecards import Scorecard, lines_of
 
 
 @command("report model.onnx --data train.csv --labels y -o report.html")
@@ -66,17 +67,19 @@ def report(
         str, option("TEXT", "The title; by default made from the classes.")
     ] = "",
     form: Annotated[
-        Literal["set", "list"],
+        Literal["set", "list", "scorecard"] | None,
         option(
-            None, "Rules that each hold by themselves, or a list read from the top."
+            None,
+            "Rules that each hold by themselves (the default), a list read from the "
+            "top, or a scorecard.",
         ),
-    ] = "set",
+    ] = None,
     scope: Annotated[
         Literal["domain", "support"] | None,
         option(
             None,
             "Rules for every input (domain), or for the rows of --data (support); by "
-            "default for the rows, if there are any.",
+            "default for the rows, if there are any. A scorecard is for every input.",
         ),
     ] = None,
     no_rows: Annotated[
@@ -87,7 +90,7 @@ def report(
     ] = False,
     rules: Annotated[
         Path | None,
-        option("RULES.json", "Also write the rules, for check.", FILES),
+        option("RULES.json", "Also write the rules or the scorecard.", FILES),
     ] = None,
     network: Annotated[
         Path | None,
@@ -95,39 +98,49 @@ def report(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a self-contained HTML report about a model."""
+    """Write a self-contained HTML report about a model, with its rules or scorecard.
+
+    MODEL may also be the file of a scorecard, which has its model in it.
+    """
     read = (model, data, model_options.encoder)
     for place, rest in ((output, (rules, network)), (rules, (network,)), (network, ())):
         if place is not None:
             check_writable(place, keep=(*read, *rest))
     if protected and data is None:
         raise OptionError("--protected needs --data, the rows on which it is counted")
-    loaded = load_with_rows(model, model_options.given(data=data, labels=labels))
+    card = _scorecard_in(model, form=form, scope=scope)
+    model_input = model_options.given(data=data, labels=labels)
+    loaded = (
+        load_with_rows(model, model_input)
+        if card is None
+        else with_rows_beside(card.network, model_input)
+    )
     if protected:  # before any work is done
         protected_names(protected, loaded.network, loaded.rows)
-    scope = scope or ("domain" if data is None else "support")
+    if card is None and form != "scorecard":
+        scope = scope or ("domain" if data is None else "support")
     seconds = limits.seconds
     if seconds is None and scope == "support":
         seconds = SECONDS
     warnings.simplefilter("ignore", OverfittingWarning)  # the page states it
     with working(limits) as progress, loaded.naming_lines():
-        rule_list = nn2rules.extract(
+        description = card or nn2rules.extract(
             loaded.network,
             data=loaded.rows,
             labels=loaded.labels,
-            form=form,
+            form=form or "set",
             scope=scope,
             time=seconds,
             n_jobs=limits.jobs,
             progress=progress,
         )
         sources = {
-            "model": model,
+            "rules" if card else "model": model,
             "rows": data,
-            **_saved(rule_list, loaded, rules, network),
+            **_saved(description, loaded, rules, network),
         }
         html = made_report(
-            rule_list,
+            description,
             model=loaded.network,
             data=loaded.rows,
             labels=loaded.labels,
@@ -143,23 +156,43 @@ def report(
         )
     html.save(output)
     n_bytes = len(html.html.encode())
-    if as_json:
-        facts = {"report": str(output), "bytes": n_bytes, "rules": len(rule_list)}
-        print(json.dumps(facts, indent=2))
+    if isinstance(description, Scorecard):
+        shown, facts = "a scorecard", {"lines": len(lines_of(description.domain))}
     else:
-        size = size_text(n_bytes)
-        print(f"written to {output}: {count(len(rule_list), 'rule')}, {size}")
+        shown = count(len(description), "rule")
+        facts = {"rules": len(description)}
+    if as_json:
+        print(json.dumps({"report": str(output), "bytes": n_bytes, **facts}, indent=2))
+    else:
+        print(f"written to {output}: {shown}, {size_text(n_bytes)}")
+
+
+def _scorecard_in(path: Path, **options: str | None) -> Scorecard | None:
+    """Return the scorecard in a file, if there is one; it is described as it is."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    found = load(path)
+    if not isinstance(found, Scorecard):
+        return None
+    given = next((name for name, value in options.items() if value is not None), None)
+    if given is not None:
+        raise OptionError(f"--{given} is for a model; {path} is a scorecard already")
+    return found
 
 
 def _saved(
-    rule_list: RuleList, loaded: LoadedModel, rules: Path | None, network: Path | None
+    description: RuleList | Scorecard,
+    loaded: LoadedModel,
+    rules: Path | None,
+    network: Path | None,
 ) -> dict[str, Path | None]:
     """Write the files for check, if they are wanted."""
+    places = {"rules": rules, "network": network}
     if rules is not None:
-        save(rule_list, rules)
+        save(description, rules)
     if network is not None:
         save(loaded.network, network)
-    return {"rules": rules, "network": network}
+    return {name: place for name, place in places.items() if place is not None}
 
 
 def _named(path: Path) -> tuple[str, str]:

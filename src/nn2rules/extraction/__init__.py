@@ -17,6 +17,7 @@ from nn2rules.extraction.options import Length, Limits, RuleOptions, check_label
 from nn2rules.extraction.ordering import most_first
 from nn2rules.extraction.other_network import other_network
 from nn2rules.extraction.proofs import write_proofs
+from nn2rules.extraction.scorecard_form import row_counts
 
 __all__ = [
     "DRAWN_ROWS",
@@ -36,6 +37,7 @@ __all__ = [
     "most_first",
     "network_digest",
     "other_network",
+    "row_counts",
     "rule_set",
     "write_proofs",
 ]

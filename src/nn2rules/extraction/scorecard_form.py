@@ -137,7 +137,7 @@ def scorecard_of(
         counts = {"rows": len(inside), "covered": int(inside.sum())}
         certificate["coverage"] = {"on": "test rows", **counts}
     if rows is not None:
-        certificate |= _counts(network, rows)
+        certificate |= row_counts(network, rows)
     return card.replace(certificate=certificate)
 
 
@@ -183,8 +183,8 @@ def first_sums(
     return sums
 
 
-def _counts(network: Network, rows: GivenRows) -> dict[str, Any]:
-    """Count the rows, and those of each class."""
+def row_counts(network: Network, rows: GivenRows) -> dict[str, Any]:
+    """Count the rows, and those of each class, for the certificate of a scorecard."""
     found: dict[str, Any] = {"rows": len(rows), "rows_covered": len(rows)}
     try:
         answers = rows.answers(network)

@@ -16,6 +16,7 @@ from nn2rules.models.user_files import (
     load_with_rows,
     refuse_for_network,
     typed_frame,
+    with_rows_beside,
 )
 from nn2rules.rules.data_rows import (
     GivenRows,
@@ -49,4 +50,5 @@ __all__ = [
     "with_decided",
     "with_different",
     "with_rows",
+    "with_rows_beside",
 ]

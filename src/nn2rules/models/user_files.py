@@ -72,7 +72,11 @@ class LoadedModel:
 
 def load_with_rows(path: Path, inputs: ModelInput) -> LoadedModel:
     """Load a model file and the rows beside it."""
-    model = load_model(path, trust=inputs.trust)
+    return with_rows_beside(load_model(path, trust=inputs.trust), inputs)
+
+
+def with_rows_beside(model: Any, inputs: ModelInput) -> LoadedModel:
+    """Read a model as a network, and load the rows beside it."""
     if isinstance(model, Network):
         refuse_for_network(inputs)
     test = None if inputs.test is None else _rows(read_table(inputs.test), model)

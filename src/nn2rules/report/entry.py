@@ -1,4 +1,4 @@
-"""The entry point: rules, and what else was given, in; one HTML page out."""
+"""The entry point: rules or a scorecard, and what else was given; one HTML page out."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from nn2rules.language import count
 from nn2rules.models import needs_rows
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit, audit, protected_names
+from nn2rules.report.card import card_data, card_section
 from nn2rules.report.evidence import evidence_of
 from nn2rules.report.html import embedded, filled_page
 from nn2rules.report.script_data import curve_of, examples_of, plain_rules
@@ -20,7 +21,8 @@ from nn2rules.report.sections import errors_of, features_of
 from nn2rules.report.subject import Subject, counted_on, network_of, rows_of
 from nn2rules.report.summary import summary_of
 from nn2rules.report.what_if import what_if_of
-from nn2rules.rules import RuleList
+from nn2rules.rules import Description, RuleList
+from nn2rules.scorecards import Scorecard
 from nn2rules.space import Rows, Value, listed_rows
 
 
@@ -33,7 +35,7 @@ class Report:
     html : str
         The page.
     data : mapping
-        What the page computes with: features, rules, rows, the curve; plain JSON.
+        What the page computes with: features, rules or points, rows; plain JSON.
     """
 
     html: str
@@ -45,28 +47,20 @@ class Report:
 
     def __repr__(self) -> str:
         n_bytes = len(self.html.encode("utf-8", "replace"))
-        return (
-            f"<Report: {count(len(self.data['rules']), 'rule')}, {size_text(n_bytes)}>"
-        )
+        is_card = self.data["form"] == Scorecard.form
+        what = "a scorecard" if is_card else count(len(self.data["rules"]), "rule")
+        return f"<Report: {what}, {size_text(n_bytes)}>"
 
 
-SCRIPTS = (
-    "elements.js",
-    "numbers.js",
-    "matching.js",
-    "network.js",
-    "known-class.js",
-    "counterfactuals.js",
-    "rules.js",
-    "curve.js",
-    "what-if.js",
-    "start.js",
-)
-"""The scripts of a report, in the order in which they need each other."""
+_FIRST = ("elements.js", "numbers.js", "matching.js", "network.js", "known-class.js")
+SCRIPTS = (*_FIRST, "counterfactuals.js", "rules.js", "curve.js", "what-if.js")
+"""The scripts of a report on rules, in the order in which they need each other."""
+CARD_SCRIPTS = (*_FIRST, "counterfactuals.js", "points.js", "what-if.js")
+"""The scripts of a report on a scorecard."""
 
 
 def report(
-    rules: RuleList,
+    rules: Description,
     path: str | os.PathLike[str] | None = None,
     *,
     model: Any = None,
@@ -80,16 +74,17 @@ def report(
     files: Mapping[str, tuple[str, str]] | None = None,
     progress: ProgressOption = None,
 ) -> Report:
-    """Write a self-contained HTML report about rules and their model.
+    """Write a self-contained HTML report about rules or a scorecard, and their model.
 
     Parameters
     ----------
-    rules : RuleList
+    rules : RuleList or Scorecard
     path : str or path, optional
         Where to write the page.
     model : Network, or a model that `read_network` reads without further options
         The one that the rules were extracted from; any other is refused. With it, the
         page predicts inputs that no rule covers, and with `data` it includes an audit.
+        A scorecard has its network in it, so it needs no model.
     data : frame or list of dicts, optional
         Rows on which everything is counted: the training rows, or others.
     labels : sequence of class labels, optional
@@ -122,8 +117,10 @@ def report(
     >>> len(page.data["rules"]), page.html[:15]
     (1, '<!DOCTYPE html>')
     """
-    if not isinstance(rules, RuleList):
-        raise OptionError(f"rules: a {type(rules).__name__}, expected a RuleList")
+    if not isinstance(rules, RuleList | Scorecard):
+        raise OptionError(
+            f"rules: a {type(rules).__name__}, expected a RuleList or a Scorecard"
+        )
     if path is not None:
         check_writable(path)
     check_labels(labels)
@@ -182,16 +179,18 @@ def _audit(
 
 def page_of(subject: Subject) -> Report:
     """Return the page."""
+    card = subject.card
     data = {
-        **plain_rules(subject.counted),
-        "curve": curve_of(subject),
+        **(card_data(card) if card is not None else plain_rules(subject.rules)),
+        "curve": None if card is not None else curve_of(subject),
         "rows": examples_of(subject),
         "what_if": what_if_of(subject),
     }
     text = filled_page(
         "report.html.jinja",
         styles=("page.css", "report.css"),
-        scripts=SCRIPTS,
+        scripts=(*(SCRIPTS if card is None else CARD_SCRIPTS), "start.js"),
+        card=None if card is None else card_section(subject, card),
         summary=summary_of(subject),
         features=features_of(subject),
         errors=errors_of(subject),

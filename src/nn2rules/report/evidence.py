@@ -38,16 +38,16 @@ def evidence_of(subject: Subject) -> Evidence:
 
 
 def _proof(subject: Subject) -> list[tuple[str, str]]:
-    certificate = certificate_of(subject.rules)
+    certificate = certificate_of(subject.description)
     if not certificate.is_given:
-        return [("Certificate", "none: nothing is proved about these rules")]
+        return [("Certificate", "none: nothing is proved")]
     facts = [("Engine", certificate.engine or "not recorded")]
     if certificate.method:
         facts.append(("Method", certificate.method))
     for key, title in (
         ("inputs", "Inputs of the domain"),
         ("possible", "Inputs that can occur"),
-        ("different", "Inputs where the rules differ"),
+        ("different", "Inputs where the prediction differs"),
         ("uncovered", "Inputs not covered"),
         ("uncovered_at_least", "Inputs not covered, at least"),
         ("uncovered_at_most", "Inputs not covered, at most"),
@@ -65,7 +65,8 @@ def _proof(subject: Subject) -> list[tuple[str, str]]:
 
 
 def _digests(subject: Subject) -> list[tuple[str, str]]:
-    rules, digests = subject.rules, [("Rules", subject.rules.digest)]
+    what = "Rules" if subject.card is None else "Scorecard"
+    rules, digests = subject.description, [(what, subject.description.digest)]
     digest = certificate_of(rules).network
     if digest is None and subject.network is not None:
         digest = network_digest(subject.network)
@@ -78,7 +79,7 @@ def _digests(subject: Subject) -> list[tuple[str, str]]:
 
 def _fragile(subject: Subject) -> list[str]:
     """Say for how many inputs rounding may flip the prediction, and name some."""
-    certificate = certificate_of(subject.rules)
+    certificate = certificate_of(subject.description)
     if certificate.fragile is None:
         return [
             "Fragile inputs were not counted, because not every input was examined. "
@@ -100,7 +101,7 @@ def _fragile(subject: Subject) -> list[str]:
 
 
 def _row(subject: Subject, row: Mapping[str, object]) -> str:
-    domain, texts = subject.rules.domain, []
+    domain, texts = subject.description.domain, []
     for name, value in row.items():
         feature = domain.feature(name) if name in domain.names else None
         is_listed = feature is not None and value in feature.values
@@ -114,33 +115,34 @@ def _row(subject: Subject, row: Mapping[str, object]) -> str:
 def _commands(subject: Subject) -> list[tuple[str, str]]:
     """Return commands, and what each does."""
     names = {what: name for what, (name, _) in subject.files.items()}
-    rules, network = names.get("rules", "rules.json"), names.get("network")
-    network = network or "network.json"
+    value, noun = ("rules", "rules") if subject.card is None else ("card", "scorecard")
+    rules = names.get("rules", f"{value}.json")
+    network = names.get("network", "network.json")
     commands = []
     if "rules" not in names and "model" in names:
         commands.append(
             (
                 f"nn2rules report {_shell(names['model'])} … --rules {rules} "
                 f"--network {network}",
-                "with the same options as for this report, also writes the rules and "
-                "the network, which the commands below read",
+                f"with the same options as for this report, also writes the {noun} and "
+                f"the network, which the commands below read",
             )
         )
     elif "rules" not in names:
         commands.append(
             (
-                f'rules.save("{rules}"); nn2rules.save(network, "{network}")',
+                f'{value}.save("{rules}"); nn2rules.save(network, "{network}")',
                 "in Python, writes the files that the commands below read",
             )
         )
-    if is_exact(subject.rules):
+    if is_exact(subject.description):
         claim = "for every input that a rule covers"
-        if is_whole_domain(subject.rules):
+        if is_whole_domain(subject.description):
             claim = "for every input"
         commands.append(
             (
                 f"nn2rules check {_shell(network)} {_shell(rules)}",
-                f"compares the rules with the network {claim}, using the independent "
+                f"compares the {noun} with the network {claim}, using the independent "
                 f"checker",
             )
         )
@@ -159,9 +161,10 @@ def _shell(name: str) -> str:
 
 
 def _versions(subject: Subject) -> list[tuple[str, str]]:
-    rules_version = certificate_of(subject.rules).version
+    rules_version = certificate_of(subject.description).version
+    what = "rules" if subject.card is None else "scorecard"
     versions = [("nn2rules, this report", __version__)]
     if rules_version is not None:
-        versions.append(("nn2rules, the rules", rules_version))
+        versions.append((f"nn2rules, the {what}", rules_version))
     versions.append(("Python", platform.python_version()))
     return [*versions, *((name, version(name)) for name in _LIBRARIES)]

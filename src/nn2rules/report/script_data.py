@@ -1,5 +1,7 @@
 """What the scripts of the page work with: rules, some rows, and the coverage curve.
 
+What they need to add up points is in `card`.
+
 Many rules share a condition, so conditions are listed once and rules refer to them. A
 report is sent around, so it holds few rows of the data, or none on request.
 """
@@ -24,14 +26,14 @@ from nn2rules.rules import (
     shown_rule,
     unless_text,
 )
-from nn2rules.space import Feature, plain_number
+from nn2rules.space import Domain, Feature, plain_number
 
 
 def plain_rules(rules: RuleList) -> dict[str, Any]:
     """Return rules as plain values."""
     conditions, pointers = _conditions(rules)
     return {
-        "features": [_feature(feature) for feature in rules.domain.features],
+        "features": features_data(rules.domain),
         "classes": [label_text(label) for label in rules.classes],
         "default": rules.classes.index(rules.default),
         "form": rules.form,
@@ -42,6 +44,11 @@ def plain_rules(rules: RuleList) -> dict[str, Any]:
         "conditions": conditions,
         "rules": [_rule(rules, index, pointers[index]) for index in range(len(rules))],
     }
+
+
+def features_data(domain: Domain) -> list[dict[str, Any]]:
+    """Return features as plain values."""
+    return [_feature(feature) for feature in domain.features]
 
 
 def _feature(feature: Feature) -> dict[str, Any]:
@@ -110,7 +117,7 @@ def curve_of(subject: Subject) -> dict[str, Any] | None:
     ``covered`` is what the first rules cover, of rows or else of inputs; the others
     are as in `RuleList.curve`, None where there is no share.
     """
-    rules = subject.counted
+    rules = subject.rules
     if not len(rules):
         return None
     if subject.rows is not None and len(subject.rows):
@@ -135,6 +142,7 @@ def _shares_of(shares: NDArray[np.float64]) -> list[float | None]:
 
 _ROWS = 4000  # in the whole page, approximately
 _MOST_EXAMPLES = 8  # below one rule, of each kind
+_MOST_SHOWN = 50  # beside a scorecard
 
 
 def examples_of(subject: Subject) -> dict[str, Any]:
@@ -144,10 +152,22 @@ def examples_of(subject: Subject) -> dict[str, Any]:
     most frequent rows that a rule determines, ``wrong`` those of them whose label is
     not its class.
     """
-    rows, rules = subject.rows, subject.counted
-    if rows is None or not subject.shows_rows or not len(rules):
-        return {"cells": [], "times": [], "labels": [], "covered": [], "wrong": []}
+    rows = subject.rows
+    nothing: dict[str, Any] = {"covered": [], "wrong": []}
+    if rows is None or not subject.shows_rows or not len(rows):
+        return {"cells": [], "times": [], "labels": [], **nothing}
     first, times, labels = _distinct(rows)
+    if subject.card is not None:
+        places = np.argsort(-times, kind="stable")[:_MOST_SHOWN]
+        return {
+            "cells": _cells(rows, first[places]),
+            "times": times[places].tolist(),
+            "labels": [] if labels is None else labels[places].tolist(),
+            **nothing,
+        }
+    rules = subject.rules
+    if not len(rules):
+        return {"cells": [], "times": [], "labels": [], **nothing}
     fired = rules.match(rows.codes_in(rules.domain)[first])
     most = max(1, min(_MOST_EXAMPLES, _ROWS // (2 * len(rules))))
     order = np.argsort(-times, kind="stable")

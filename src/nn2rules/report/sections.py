@@ -103,11 +103,11 @@ def _influence(one: Influence, n_rows: int) -> FeatureInfluence:
 
 def _certified_features(subject: Subject) -> Features | None:
     """Return what the certificate says, about the rows that rules were made from."""
-    total, counts = influence_rows(subject.rules)
+    total, counts = influence_rows(subject.description)
     if not total or not counts:
         return None
     ranked = sorted(counts, key=lambda name: -counts[name])
-    is_drawn = total != n_rows(subject.rules)
+    is_drawn = total != n_rows(subject.description)
     remark = f"of {total:,} rows drawn at random" if is_drawn else ""
     influences = tuple(
         FeatureInfluence(
@@ -153,6 +153,8 @@ def errors_of(subject: Subject) -> Errors | None:
     """Return where the model is wrong; None without labels or predictions."""
     rows, rules = subject.rows, subject.counted
     predicted = _predicted(subject)
+    by_rule: tuple[RuleErrors, ...] = ()
+    rest = ""
     if rows is None or rows.labels is None or predicted is None or not len(rows):
         return None
     is_wrong = rows.labels != predicted
@@ -163,7 +165,8 @@ def errors_of(subject: Subject) -> Errors | None:
         tuple(f"{number:,}" for number in line)
         for line in pairs.reshape(n_classes, n_classes).tolist()
     )
-    by_rule, rest = _by_rule(subject, is_wrong)
+    if subject.card is None:
+        by_rule, rest = _by_rule(subject, is_wrong)
     return Errors(
         f"The network is wrong on {n_wrong:,} of {count(total, 'row')} "
         f"({share(n_wrong, total)}).",
@@ -184,7 +187,7 @@ def _predicted(subject: Subject) -> NDArray[np.int64] | None:
             return rows.answers(subject.network)[rows.places]
         except UndecidedError:
             return None
-    classes, is_covered = rules.predictions(rows.codes_in(rules.domain))
+    classes, is_covered = subject.rules.predictions(rows.codes_in(rules.domain))
     return classes if is_exact(rules) and is_covered.all() else None
 
 
@@ -192,7 +195,7 @@ def _by_rule(
     subject: Subject, is_wrong: NDArray[np.bool_]
 ) -> tuple[tuple[RuleErrors, ...], str]:
     """Return the rules with most errors, and a sentence on all others."""
-    rows, rules = subject.rows, subject.counted
+    rows, rules = subject.rows, subject.rules
     assert rows is not None, "asked only where there are rows"
     fired = rules.match(rows.codes_in(rules.domain))
     determined = np.bincount(fired + 1, minlength=len(rules) + 1)
@@ -220,7 +223,7 @@ def _by_rule(
 
 def _shown(subject: Subject, index: int) -> ShownRule:
     """Return a rule, or the line for rows that no rule covers."""
-    rules = subject.counted
+    rules = subject.rules
     if index >= 0:
         return shown_rule(rules, rules.rules[index], ())
     if rules.scope == "support":

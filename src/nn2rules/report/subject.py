@@ -1,13 +1,13 @@
-"""The subject of a report: rules, and what else was given to describe them."""
+"""The subject of a report: a description, and what else was given with it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from nn2rules.errors import DomainError, OptionError, UnsupportedModelError
-from nn2rules.extraction import other_network
+from nn2rules.extraction import other_network, row_counts
 from nn2rules.models import (
     GivenRows,
     given_rows,
@@ -19,7 +19,8 @@ from nn2rules.models import (
 )
 from nn2rules.network import Network
 from nn2rules.questions.audit import Audit
-from nn2rules.rules import RuleList, certificate_of, is_exact
+from nn2rules.rules import Description, RuleList, certificate_of, is_exact
+from nn2rules.scorecards import TOO_CLOSE, Scorecard
 from nn2rules.space import Domain, Rows, Value, refuse_curves
 
 
@@ -29,10 +30,10 @@ class Subject:
 
     Attributes
     ----------
-    rules : RuleList
-        As they were given; the certificate belongs to these.
-    counted : RuleList
-        The same rules, with facts counted on the rows of this report.
+    description : RuleList or Scorecard
+        As it was given; the certificate belongs to this one.
+    counted : RuleList or Scorecard
+        The same, with facts counted on the rows of this report.
     network : Network or None
     rows : GivenRows or None
     data, labels
@@ -44,8 +45,8 @@ class Subject:
         Whether rows of the data may be in the page.
     """
 
-    rules: RuleList
-    counted: RuleList
+    description: Description
+    counted: Description
     network: Network | None = None
     rows: GivenRows | None = None
     data: Rows = None
@@ -55,19 +56,38 @@ class Subject:
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     shows_rows: bool = True
 
+    @property
+    def rules(self) -> RuleList:
+        """The rules, with facts counted on the rows; a scorecard has none."""
+        assert isinstance(self.counted, RuleList), "asked only of rules"
+        return self.counted
 
-def network_of(rules: RuleList, model: Any, data: Rows) -> Network | None:
-    """Return the network of a model, which must be that of the rules."""
+    @property
+    def card(self) -> Scorecard | None:
+        """The scorecard, with facts counted on the rows, if it is one."""
+        return self.counted if isinstance(self.counted, Scorecard) else None
+
+
+def network_of(rules: Description, model: Any, data: Rows) -> Network | None:
+    """Return the network of a model, which must be that of the description.
+
+    A scorecard has its network in it.
+    """
     if model is None:
-        return None
+        return rules.network if isinstance(rules, Scorecard) else None
     network = _read(model, rules.domain.uncut, data)
     refuse_curves(network.domain.features, "a report with model=", "leave it out")
     if different := other_network(rules, network):
         raise OptionError(
-            f"model: this is not the network that the rules were extracted from: "
-            f"{different}"
+            f"model: this is not the network that the {noun_of(rules)} "
+            f"extracted from: {different}"
         )
     return network
+
+
+def noun_of(description: Description) -> str:
+    """Return what a description is called in a sentence about where it is from."""
+    return "scorecard was" if isinstance(description, Scorecard) else "rules were"
 
 
 def _read(model: Any, domain: Domain, data: Rows) -> Network:
@@ -81,7 +101,7 @@ def _read(model: Any, domain: Domain, data: Rows) -> Network:
 
 
 def rows_of(
-    rules: RuleList,
+    rules: Description,
     network: Network | None,
     data: Rows,
     labels: Sequence[Value] | None,
@@ -98,11 +118,32 @@ def rows_of(
 
 
 def counted_on(
-    rules: RuleList, network: Network | None, rows: GivenRows | None
-) -> RuleList:
-    """Return the rules with facts counted on these rows, and on no others."""
+    description: Description, network: Network | None, rows: GivenRows | None
+) -> Description:
+    """Return a description with facts counted on these rows, and on no others."""
     if rows is None:
-        return rules
+        return description
+    if isinstance(description, Scorecard):
+        return _card_on(description, rows)
+    assert isinstance(description, RuleList), "a description is one of the two"
+    return _rules_on(description, network, rows)
+
+
+def _card_on(card: Scorecard, rows: GivenRows) -> Scorecard:
+    """Return a scorecard with its rows counted, and those too close for its points."""
+    kept = {k: v for k, v in card.certificate.items() if k not in _ROW_ENTRIES}
+    profile = card.profile
+    if profile is not None:
+        is_close = card.table.predict_codes(*rows.distinct) == TOO_CLOSE
+        n_close = int(rows.weights[is_close].sum())
+        profile = replace(profile, between=(n_close, len(rows)))
+    if card.certificate:
+        kept |= row_counts(card.network, rows)
+    return card.replace(profile=profile, certificate=kept)
+
+
+def _rules_on(rules: RuleList, network: Network | None, rows: GivenRows) -> RuleList:
+    """Return rules with facts counted on these rows."""
     counted = _without_rows(rules)
     if network is not None:
         counted = with_class_rows(counted, network, rows)

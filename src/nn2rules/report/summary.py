@@ -1,4 +1,4 @@
-"""What comes first: the model, what is proved, and the top rules."""
+"""What comes first: the model, what is proved, and the top rules, if there are any."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from nn2rules.language import count, label_text, limits_text, percent, share
 from nn2rules.network import Network
 from nn2rules.output import ShownRule
+from nn2rules.report.card import card_facts, card_proof
 from nn2rules.report.subject import Subject
 from nn2rules.rules import (
+    Description,
     RuleList,
     certificate_of,
     class_counts,
@@ -59,10 +61,11 @@ def summary_of(subject: Subject) -> Summary:
     """Return the summary."""
     rules = subject.counted
     classes, noun = _classes(rules)
-    shown, columns, note = _top_rules(rules)
+    card = subject.card
+    shown, columns, note = ((), (), "") if card else _top_rules(subject.rules)
     return Summary(
         subject.title or title_of(rules, _MOST_NAMED),
-        proof_sentence_of(rules),
+        card_proof(card) if card else proof_sentence_of(subject.rules),
         tuple(rules.warnings()),
         tuple(_facts(subject)),
         classes,
@@ -98,26 +101,30 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     facts.append(("Domain", domain))
     if is_counted(rules):
         facts.append(("Possible inputs", f"{rules.n_possible:,}"))
-    facts.append(("Rules", f"{len(rules):,}, {order_text(rules)}"))
+    card = subject.card
+    if card is not None:
+        facts += card_facts(card)
+    else:
+        facts.append(("Rules", f"{len(subject.rules):,}, {order_text(subject.rules)}"))
     rows = n_rows(rules)
     if rows is not None:
         facts.append(("Rows", f"{rows:,}"))
         facts += _row_facts(rules, rows)
     if rules.scope == "support" and is_exact(rules):
-        facts.append(("Inputs not covered", _uncovered(rules)))
-    if coverage := coverage_of(subject.rules):
+        facts.append(("Inputs not covered", _uncovered(subject.rules)))
+    if coverage := coverage_of(subject.description):
         facts.append(("New rows", coverage))
     return facts
 
 
-def _row_facts(rules: RuleList, rows: int) -> list[tuple[str, str]]:
+def _row_facts(rules: Description, rows: int) -> list[tuple[str, str]]:
     """State the accuracy, and on how many rows rules differ or claim nothing."""
     facts = []
     n_right = certificate_of(rules).labels_agree
     if n_right is not None:
         text = f"{share(n_right, rows)} (the network predicts the label of {n_right:,})"
         facts.append(("Accuracy", text))
-    n_left = uncovered_rows(rules)
+    n_left = uncovered_rows(rules) if isinstance(rules, RuleList) else None
     if rules.scope == "support" and n_left is not None:
         text = f"{n_left:,} ({share(n_left, rows)})" if n_left else "none"
         facts.append(("Rows not covered", text))
@@ -144,7 +151,7 @@ def _uncovered(rules: RuleList) -> str:
     return "not counted"
 
 
-def _classes(rules: RuleList) -> tuple[tuple[ClassShare, ...], str]:
+def _classes(rules: Description) -> tuple[tuple[ClassShare, ...], str]:
     """Return how often the network predicts each class: on rows, or else inputs."""
     counts, noun = class_counts(rules)
     total = sum(counts or ())

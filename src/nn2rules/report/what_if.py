@@ -16,7 +16,7 @@ from nn2rules.errors import BudgetExceededError, UndecidedError
 from nn2rules.language import condition_text
 from nn2rules.network import Network, certified
 from nn2rules.report.subject import Subject
-from nn2rules.rules import RuleList, certificate_of, is_whole_domain
+from nn2rules.rules import Description, certificate_of, is_whole_domain
 from nn2rules.space import Condition, boxes_of
 
 NUMBERS = 40_000
@@ -46,7 +46,7 @@ _NO_NETWORK = "The network is not in this page, so only the rules predict here."
 
 def what_if_of(subject: Subject) -> dict[str, Any]:
     """Return the table of all classes, or the network, or why there is neither."""
-    rules, network = subject.rules, subject.network
+    rules, network = subject.description, subject.network
     impossible = certificate_of(rules).impossible
     data: dict[str, Any] = {"table": None, "network": None, "impossible": None}
     if impossible:
@@ -63,7 +63,7 @@ def what_if_of(subject: Subject) -> dict[str, Any]:
     return data
 
 
-def _impossible(rules: RuleList, declared: Any) -> dict[str, Any]:
+def _impossible(rules: Description, declared: Any) -> dict[str, Any]:
     """Return the inputs that cannot occur, as boxes where they are listed."""
     if not isinstance(declared, list):
         text = "Some inputs were declared impossible by a function."
@@ -88,7 +88,7 @@ def _impossible(rules: RuleList, declared: Any) -> dict[str, Any]:
     }
 
 
-def _table(rules: RuleList, network: Network | None) -> NDArray[np.uint8] | None:
+def _table(rules: Description, network: Network | None) -> NDArray[np.uint8] | None:
     """Return the class of every input, if there are few and all are known."""
     domain = rules.domain
     if domain.has_ranges or domain.n_inputs > SHOWN_INPUTS:

@@ -25,6 +25,7 @@ from nn2rules.scorecards.bands import PointsBand, bands_of
 from nn2rules.scorecards.boundaries import is_monotonic
 from nn2rules.scorecards.digits import default_table
 from nn2rules.scorecards.lines import CardLine, lines_of
+from nn2rules.scorecards.numbers import number_text
 from nn2rules.scorecards.printed_card import (
     TOO_CLOSE,
     Column,
@@ -57,5 +58,6 @@ __all__ = [
     "default_table",
     "is_monotonic",
     "lines_of",
+    "number_text",
     "regions_of",
 ]

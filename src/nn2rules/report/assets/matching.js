@@ -4,6 +4,8 @@
 const FEATURES = DATA.features;
 const RULES = DATA.rules;
 const CONDITIONS = DATA.conditions;
+const IS_SET = DATA.form === "set";
+const IS_CARD = DATA.form === "scorecard";
 
 function isRange(feature) {
   return feature.edges !== undefined;
@@ -59,4 +61,11 @@ function valueText(place, {code, number}) {
   const feature = FEATURES[place];
   if (!isRange(feature)) return feature.values[code];
   return code === 0 ? String(number) : feature.values[code - 1];
+}
+
+// A cell of a row as part of an input.
+function inputCell(place, cell) {
+  if (!isRange(FEATURES[place])) return {code: cell, number: null};
+  return typeof cell === "number" ? {code: 0, number: cell}
+    : {code: Number(cell), number: null};
 }

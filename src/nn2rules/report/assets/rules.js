@@ -1,6 +1,5 @@
 // The rules: searched, filtered, sorted, opened; drawn a slice at a time.
 const FIRST = 12, SLICE = 100;
-const IS_SET = DATA.form === "set";
 
 function rowsOf(rule) {
   return (IS_SET ? rule.covered : undefined) ?? rule.determined;
@@ -86,13 +85,6 @@ function rowTable(title, places, rule) {
 
 function cellText(place, cell) {
   return valueText(place, inputCell(place, cell));
-}
-
-// A cell of a row as part of an input.
-function inputCell(place, cell) {
-  if (!isRange(FEATURES[place])) return {code: cell, number: null};
-  return typeof cell === "number" ? {code: 0, number: cell}
-    : {code: Number(cell), number: null};
 }
 
 function detailOf(index) {

@@ -14,6 +14,8 @@ function buildTheme() {
 }
 
 buildTheme();
-buildRules();
-buildCurve();
+if (!IS_CARD) {
+  buildRules();
+  buildCurve();
+}
 buildWhatIf();

@@ -129,7 +129,7 @@ const EXCEPT = DECLARED && !DECLARED.boxes.length ? " Nothing is claimed about "
   "inputs declared impossible, and this page cannot tell which they are." : "";
 
 function howText(known, prediction, isOut) {
-  const uncovered = isOut ? "" : "No rule covers this input. ";
+  const uncovered = isOut || IS_CARD ? "" : "No rule covers this input. ";
   if (known.how === "network") return uncovered + HOW.network + EXCEPT;
   if (HOW[known.how]) return HOW[known.how] + EXCEPT;
   if (prediction !== null) {
@@ -139,11 +139,12 @@ function howText(known, prediction, isOut) {
     return uncovered + "The network's score is too close to a tie to be decided here; " +
       "nn2rules explain settles it in exact arithmetic.";
   }
-  return `${uncovered}${isOut ? "" : "Nothing is claimed about it. "}` +
+  return `${uncovered}${isOut || IS_CARD ? "" : "Nothing is claimed about it. "}` +
     DATA.what_if.why;
 }
 
 function ruleParts(rule, input, isOut) {
+  if (IS_CARD) return pointsParts(input);
   if (rule < 0) {
     if (DATA.is_whole) return [];
     return [make("h3", null, "Rule"), make("p", null, "No rule covers this input.")];
@@ -163,6 +164,7 @@ function ruleParts(rule, input, isOut) {
 
 function whyParts(input, prediction, rule) {
   if (TABLE) return tableParts(input, byTable(input, prediction));
+  if (IS_CARD) return searchParts(input, bySearch(input, prediction));
   const parts = [make("h3", null, "Reason")];
   if (rule >= 0 && DATA.is_exact && (DATA.is_alone || !RULES[rule].unless)
     && (IS_SET || DATA.is_alone)) {
@@ -202,8 +204,9 @@ function tableParts(input, found) {
 
 function searchParts(input, found) {
   const parts = [make("h3", null, "Counterfactual (smallest change)")];
-  const numbers = found.isAll ? "" : " For ranges, only the ends, the " +
-    "thresholds of the rules and some numbers between them were tried.";
+  const thresholds = IS_CARD ? "" : ", the thresholds of the rules";
+  const numbers = found.isAll ? "" : ` For ranges, only the ends${thresholds} and ` +
+    "some numbers between them were tried.";
   const unknown = found.unknown ? ` ${counted(found.unknown, "change")} could not be ` +
     "decided here." : "";
   const none = found.isAll && !found.unknown ? "No change of one feature flips the prediction."
@@ -218,8 +221,9 @@ function searchParts(input, found) {
     text = `${none} No change of two that was tried does either. According to the rules, ` +
       "these do:";
   } else {
-    text = `${none} No change of two that was tried does either, nor one that a rule ` +
-      "names; nn2rules explain considers all of them.";
+    text = `${none} No change of two that was tried does either` +
+      `${IS_CARD ? "" : ", nor one that a rule names"}; nn2rules explain considers ` +
+      "all of them.";
   }
   parts.push(make("p", {class: "note", id: "changes-summary", "data-fewest": found.size},
     text), listChanges(input, found.changes));
