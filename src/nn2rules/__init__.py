@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from nn2rules.files import load, load_rules, save
     from nn2rules.learn import ReadableClassifier, RuleListClassifier
     from nn2rules.models import load_model, read_network
+    from nn2rules.monitoring import monitor
     from nn2rules.network.layer import Layer
     from nn2rules.network.network import Network
     from nn2rules.questions import claims
@@ -115,6 +116,7 @@ __all__ = [
     "load",
     "load_model",
     "load_rules",
+    "monitor",
     "paper",
     "read_network",
     "save",
@@ -135,6 +137,7 @@ _HOMES = {
     "files": ["load", "load_rules", "save"],
     "learn": ["ReadableClassifier", "RuleListClassifier"],
     "models": ["load_model", "read_network"],
+    "monitoring": ["monitor"],
     "network": ["Layer", "Network"],
     "questions.audit": ["audit"],
     "questions.compare": ["compare"],

@@ -13,13 +13,19 @@ from typing import Any
 
 from nn2rules.errors import (
     FormatError,
-    MissingExtraError,
     OptionError,
     RowsError,
     UnknownValueError,
 )
 from nn2rules.export.bits import bits_of
-from nn2rules.export.bulk_source import Source, check_name, is_parquet, source_of
+from nn2rules.export.bulk_source import (
+    Source,
+    check_name,
+    import_duckdb,
+    is_parquet,
+    plain_errors,
+    source_of,
+)
 from nn2rules.export.columns import Column
 from nn2rules.export.program import Policy, RuleProgram, program_of
 from nn2rules.export.sql_conditions import (
@@ -223,20 +229,14 @@ def predict_file(
     is_parquet(output)  # refuses other names
     check_name(output)
     program = program_of(_lenient(rules), unknown=unknown, uncovered=uncovered)
-    duckdb = _duckdb()
+    duckdb = import_duckdb("predicting the rows of Parquet files")
     with (
         tempfile.TemporaryDirectory(prefix="nn2rules-") as spare,
         tempfile.TemporaryDirectory(prefix="nn2rules-") as links,
         duckdb.connect(":memory:", config=_settings(duckdb, spare, memory)) as base,
+        plain_errors(rows),
     ):
-        try:
-            return _predicted(base, program, source_of(base, rows, links), output)
-        except duckdb.Error as error:
-            raise _plain(rows, error) from None
-        except RuntimeError as error:  # what DuckDB makes of Ctrl-C
-            if "interrupt" in str(error).lower():
-                raise KeyboardInterrupt from None
-            raise
+        return _predicted(base, program, source_of(base, rows, links), output)
 
 
 def _lenient(rules: RuleList) -> RuleList:
@@ -260,23 +260,6 @@ def _settings(duckdb: Any, spare: str, memory: str | None) -> dict[str, str]:
             f"memory: {memory!r}, expected a size such as 500MB"
         ) from None
     return settings | {"memory_limit": memory}
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb
-        import pyarrow as _  # noqa: F401  in which DuckDB hands over cells
-    except ImportError:
-        raise MissingExtraError(
-            "duckdb", "sql", "predicting the rows of Parquet files"
-        ) from None
-    return duckdb
-
-
-def _plain(path: str | os.PathLike[str], error: Exception) -> FormatError:
-    """Return an error of DuckDB as one sentence."""
-    line = " ".join(str(error).split("\n\n")[0].split())
-    return FormatError(f"{path}: {line}")
 
 
 def _predicted(base: Any, program: RuleProgram, source: Source, output: Any) -> Written:

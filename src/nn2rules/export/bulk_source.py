@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nn2rules.errors import FormatError, Nn2RulesError
+from nn2rules.errors import FormatError, MissingExtraError, Nn2RulesError
 from nn2rules.export.sql_dialects import DIALECTS
 from nn2rules.files import PARQUET, read_rows
 
@@ -23,6 +23,32 @@ _CSV = (".csv", ".csv.gz")
 _STREAM = "nn2rules_rows"
 _PART = 1 << 14
 _duckdb = DIALECTS["duckdb"]
+
+
+def import_duckdb(purpose: str) -> Any:
+    """Return the module, or say what it is needed for."""
+    try:
+        import duckdb
+        import pyarrow as _  # noqa: F401  in which DuckDB hands over cells
+    except ImportError:
+        raise MissingExtraError("duckdb", "sql", purpose) from None
+    return duckdb
+
+
+@contextmanager
+def plain_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors of DuckDB about a file into one sentence."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        line = " ".join(str(error).split("\n\n")[0].split())
+        raise FormatError(f"{path}: {line}") from None
+    except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+        if "interrupt" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +96,7 @@ class Source:
         """Return where a row is, counted from 0: its line, or its number."""
         if self.sql != _STREAM:
             return f"row {number + 1}"
-        with _opened(self.path) as (_, rows):
+        with opened_csv(self.path) as (_, rows):
             return f"line {next(islice(rows, number, None))[1]}"
 
 
@@ -90,7 +116,7 @@ def source_of(base: Any, path: str | os.PathLike[str], spare: str) -> Source:
     The folder `spare` is empty, and there for as long as the file is read.
     """
     if not is_parquet(path):
-        with _opened(path) as (header, _):
+        with opened_csv(path) as (header, _):
             called = tuple(f"c{place}" for place in range(len(header)))
         types = ("VARCHAR",) * len(called)
         return Source(str(path), _STREAM, tuple(header), called, types)
@@ -143,7 +169,7 @@ def check_name(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def _opened(
+def opened_csv(
     path: str | os.PathLike[str],
 ) -> Iterator[tuple[list[str], Iterator[tuple[list[str], int]]]]:
     """Open a CSV file: its header and its rows; every failure gets one sentence."""
@@ -168,7 +194,7 @@ def _stream(source: Source) -> Any:
 
     def parts() -> Iterator[Any]:
         try:
-            with _opened(source.path) as (_, rows):
+            with opened_csv(source.path) as (_, rows):
                 while part := list(islice(rows, _PART)):
                     columns = zip(*(cells for cells, _ in part), strict=True)
                     arrays = [pa.array(cells, pa.string()) for cells in columns]

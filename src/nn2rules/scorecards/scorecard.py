@@ -446,10 +446,27 @@ class Scorecard(Description):
             _floats(np.array(starts, object), Fraction(1)),
             _floats(steps, table.step),
             _floats(sums, table.step),
-            table.totals_by_regions(sums)
-            if table.regions
-            else _floats(table.totals_of(sums), table.step),
+            self._printed_totals(sums),
         )
+
+    def totals_codes(
+        self, codes: NDArray[np.int64], numbers: NDArray[np.float64] | None = None
+    ) -> NDArray[Any]:
+        """Return the totals of `points`, for inputs given as codes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_totals)
+            NaN where the printed regions give no total.
+        """
+        return self._printed_totals(
+            self.table.sums_of(self.table.steps_of(codes, numbers))
+        )
+
+    def _printed_totals(self, sums: NDArray[Any]) -> NDArray[Any]:
+        if self.table.regions:
+            return self.table.totals_by_regions(sums)
+        return _floats(self.table.totals_of(sums), self.table.step)
 
     def scaled(
         self,

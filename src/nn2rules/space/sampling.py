@@ -112,8 +112,11 @@ def inputs_in_boxes(
     )
 
 
-def wilson(same: int, inputs: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval for a share: `same` of the sampled `inputs`.
+def wilson(same: int, inputs: int, quantile: float = _QUANTILE) -> tuple[float, float]:
+    """Return Wilson's interval for a share: `same` of the sampled `inputs`.
+
+    It is the 95% interval, unless another `quantile` of the normal distribution is
+    given.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def wilson(same: int, inputs: int) -> tuple[float, float]:
     """
     if inputs == 0:
         return 0.0, 1.0
-    part, square = same / inputs, _QUANTILE**2 / inputs
+    part, square = same / inputs, quantile**2 / inputs
     centre, scale = part + square / 2, 1 + square
     spread = math.sqrt(part * (1 - part) * square + square**2 / 4)
     low = 0.0 if same == 0 else (centre - spread) / scale
