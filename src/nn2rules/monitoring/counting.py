@@ -13,7 +13,7 @@ from nn2rules.monitoring.bins import FeatureCells, band_of
 from nn2rules.monitoring.predicting import NOTHING, Modelled, Predicted
 from nn2rules.monitoring.reading import Column, Part, cell_words
 from nn2rules.rules import Description
-from nn2rules.space import UNKNOWN, is_missing, is_missing_text, number_of
+from nn2rules.space import UNKNOWN, Feature, is_missing, is_missing_text, number_of
 
 MEASURES = (
     "rows",
@@ -95,7 +95,9 @@ class Counts:
             found = np.bincount(each, minlength=n_flat)
             counts[index] += found.reshape(counts.shape[1:])
 
-    def add_outside(self, name: str, column: Column, codes: NDArray[np.int64]) -> None:
+    def add_outside(
+        self, feature: Feature, column: Column, codes: NDArray[np.int64]
+    ) -> None:
         """Count the values of a feature that are outside of the domain.
 
         After `_MOST_VALUES` different ones, no more are remembered.
@@ -104,9 +106,11 @@ class Counts:
         if not len(places):
             return
         rows = np.bincount(column.places, minlength=len(codes))
-        values = self.outside.setdefault(name, {})
+        values = self.outside.setdefault(feature.name, {})
         for place in places.tolist():
             words = cell_words(column.cells[place])
+            if feature.has_numbers and (number := number_of(words)) is not None:
+                words = str(number)  # 91.0 is 91
             if rows[place] and (words in values or len(values) < _MOST_VALUES):
                 values[words] = values.get(words, 0) + int(rows[place])
 
@@ -160,7 +164,7 @@ def count_part(
         name = feature_cells.feature.name
         places = feature_cells.of(column)[column.places]
         counts.add(f"feature {name}", periods, places)
-        counts.add_outside(name, part.columns[name], column.codes)
+        counts.add_outside(feature_cells.feature, part.columns[name], column.codes)
 
 
 def labels_of(description: Description, column: Column, where: str) -> Any:

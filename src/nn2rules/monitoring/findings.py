@@ -15,6 +15,9 @@ from nn2rules.monitoring.result import (
 
 _NAMED = 3
 
+_FEWEST_WRONG = 5
+"""With fewer rows whose label differs, the agreement is not said to fall."""
+
 
 def findings_of(found: Monitoring) -> tuple[Finding, ...]:
     """Return what to look at, major changes first."""
@@ -126,7 +129,8 @@ def _labels(found: Monitoring) -> Iterator[Finding]:
             fall = (before.share or 0.0) - (after.share or 0.0)
             low = wilson_interval(before.part, before.whole, confidence)[0]
             high = wilson_interval(after.part, after.whole, confidence)[1]
-            if fall <= drop or high >= low:
+            is_few = after.whole - after.part < _FEWEST_WRONG
+            if fall <= drop or high >= low or is_few:
                 continue
             about = "label agreement"
             where = "" if place is None else f", {one.cells[place].words}"

@@ -119,7 +119,9 @@ def monitor(
     the values of a feature, or bins of its numbers between the deciles of the
     reference. A cell that is empty on one side counts as half a row there. It is a
     warning only where chance alone would exceed it in fewer than one of a thousand
-    samples. Intervals are Wilson's, 95%.
+    samples. A fall of the label agreement is a warning only where the intervals of both
+    sides do not meet, and at least five labels differ. Intervals are Wilson's, 95%; for
+    warnings by rule and band, which are many, they are wider (Bonferroni).
 
     Examples
     --------
@@ -129,7 +131,7 @@ def monitor(
     >>> rules = nn2rules.extract(network)
     >>> found = monitor(rules, cars.train.rows, cars.test.rows)
     >>> found.is_stable, round(found.rules.psi(), 3)
-    (True, 0.034)
+    (True, 0.065)
     """
     thresholds = Thresholds(psi, major_psi, uncovered, outside, drop)
     _check(description, thresholds)
@@ -196,11 +198,14 @@ def _checked_bands(bands: Sequence[float], score: str | None) -> tuple[float, ..
             "bands: there are no scores to put into bands; give a model with two "
             "classes, or the target"
         )
-    listed = tuple(bands)
-    is_ok = all(is_number(e) and math.isfinite(e) for e in listed)
-    if not listed or not is_ok or any(low >= high for low, high in pairwise(listed)):
-        raise OptionError(f"bands: {list(listed)}, expected ascending numbers")
-    return tuple(map(float, listed))
+    try:
+        listed = [float(edge) for edge in bands]
+    except (TypeError, ValueError):
+        listed = []
+    is_finite = all(map(math.isfinite, listed))
+    if not listed or not is_finite or any(a >= b for a, b in pairwise(listed)):
+        raise OptionError(f"bands: {bands!r}, expected ascending numbers")
+    return tuple(listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The page of a monitoring, and the tables that the HTML page has, too."""
 
+import math
+
 from nn2rules.language import count, label_text, quoted, share
 from nn2rules.monitoring.findings import level_of
 from nn2rules.monitoring.result import Breakdown, Monitoring, Rate
@@ -65,7 +67,9 @@ def definitions(found: Monitoring) -> list[str]:
         f"A PSI from {limits.psi:g} on is moderate and from {limits.major_psi:g} on "
         f"major, if it also exceeds the PSI by chance: what equal distributions "
         f"exceed in one of a thousand samples.",
-        "Intervals are Wilson's, 95%.",
+        "A fall of the label agreement is a warning if the intervals of both sides do "
+        "not meet and at least five labels differ. Intervals are Wilson's, 95%; for "
+        "warnings by rule and band they are wider, since there are many (Bonferroni).",
     ]
 
 
@@ -75,7 +79,8 @@ def rate_text(rate: Rate, *, with_interval: bool = True) -> str:
         return "–"
     low, high = rate.interval
     text = share(rate.part, rate.whole)
-    return f"{text} ({100 * low:.1f}–{100 * high:.1f})" if with_interval else text
+    ends = math.floor(1000 * low) / 10, math.ceil(1000 * high) / 10  # never narrower
+    return f"{text} ({ends[0]:.1f}–{ends[1]:.1f})" if with_interval else text
 
 
 def psi_text(value: float | None) -> str:

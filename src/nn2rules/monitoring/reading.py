@@ -120,6 +120,8 @@ def data_set(name: str, rows: RowsOrPath) -> DataSet:
     """Return rows, or those of a file, after a look at the names of the columns."""
     if not isinstance(rows, str | os.PathLike):
         rows = listed_rows(rows)
+        if isinstance(rows, list | tuple) and not rows:
+            raise RowsError(f"{name}: there are no rows; give at least one")
         return DataSet(name, rows, tuple(column_names(rows)), is_file=False)
     check_readable(rows)
     path = os.fspath(rows)
@@ -206,8 +208,9 @@ def _parts_of_parquet(path: str, names: Sequence[str]) -> Iterator[Part]:
                     f"texts, numbers, Booleans or dates; change its type"
                 )
             wanted.append(column)
-        query = base.execute(f"SELECT {', '.join(wanted)} FROM {source.sql}")
-        for batch in query.fetch_record_batch(PART):
+        query = base.sql(f"SELECT {', '.join(wanted)} FROM {source.sql}")
+        reader = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
+        for batch in reader(PART):
             columns = dict(zip(names, map(_of_arrow, batch.columns), strict=True))
             yield Part(columns, batch.num_rows)
 
@@ -271,12 +274,12 @@ def codes_and_numbers(
 
 
 def cell_words(cell: object) -> str:
-    """Return a cell as people read it, the same for every kind of file.
+    """Return a cell as the text of a CSV file, where a missing one is "missing".
 
     Examples
     --------
-    >>> cell_words(3.0), cell_words("2026-10"), cell_words(None), cell_words("")
-    ('3', '2026-10', 'missing', 'missing')
+    >>> cell_words(3.5), cell_words("2026-10"), cell_words(None), cell_words("")
+    ('3.5', '2026-10', 'missing', 'missing')
     >>> cell_words(datetime(2026, 10, 1)), cell_words(date(2026, 10, 1))
     ('2026-10-01', '2026-10-01')
     """
@@ -292,6 +295,4 @@ def cell_words(cell: object) -> str:
         return str(cell)
     if isinstance(cell, np.generic):
         cell = cell.item()
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
     return cell_text(cell)  # type: ignore[arg-type]

@@ -599,11 +599,12 @@ _FIELDS = tuple(field.name for field in fields(Scorecard))
 
 def _floats(steps: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Return points as numbers: integers if all of them are."""
-    values = steps * step
-    if all(Fraction(value).denominator == 1 for value in values.flat):
-        return np.array([int(value) for value in values.flat]).reshape(values.shape)
-    floats = np.array([float(value) for value in values.flat], dtype=np.float64)
-    return floats.reshape(values.shape)
+    points = {count: Fraction(count * step) for count in set(steps.flat)}
+    is_whole = all(value.denominator == 1 for value in points.values())
+    kind: Any = int if is_whole else float
+    numbers = {count: kind(value) for count, value in points.items()}
+    found = np.array([numbers[count] for count in steps.flat])
+    return found.reshape(steps.shape)
 
 
 def _frame_columns(card: Scorecard) -> dict[str, list[Any]]:
