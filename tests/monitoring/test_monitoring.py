@@ -249,8 +249,8 @@ def test_a_fall_of_the_agreement_is_named_by_rule():
     found = monitor(LIST, before, after, labels="y")
     (text,) = [one.text for one in found.findings]
     assert text == (
-        "label agreement, rule 1 (job = clerk · 40 ≤ age ≤ 90 → yes): 50.0% of 100 rows, "
-        "100% in the reference"
+        "label agreement, rule 1 (job = clerk · 40 ≤ age ≤ 90 → yes): 50.0% of 100 "
+        "rows, 100% in the reference"
     )
     few = rows((1, "clerk", 50, "no"), (11, "cook", 30, "no"))
     assert not [
@@ -534,8 +534,8 @@ def test_a_mistake_is_one_sentence(change, message, tmp_path, monkeypatch):
 def test_more_mistakes():
     with pytest.raises(UnsupportedModelError, match="has no predict method"):
         monitor(LIST, REFERENCE, REFERENCE, model=object())
+    small = [{"job": "cook", "size": "S"}]
     with pytest.raises(OptionError, match="expected ascending numbers"):
-        small = [{"job": "cook", "size": "S"}]
         monitor(CARD, small, small, bands=[2, 1])
     many = [{"job": "cook", "age": 30, "by": str(number)} for number in range(1001)]
     with pytest.raises(OptionError, match="more than 1,000 different values"):

@@ -55,10 +55,11 @@ def _distributions(found: Monitoring) -> Iterator[Finding]:
         if not any(levels.values()):
             continue
         values = {p: one.psi(p) or 0.0 for p, level in levels.items() if level}
-        worst = None if None in values else max(values, key=lambda p: values[p])
-        value = values[worst]
         level: Level = "major" if "major" in levels.values() else "moderate"
-        text = f"{one.title}: PSI {value:.2f} ({levels[worst]})"
+        highest = [p for p in values if levels[p] == level]
+        worst = None if None in highest else max(highest, key=lambda p: values[p])
+        value = values[worst]
+        text = f"{one.title}: PSI {value:.2f} ({level})"
         if worst is not None:
             text += f" in {found.periods[worst]}"
         shifts = [shift_text(one, p, worst) for p in one.largest_shifts(1, worst)]
